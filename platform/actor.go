@@ -1,0 +1,224 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Claims is what a verified token says of its bearer.
+type Claims struct {
+	Issuer        string
+	Subject       string
+	Audience      []string
+	Email         string
+	EmailVerified bool
+	Name          string
+	Expires       time.Time
+	Values        map[string]any // every claim, as encoding/json decodes it
+
+	// ServiceAudience says that the token was made for this service. Without
+	// it only identities with an audience rule of their own may match.
+	ServiceAudience bool
+}
+
+// An Actor is who makes a request: the identities that its token matches, and
+// what they were granted at the moment it was authenticated.
+type Actor struct {
+	Issuer, Subject, Email string
+	Identities             []UID
+
+	grants   []grant
+	operator string // an operator's command, from which no capability is asked
+}
+
+// A grant is the effect of a role binding, cut to the subtree of the group
+// that its identity lives under.
+type grant struct {
+	scope UID
+	set   capabilitySet
+}
+
+type actorKey struct{}
+
+// WithActor puts the caller into the context of its request.
+func WithActor(ctx context.Context, a *Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// ActorOf gives the caller of the request, nil where it is anonymous.
+func ActorOf(ctx context.Context) *Actor {
+	a, _ := ctx.Value(actorKey{}).(*Actor)
+	return a
+}
+
+// Operator is the actor of a command that whoever runs the service gives it,
+// such as an import: no capability is asked of it.
+func Operator(name string) *Actor { return &Actor{Subject: name, operator: name} }
+
+// caller demands an authenticated one.
+func caller(ctx context.Context) (*Actor, error) {
+	if a := ActorOf(ctx); a != nil {
+		return a, nil
+	}
+	return nil, Unauthenticated("a bearer token is needed")
+}
+
+// Authenticate finds the identities that a verified token matches, and what
+// they hold, with one read. Nothing is cached: a binding revoked is gone from
+// the next request on. A token that matches none gives an actor who may do
+// only what needs no identity; an issuer that nobody names, UNAUTHENTICATED.
+func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
+	candidates, err := p.store.Candidates(ctx, c.Issuer, c.Subject)
+	if err != nil {
+		return nil, err
+	}
+	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email}
+	for _, candidate := range candidates {
+		identity := candidate.Identity
+		if !identity.matches(c) {
+			continue
+		}
+		a.Identities = append(a.Identities, identity.UID)
+		a.grants = append(a.grants, effective(candidate.Grants)...)
+		p.noteSeen(identity)
+	}
+	return a, nil
+}
+
+// KnowsIssuer reports whether some identity names this issuer exactly, so that
+// its keys may be fetched.
+func (p *Platform) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
+	return p.store.KnowsIssuer(ctx, issuer)
+}
+
+// refreshed reads what the actor holds anew, inside a transaction.
+func (a *Actor) refreshed(ctx context.Context, r Reader) (*Actor, error) {
+	if a.operator != "" {
+		return a, nil
+	}
+	grants, err := r.Grants(ctx, a.Identities)
+	if err != nil {
+		return nil, err
+	}
+	fresh := *a
+	fresh.grants = effective(grants)
+	return &fresh, nil
+}
+
+// effective cuts each grant to the group its identity lives under: an
+// identity of a subgroup never reaches what lies above or beside it.
+func effective(bound []Grant) []grant {
+	grants := make([]grant, 0, len(bound))
+	for _, g := range bound {
+		home := g.Identity.Parent()
+		switch {
+		case g.Group.Within(home):
+			grants = append(grants, grant{g.Group, setOf(g.Capabilities)})
+		case home.Within(g.Group):
+			grants = append(grants, grant{home, setOf(g.Capabilities)})
+		}
+	}
+	return grants
+}
+
+// Can reports whether a holds capability on uid, there or on a group above.
+func (a *Actor) Can(capability Capability, uid UID) bool {
+	return a.operator != "" || a.on(uid).has(capability)
+}
+
+// on is every capability that a holds on uid.
+func (a *Actor) on(uid UID) capabilitySet {
+	if a.operator != "" {
+		return ^capabilitySet(0)
+	}
+	var set capabilitySet
+	for _, g := range a.grants {
+		if uid.Within(g.scope) {
+			set |= g.set
+		}
+	}
+	return set
+}
+
+// scopes lists where a holds capability: the topmost UIDs, sorted, none
+// within another.
+func (a *Actor) scopes(capability Capability) []UID {
+	var held []UID
+	for _, g := range a.grants {
+		if g.set.has(capability) {
+			held = append(held, g.scope)
+		}
+	}
+	slices.Sort(held)
+	top := held[:0]
+	for _, u := range held {
+		if len(top) == 0 || !u.Within(top[len(top)-1]) {
+			top = append(top, u)
+		}
+	}
+	return top
+}
+
+// matches decides whether the rule of an identity accepts a token.
+func (i *Identity) matches(c Claims) bool {
+	m := i.ClaimMatch
+	if m == nil || m.Issuer == "" && m.IssuerPattern == "" || m.Subject == "" && m.SubjectPattern == "" {
+		return false
+	}
+	return oneMatches(m.Issuer, m.IssuerPattern, c.Issuer) &&
+		oneMatches(m.Subject, m.SubjectPattern, c.Subject) &&
+		m.acceptsAudience(c) && m.acceptsClaims(c.Values)
+}
+
+func (m *ClaimMatch) acceptsAudience(c Claims) bool {
+	if m.Audience == "" && m.AudiencePattern == "" {
+		return c.ServiceAudience
+	}
+	return slices.ContainsFunc(c.Audience, func(aud string) bool { return oneMatches(m.Audience, m.AudiencePattern, aud) })
+}
+
+func (m *ClaimMatch) acceptsClaims(values map[string]any) bool {
+	for name, want := range m.Claims {
+		if got, ok := claimText(values[name]); !ok || got != want {
+			return false
+		}
+	}
+	for name, pattern := range m.ClaimPatterns {
+		if got, ok := claimText(values[name]); !ok || !fullMatch(pattern, got) {
+			return false
+		}
+	}
+	return true
+}
+
+// claimText is the text of a claim that is a string, number or boolean.
+func claimText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool, float64, json.Number:
+		b, err := json.Marshal(v)
+		return string(b), err == nil
+	default:
+		return "", false
+	}
+}
+
+func oneMatches(exact, pattern, got string) bool {
+	if exact != "" {
+		return exact == got
+	}
+	return fullMatch(pattern, got)
+}
+
+func fullMatch(pattern, s string) bool {
+	re, err := fullPattern(pattern)
+	return err == nil && re.MatchString(s)
+}
+
+func fullPattern(pattern string) (*regexp.Regexp, error) {
+	return regexp.Compile(`\A(?:` + pattern + `)\z`)
+}

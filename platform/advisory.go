@@ -1,0 +1,227 @@
+package platform
+
+// An Advisory tells what is known of one vulnerability in one artifact. It
+// comes from imports and is read only.
+type Advisory struct {
+	UID                  UID             `json:"uid"`
+	AdvisoryID           string          `json:"advisoryId"`
+	CreateTime           Time            `json:"createTime,omitzero"`
+	UpdateTime           Time            `json:"updateTime,omitzero"`
+	DeleteTime           Time            `json:"deleteTime,omitzero"` // withdrawn
+	Author               string          `json:"author,omitempty"`
+	ArtifactName         string          `json:"artifactName"`
+	ArtifactType         string          `json:"artifactType,omitempty"`
+	ArtifactArchitecture string          `json:"artifactArchitecture,omitempty"`
+	ComponentName        string          `json:"componentName,omitempty"`
+	ComponentLocation    string          `json:"componentLocation,omitempty"`
+	ComponentType        string          `json:"componentType,omitempty"`
+	Aliases              []string        `json:"aliases,omitempty"`
+	Events               []AdvisoryEvent `json:"events,omitempty"`
+	LegacyAdvisoryID     string          `json:"legacyAdvisoryId,omitempty"`
+	Severities           []Severity      `json:"severities,omitempty"`
+	Origin               string          `json:"-"` // the feed it came from
+}
+
+// An AdvisoryEvent is one thing that became known. Exactly one of its variants
+// is set.
+type AdvisoryEvent struct {
+	UID         UID         `json:"uid,omitempty"`
+	CreateTime  Time        `json:"createTime,omitzero"`
+	Author      string      `json:"author,omitempty"`
+	Reviewer    string      `json:"reviewer,omitempty"`
+	ReviewState ReviewState `json:"reviewState,omitempty"`
+	Issue       string      `json:"issue,omitempty"`
+
+	Detection                  *Detection                  `json:"detection,omitempty"`
+	Fixed                      *Fixed                      `json:"fixed,omitempty"`
+	FalsePositiveDetermination *FalsePositiveDetermination `json:"falsePositiveDetermination,omitempty"`
+	AnalysisNotPlanned         *Note                       `json:"analysisNotPlanned,omitempty"`
+	FixNotPlanned              *Note                       `json:"fixNotPlanned,omitempty"`
+	PendingUpstreamFix         *Note                       `json:"pendingUpstreamFix,omitempty"`
+	TruePositiveDetermination  *Note                       `json:"truePositiveDetermination,omitempty"`
+	Patched                    *Patched                    `json:"patched,omitempty"`
+}
+
+// Detection says how a vulnerability was found. One of its variants is set.
+type Detection struct {
+	NVDAPI *NVDAPI   `json:"nvdapi,omitempty"`
+	Manual *struct{} `json:"manual,omitempty"`
+	ScanV1 *ScanV1   `json:"scanv1,omitempty"`
+}
+
+// NVDAPI is a detection by a search in the National Vulnerability Database.
+type NVDAPI struct {
+	CPESearched string `json:"cpeSearched,omitempty"`
+	CPEFound    string `json:"cpeFound,omitempty"`
+}
+
+// ScanV1 is a detection by a scanner.
+type ScanV1 struct {
+	Scanner           string `json:"scanner,omitempty"`
+	Subpackage        string `json:"subpackage,omitempty"`
+	ComponentID       string `json:"componentId,omitempty"`
+	Component         string `json:"component,omitempty"`
+	ComponentVersion  string `json:"componentVersion,omitempty"`
+	ComponentType     string `json:"componentType,omitempty"`
+	ComponentLocation string `json:"componentLocation,omitempty"`
+	ArtifactVersion   string `json:"artifactVersion,omitempty"`
+	ScannerVersion    string `json:"scannerVersion,omitempty"`
+	GrypeDBBuilt      string `json:"grypeDbBuilt,omitempty"`
+	GrypeDBChecksum   string `json:"grypeDbChecksum,omitempty"`
+}
+
+// Fixed says in which version a vulnerability is gone.
+type Fixed struct {
+	FixedVersion    string `json:"fixedVersion,omitempty"`
+	Note            string `json:"note,omitempty"`
+	ScannerVersion  string `json:"scannerVersion,omitempty"`
+	GrypeDBBuilt    string `json:"grypeDbBuilt,omitempty"`
+	GrypeDBChecksum string `json:"grypeDbChecksum,omitempty"`
+}
+
+// FalsePositiveDetermination says why a vulnerability is none here.
+type FalsePositiveDetermination struct {
+	Type string `json:"type,omitempty"`
+	Note string `json:"note,omitempty"`
+}
+
+// Note is a variant that says nothing but a remark.
+type Note struct {
+	Note string `json:"note,omitempty"`
+}
+
+// Patched lists versions that carry a patch.
+type Patched struct {
+	PatchedVersions []string `json:"patchedVersions,omitempty"`
+	Note            string   `json:"note,omitempty"`
+}
+
+// Severity is one score of a vulnerability.
+type Severity struct {
+	Type  string `json:"type,omitempty"` // TYPE_CVSS_V2, TYPE_CVSS_V3, TYPE_CVSS_V4
+	Score string `json:"score,omitempty"`
+}
+
+// ReviewState says what a review of an event came to.
+type ReviewState string
+
+// The review states.
+const (
+	ReviewStatePending        ReviewState = "REVIEW_STATE_PENDING"
+	ReviewStateApproved       ReviewState = "REVIEW_STATE_APPROVED"
+	ReviewStateRequestChanges ReviewState = "REVIEW_STATE_REQUEST_CHANGES"
+	ReviewStateRejected       ReviewState = "REVIEW_STATE_REJECTED"
+)
+
+var reviewStates = []ReviewState{ReviewStatePending, ReviewStateApproved, ReviewStateRequestChanges, ReviewStateRejected}
+
+// EventType is the variant of an advisory event.
+type EventType string
+
+// The variants of events.
+const (
+	EventTypeDetection                  EventType = "EVENT_TYPE_FILTER_DETECTION"
+	EventTypeTruePositiveDetermination  EventType = "EVENT_TYPE_FILTER_TRUE_POSITIVE_DETERMINATION"
+	EventTypeFixed                      EventType = "EVENT_TYPE_FILTER_FIXED"
+	EventTypeFalsePositiveDetermination EventType = "EVENT_TYPE_FILTER_FALSE_POSITIVE_DETERMINATION"
+	EventTypeAnalysisNotPlanned         EventType = "EVENT_TYPE_FILTER_ANALYSIS_NOT_PLANNED"
+	EventTypeFixNotPlanned              EventType = "EVENT_TYPE_FILTER_FIX_NOT_PLANNED"
+	EventTypePendingUpstreamFix         EventType = "EVENT_TYPE_FILTER_PENDING_UPSTREAM_FIX"
+	EventTypePatched                    EventType = "EVENT_TYPE_FILTER_PATCHED"
+)
+
+var eventTypes = []EventType{
+	EventTypeDetection, EventTypeTruePositiveDetermination, EventTypeFixed, EventTypeFalsePositiveDetermination,
+	EventTypeAnalysisNotPlanned, EventTypeFixNotPlanned, EventTypePendingUpstreamFix, EventTypePatched,
+}
+
+// Type is the variant that is set; "" where none is.
+func (e *AdvisoryEvent) Type() EventType {
+	switch {
+	case e.Detection != nil:
+		return EventTypeDetection
+	case e.Fixed != nil:
+		return EventTypeFixed
+	case e.FalsePositiveDetermination != nil:
+		return EventTypeFalsePositiveDetermination
+	case e.AnalysisNotPlanned != nil:
+		return EventTypeAnalysisNotPlanned
+	case e.FixNotPlanned != nil:
+		return EventTypeFixNotPlanned
+	case e.PendingUpstreamFix != nil:
+		return EventTypePendingUpstreamFix
+	case e.TruePositiveDetermination != nil:
+		return EventTypeTruePositiveDetermination
+	case e.Patched != nil:
+		return EventTypePatched
+	default:
+		return ""
+	}
+}
+
+// AdvisoryFilter restricts a list of advisories. Of each list one value must
+// be met; of events, one event must meet each condition.
+type AdvisoryFilter struct {
+	AdvisoryIDs           []string      `json:",omitempty"`
+	LegacyAdvisoryIDs     []string      `json:",omitempty"`
+	ArtifactNames         []string      `json:",omitempty"`
+	ArtifactTypes         []string      `json:",omitempty"`
+	ArtifactArchitectures []string      `json:",omitempty"`
+	ComponentNames        []string      `json:",omitempty"`
+	ComponentTypes        []string      `json:",omitempty"`
+	ComponentLocations    []string      `json:",omitempty"`
+	Aliases               []string      `json:",omitempty"`
+	Origin                string        `json:",omitempty"`
+	EventReviewStates     []ReviewState `json:",omitempty"`
+	EventAuthors          []string      `json:",omitempty"`
+	ExcludeEventAuthors   []string      `json:",omitempty"` // none of the events is by one of these
+	EventReviewers        []string      `json:",omitempty"`
+	EventTypes            []EventType   `json:",omitempty"`
+	LatestEventType       EventType     `json:",omitempty"`
+	Query                 string        `json:",omitempty"` // part of id, alias, artifact or component name; case is ignored
+}
+
+func (f AdvisoryFilter) check(v *violations) {
+	for _, x := range []struct {
+		field string
+		n     int
+	}{
+		{"advisoryIds", len(f.AdvisoryIDs)}, {"legacyAdvisoryIds", len(f.LegacyAdvisoryIDs)}, {"artifactNames", len(f.ArtifactNames)},
+		{"artifactTypes", len(f.ArtifactTypes)}, {"artifactArchitectures", len(f.ArtifactArchitectures)}, {"componentNames", len(f.ComponentNames)},
+		{"componentTypes", len(f.ComponentTypes)}, {"componentLocations", len(f.ComponentLocations)}, {"aliases", len(f.Aliases)},
+		{"eventAuthors", len(f.EventAuthors)}, {"excludeEventAuthors", len(f.ExcludeEventAuthors)}, {"eventReviewers", len(f.EventReviewers)},
+	} {
+		if x.n > maxIDs {
+			v.add(x.field, "must be at most %d", maxIDs)
+		}
+	}
+	for _, s := range f.EventReviewStates {
+		oneOf(v, "eventReviewStates", s, reviewStates)
+	}
+	for _, t := range f.EventTypes {
+		oneOf(v, "eventTypes", t, eventTypes)
+	}
+	oneOf(v, "latestEventType", f.LatestEventType, eventTypes)
+	v.line("query", f.Query)
+}
+
+var advisoryKind = Kind[Advisory]{
+	Name: "Advisory", Plural: "advisories", Area: "vulnerabilities", Number: 7, Event: "vulnerabilities.advisory", Parent: "Group",
+	List: CapAdvisoriesList,
+	Orders: []OrderField[Advisory]{
+		{"advisory_id", []string{"advisoryId"}, func(a *Advisory) any { return a.AdvisoryID }},
+		{"artifact_name", []string{"artifactName"}, func(a *Advisory) any { return a.ArtifactName }},
+		{"create_time", createTimeSpellings, func(a *Advisory) any { return a.CreateTime }},
+		{"update_time", updateTimeSpellings, func(a *Advisory) any { return a.UpdateTime }},
+		{"uid", nil, func(a *Advisory) any { return string(a.UID) }},
+	},
+	DefaultOrder: Order{Field: "uid"},
+	UID:          func(a *Advisory) UID { return a.UID },
+	Group:        parentOf(func(a *Advisory) UID { return a.UID }),
+	Stamp:        func(a *Advisory, uid UID, now Time) { a.UID, a.CreateTime, a.UpdateTime = uid, now, now },
+}
+
+// Advisories are the operations on advisories.
+type Advisories struct {
+	resources[Advisory, AdvisoryFilter]
+}

@@ -1,0 +1,82 @@
+package platform
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of text.
+const (
+	maxNameBytes        = 255
+	maxDescriptionChars = 512
+	maxReadmeBytes      = 256 << 10
+)
+
+var (
+	namePattern   = regexp.MustCompile(`^[a-z0-9 ._-]{1,}$`)
+	repoPattern   = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
+	tagPattern    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+	digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+)
+
+// name checks a required name against a pattern.
+func (v *violations) name(field, s string, pattern *regexp.Regexp) {
+	switch {
+	case s == "":
+		v.add(field, "is required")
+	case len(s) > maxNameBytes:
+		v.add(field, "must be at most %d bytes", maxNameBytes)
+	case !pattern.MatchString(s):
+		v.add(field, "must match %s", pattern)
+	}
+}
+
+// line checks an optional line of text.
+func (v *violations) line(field, s string) {
+	switch {
+	case strings.ContainsFunc(s, unicode.IsControl):
+		v.add(field, "must be one line without control characters")
+	case !utf8.ValidString(s):
+		v.add(field, "must be UTF-8")
+	case utf8.RuneCountInString(s) > maxDescriptionChars:
+		v.add(field, "must be at most %d characters", maxDescriptionChars)
+	}
+}
+
+// lines checks a list of lines of text.
+func (v *violations) lines(field string, list []string, most int) {
+	if len(list) > most {
+		v.add(field, "must be at most %d", most)
+		return
+	}
+	for _, s := range list {
+		if s == "" {
+			v.add(field, "must not hold an empty text")
+			return
+		}
+		before := len(*v)
+		if v.line(field, s); len(*v) > before {
+			return
+		}
+	}
+}
+
+// oneOf checks an enum value; "" is unspecified and always good.
+func oneOf[E ~string](v *violations, field string, value E, values []E) {
+	if value == "" || slices.Contains(values, value) {
+		return
+	}
+	names := make([]string, len(values))
+	for i, e := range values {
+		names[i] = string(e)
+	}
+	v.add(field, "must be one of %s", strings.Join(names, ", "))
+}
+
+// parentOf is the containing group of most kinds.
+func parentOf[T any](uid func(*T) UID) func(*T) UID {
+	return func(row *T) UID { return uid(row).Parent() }
+}

@@ -1,0 +1,258 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Code is a canonical status code with the numbers of google.rpc.Code.
+type Code int
+
+// The codes that operations answer; the set is closed.
+const (
+	CodeInvalidArgument    Code = 3
+	CodeDeadlineExceeded   Code = 4
+	CodeNotFound           Code = 5
+	CodeAlreadyExists      Code = 6
+	CodePermissionDenied   Code = 7
+	CodeResourceExhausted  Code = 8
+	CodeFailedPrecondition Code = 9
+	CodeAborted            Code = 10
+	CodeUnimplemented      Code = 12
+	CodeInternal           Code = 13
+	CodeUnavailable        Code = 14
+	CodeUnauthenticated    Code = 16
+)
+
+var codeNames = map[Code]string{
+	CodeInvalidArgument:    "INVALID_ARGUMENT",
+	CodeDeadlineExceeded:   "DEADLINE_EXCEEDED",
+	CodeNotFound:           "NOT_FOUND",
+	CodeAlreadyExists:      "ALREADY_EXISTS",
+	CodePermissionDenied:   "PERMISSION_DENIED",
+	CodeResourceExhausted:  "RESOURCE_EXHAUSTED",
+	CodeFailedPrecondition: "FAILED_PRECONDITION",
+	CodeAborted:            "ABORTED",
+	CodeUnimplemented:      "UNIMPLEMENTED",
+	CodeInternal:           "INTERNAL",
+	CodeUnavailable:        "UNAVAILABLE",
+	CodeUnauthenticated:    "UNAUTHENTICATED",
+}
+
+func (c Code) String() string { return codeNames[c] }
+
+// An Error is what an operation answers instead of a result. Every protocol
+// shows the same code, message and details; a cause is never shown.
+type Error struct {
+	Code    Code
+	Reason  string // machine-readable: the code's name, or something narrower
+	Message string
+	Area    string // the service area: iam, registry, vulnerabilities, advisory, events; "" is iam
+
+	Violations    []Violation       // INVALID_ARGUMENT: every one of the request, in field order
+	Preconditions []Precondition    // FAILED_PRECONDITION
+	Resource      *ResourceInfo     // NOT_FOUND, ALREADY_EXISTS
+	Metadata      map[string]string // of the ErrorInfo
+	RetryAfter    time.Duration     // RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED
+
+	cause error
+}
+
+// A Violation is one field of a request that is not as it must be.
+type Violation struct {
+	Field       string `json:"field"`
+	Description string `json:"description"`
+}
+
+// A Precondition is one reason why the state of the system blocks a request.
+type Precondition struct {
+	Type        string `json:"type"`
+	Subject     string `json:"subject"`
+	Description string `json:"description"`
+}
+
+// ResourceInfo names the resource that is missing or in the way. Kind is a
+// kind's resource name such as Group; the wire shows it as
+// `<area>.<service domain>/<Kind>`.
+type ResourceInfo struct {
+	Kind        string
+	Area        string // "" is the error's
+	Name        string
+	Description string
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return e.Message + ": " + e.cause.Error()
+	}
+	return e.Message
+}
+
+// Unwrap gives the cause, for logs only.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Is makes errors.Is(err, &Error{Code: c}) true for every Error of code c.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code && (t.Reason == "" || t.Reason == e.Reason)
+}
+
+// AsError gives the Error in err. What is none becomes one: an ended context
+// its code, everything else INTERNAL, which hides err behind it.
+func AsError(err error) *Error {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &Error{Code: CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request took longer than it may.", RetryAfter: time.Second, cause: err}
+	default:
+		return &Error{Code: CodeInternal, Reason: "INTERNAL", Message: "Internal error.", cause: err}
+	}
+}
+
+// Invalid is INVALID_ARGUMENT with the given violations; its message names
+// the first.
+func Invalid(violations ...Violation) *Error {
+	first := violations[0]
+	return &Error{
+		Code: CodeInvalidArgument, Reason: "INVALID_ARGUMENT", Violations: violations,
+		Message: fmt.Sprintf("Invalid argument: %s: %s", first.Field, first.Description),
+	}
+}
+
+// Unauthenticated is the answer to a request whose caller is not known.
+func Unauthenticated(description string) *Error {
+	return &Error{Code: CodeUnauthenticated, Reason: "UNAUTHENTICATED", Message: "Unauthenticated: " + description}
+}
+
+// Unavailable is the answer while something that the service needs is away.
+func Unavailable(description string, cause error) *Error {
+	return &Error{Code: CodeUnavailable, Reason: "UNAVAILABLE", Message: "Unavailable: " + description, RetryAfter: time.Second, cause: cause}
+}
+
+func denied(capability Capability, on UID) *Error {
+	what := "on any group"
+	metadata := map[string]string{"capability": string(capability)}
+	if on != "" {
+		what = "on " + string(on)
+		metadata["resource"] = string(on)
+	}
+	return &Error{
+		Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: metadata,
+		Message: fmt.Sprintf("Permission denied: capability %s is needed %s", capability, what),
+	}
+}
+
+func blocked(kind, subject, description string) *Error {
+	return &Error{
+		Code: CodeFailedPrecondition, Reason: "FAILED_PRECONDITION",
+		Message:       "Precondition failed: " + description,
+		Preconditions: []Precondition{{Type: kind, Subject: subject, Description: description}},
+	}
+}
+
+// A Status is an Error as every protocol shows it: google.rpc.Status in its
+// JSON form.
+type Status struct {
+	Code    Code             `json:"code"`
+	Message string           `json:"message"`
+	Details []map[string]any `json:"details"`
+}
+
+// typeURL stands before the name of every detail's kind.
+const typeURL = "type.googleapis.com/google.rpc."
+
+// Status gives the wire form of e. serviceDomain is the setting that
+// ErrorInfo.domain and resource types end in; requestID is shown with errors
+// that hide their cause, so that the log can be found.
+func (e *Error) Status(serviceDomain, requestID string) Status {
+	area := e.Area
+	if area == "" {
+		area = "iam"
+	}
+	domain := area + "." + serviceDomain
+	info := map[string]any{"@type": typeURL + "ErrorInfo", "reason": e.Reason, "domain": domain}
+	if metadata := e.shownMetadata(requestID); len(metadata) > 0 {
+		info["metadata"] = metadata
+	}
+	details := []map[string]any{info}
+	if len(e.Violations) > 0 {
+		details = append(details, map[string]any{"@type": typeURL + "BadRequest", "fieldViolations": e.Violations})
+	}
+	if len(e.Preconditions) > 0 {
+		details = append(details, map[string]any{"@type": typeURL + "PreconditionFailure", "violations": e.Preconditions})
+	}
+	if r := e.Resource; r != nil {
+		kind := domain + "/" + r.Kind
+		if r.Area != "" {
+			kind = r.Area + "." + serviceDomain + "/" + r.Kind
+		}
+		details = append(details, map[string]any{
+			"@type": typeURL + "ResourceInfo", "resourceType": kind, "resourceName": r.Name, "description": r.Description,
+		})
+	}
+	if e.RetryAfter > 0 {
+		details = append(details, map[string]any{"@type": typeURL + "RetryInfo", "retryDelay": fmt.Sprintf("%gs", e.RetryAfter.Seconds())})
+	}
+	return Status{Code: e.Code, Message: e.Message, Details: details}
+}
+
+func (e *Error) shownMetadata(requestID string) map[string]string {
+	if e.Code != CodeInternal || requestID == "" {
+		return e.Metadata
+	}
+	shown := maps.Clone(e.Metadata)
+	if shown == nil {
+		shown = map[string]string{}
+	}
+	shown["requestId"] = requestID
+	return shown
+}
+
+// violations collects what is wrong with a request. Checks add to it in any
+// order; err puts them into the order of the kind's fields.
+type violations []Violation
+
+func (v *violations) add(field, format string, args ...any) {
+	*v = append(*v, Violation{Field: field, Description: fmt.Sprintf(format, args...)})
+}
+
+func (v *violations) uid(field string, u UID) {
+	if !u.Valid() {
+		v.add(field, "must be a UID: 40 lower-case hex digits, then /-separated segments of 16")
+	}
+}
+
+func (v violations) has(field string) bool {
+	return slices.ContainsFunc(v, func(x Violation) bool {
+		top, _, _ := strings.Cut(x.Field, ".")
+		return top == field
+	})
+}
+
+func (v violations) err() error {
+	if len(v) == 0 {
+		return nil
+	}
+	return Invalid(v...)
+}
+
+// inOrder sorts by the position of each violation's field (or of the field it
+// lies in) among fields; unknown ones come last, as found.
+func (v violations) inOrder(fields []string) violations {
+	position := func(x Violation) int {
+		top, _, _ := strings.Cut(x.Field, ".")
+		if i := slices.Index(fields, top); i >= 0 {
+			return i
+		}
+		return len(fields)
+	}
+	slices.SortStableFunc(v, func(a, b Violation) int { return position(a) - position(b) })
+	return v
+}

@@ -1,0 +1,69 @@
+package platform
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"crypto/rand"
+)
+
+// eventPrefix is the reverse-DNS prefix of every event type.
+const eventPrefix = "dev.atrium.api."
+
+// An Event is the record of one change. It is stored in the transaction of the
+// change it tells of, so that neither is ever there without the other.
+type Event struct {
+	ID      string // time-ordered
+	Type    string // such as dev.atrium.api.iam.group.created.v1
+	Subject UID    // the resource that changed
+	Group   UID    // the group it lies in
+	Actor   EventActor
+	Body    json.RawMessage // the resource after the change (before it, when deleted), without secrets
+	Time    Time
+}
+
+// EventActor names who made a change.
+type EventActor struct {
+	Subject string            `json:"subject"` // identity UID, or the operator's command
+	Act     map[string]string `json:"act,omitempty"`
+}
+
+// event describes a change of verb (created, updated, deleted ...) to one
+// resource of kind k.
+func (p *Platform) event(ctx context.Context, kind, verb string, subject, group UID, body any) *Event {
+	now := p.now()
+	b, _ := json.Marshal(body) // a resource is plain data: it cannot fail
+	return &Event{
+		ID: newEventID(now.Time), Type: eventPrefix + kind + "." + verb + ".v1",
+		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now,
+	}
+}
+
+func eventActor(ctx context.Context) EventActor {
+	a := ActorOf(ctx)
+	switch {
+	case a == nil:
+		return EventActor{}
+	case len(a.Identities) == 0:
+		return EventActor{Subject: a.Subject}
+	}
+	act := map[string]string{"iss": a.Issuer, "sub": a.Subject}
+	if a.Email != "" {
+		act["email"] = a.Email
+	}
+	return EventActor{Subject: string(a.Identities[0]), Act: act}
+}
+
+// newEventID is a UUID of version 7: it sorts by time.
+func newEventID(now time.Time) string {
+	var b [16]byte
+	_, _ = rand.Read(b[6:])
+	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())<<16|uint64(b[6])<<8|uint64(b[7]))
+	b[6] = b[6]&0x0f | 0x70
+	b[8] = b[8]&0x3f | 0x80
+	h := hex.EncodeToString(b[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}

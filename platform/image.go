@@ -1,0 +1,137 @@
+package platform
+
+import (
+	"context"
+	"slices"
+)
+
+// An Image is what a digest stands for in a repo.
+type Image struct {
+	Repo          UID            `json:"repo"`
+	Digest        string         `json:"digest"`
+	Architectures []Architecture `json:"architectures"`
+	Packages      []string       `json:"packages,omitempty"` // where the source says so
+}
+
+// An Architecture is one that an image runs on.
+type Architecture struct {
+	Name string `json:"name"` // such as amd64 or arm64v8
+	Size int64  `json:"size"` // bytes of config and layers; 0: not known
+}
+
+// ArchitectureNames lists them in the order of the source.
+func (i *Image) ArchitectureNames() []string {
+	names := make([]string, len(i.Architectures))
+	for n, a := range i.Architectures {
+		names[n] = a.Name
+	}
+	return names
+}
+
+// Size finds the size for an architecture; for "" that of amd64, else of the
+// first. known is false where the source did not tell it.
+func (i *Image) Size(architecture string) (size ImageSize, known bool) {
+	at := func(name string) int {
+		return slices.IndexFunc(i.Architectures, func(a Architecture) bool { return a.Name == name })
+	}
+	n := at(architecture)
+	if architecture == "" {
+		if n = at("amd64"); n < 0 && len(i.Architectures) > 0 {
+			n = 0
+		}
+	}
+	if n < 0 || i.Architectures[n].Size == 0 {
+		return ImageSize{}, false
+	}
+	return ImageSize{i.Architectures[n].Size, i.Architectures[n].Name}, true
+}
+
+// An ImageSize is the size of an image for one architecture.
+type ImageSize struct {
+	Size         int64  `json:"size,string"` // bytes
+	Architecture string `json:"architecture"`
+}
+
+// An ImageKey names an image.
+type ImageKey struct {
+	Repo   UID
+	Digest string
+}
+
+// ImageKeys are images that the caller may read.
+type ImageKeys struct{ keys []ImageKey }
+
+// Keys lists them.
+func (k ImageKeys) Keys() []ImageKey { return k.keys }
+
+// Images are the operations on images; they are read only.
+type Images struct{ p *Platform }
+
+// Get reads one image.
+func (s Images) Get(ctx context.Context, key ImageKey) (*Image, error) {
+	images, errs := s.GetMany(ctx, []ImageKey{key})
+	return images[0], errs[0]
+}
+
+// GetMany reads images in the order of keys, with one read. Each place holds
+// either an image or an error.
+func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error) {
+	images, errs := make([]*Image, len(keys)), make([]error, len(keys))
+	var readable []ImageKey
+	for i, key := range keys {
+		if errs[i] = s.readable(ctx, key); errs[i] == nil {
+			readable = append(readable, key)
+		}
+	}
+	if len(readable) == 0 {
+		return images, errs
+	}
+	found, err := s.p.store.Images(ctx, ImageKeys{readable})
+	byKey := make(map[ImageKey]*Image, len(found))
+	for _, image := range found {
+		byKey[ImageKey{image.Repo, image.Digest}] = image
+	}
+	for i, key := range keys {
+		if errs[i] != nil {
+			continue
+		}
+		if images[i] = byKey[key]; images[i] == nil {
+			errs[i] = inArea(registry, missing("Image", key.Repo+"@"+UID(key.Digest)))
+		}
+		if err != nil {
+			errs[i] = err
+		}
+	}
+	return images, errs
+}
+
+const registry = "registry"
+
+func (s Images) readable(ctx context.Context, key ImageKey) error {
+	if _, err := caller(ctx); err != nil {
+		return err
+	}
+	var v violations
+	v.uid("repoUid", key.Repo)
+	if !digestPattern.MatchString(key.Digest) {
+		v.add("digest", "must match %s", digestPattern)
+	}
+	if err := v.err(); err != nil {
+		return inArea(registry, err)
+	}
+	_, err := need(ctx, key.Repo, CapRepoList, CapManifestMetadataList)
+	return inArea(registry, err)
+}
+
+// Size reads the size of an image for an architecture, as Image.Size picks it.
+func (s Images) Size(ctx context.Context, key ImageKey, architecture string) (ImageSize, error) {
+	image, err := s.Get(ctx, key)
+	if err != nil {
+		return ImageSize{}, err
+	}
+	size, known := image.Size(architecture)
+	if !known {
+		return ImageSize{}, inArea(registry, missing("Size", key.Repo+"@"+UID(key.Digest)))
+	}
+	return size, nil
+}

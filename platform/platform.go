@@ -1,0 +1,251 @@
+package platform
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are the settings of a Platform; the zero value serves.
+type Options struct {
+	Clock         func() time.Time // time.Now
+	AllowSignup   bool             // root identities may create root groups
+	EncryptionKey []byte           // AES-256 key of secrets at rest; nil: one kept in the database
+	PrivateSinks  []string         // hosts that event sinks may name although they are private or not https
+	Logger        *slog.Logger
+}
+
+// Platform offers every operation of every kind. It is safe for concurrent
+// use. Each operation takes its caller from the context (WithActor) and
+// answers a result or an *Error; AsError gives that of any other error.
+type Platform struct {
+	Groups          Groups
+	Identities      Identities
+	Roles           Roles
+	RoleBindings    RoleBindings
+	Repos           Repos
+	Tags            Tags
+	Images          Images
+	Advisories      Advisories
+	Vulnerabilities Vulnerabilities
+	Subscriptions   Subscriptions
+
+	store   Store
+	options Options
+	secrets cipher.AEAD
+
+	sealerLock sync.Mutex
+	sealer     atomic.Pointer[sealer]
+	sealerRead time.Time
+
+	seen chan UID
+}
+
+// New prepares a Platform over store: shared keys and built-in roles are in
+// place when it returns.
+func New(ctx context.Context, store Store, options Options) (*Platform, error) {
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Platform{store: store, options: options, seen: make(chan UID, 256)}
+	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
+		return nil, fmt.Errorf("built-in roles: %w", err)
+	}
+	if err := p.loadSealer(ctx); err != nil {
+		return nil, fmt.Errorf("page token keys: %w", err)
+	}
+	if err := p.loadSecretsKey(ctx); err != nil {
+		return nil, fmt.Errorf("encryption key: %w", err)
+	}
+	p.Groups = Groups{resources[Group, GroupFilter]{p, &groupKind, Reader.Groups, Tx.GroupRows}}
+	p.Identities = Identities{resources[Identity, IdentityFilter]{p, &identityKind, Reader.Identities, Tx.IdentityRows}}
+	p.Roles = Roles{resources[Role, RoleFilter]{p, &roleKind, Reader.Roles, Tx.RoleRows}}
+	p.RoleBindings = RoleBindings{resources[RoleBinding, RoleBindingFilter]{p, &roleBindingKind, Reader.RoleBindings, Tx.RoleBindingRows}}
+	p.Repos = Repos{resources[Repo, RepoFilter]{p, &repoKind, Reader.Repos, Tx.RepoRows}}
+	p.Tags = Tags{resources[Tag, TagFilter]{p, &tagKind, Reader.Tags, Tx.TagRows}}
+	p.Images = Images{p}
+	p.Advisories = Advisories{resources[Advisory, AdvisoryFilter]{p, &advisoryKind, Reader.Advisories, Tx.AdvisoryRows}}
+	p.Vulnerabilities = Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind, Reader.Vulnerabilities, Tx.VulnerabilityRows}}
+	p.Subscriptions = newSubscriptions(p)
+	return p, nil
+}
+
+func (p *Platform) now() Time { return At(p.options.Clock()) }
+
+// PingAnswer is what Ping answers, to anyone.
+const PingAnswer = "pong"
+
+// Ping reports that the service answers. It needs no token.
+func (p *Platform) Ping(context.Context) string { return PingAnswer }
+
+// Ready reports whether the store answers.
+func (p *Platform) Ready(ctx context.Context) error { return p.store.Ping(ctx) }
+
+// DevelopmentKey is the PKCS #8 key that signs development tokens, made on
+// first use and kept in the database.
+func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
+	keys, err := p.ensureKeys(ctx, "development-issuer", func() ([]byte, error) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		return x509.MarshalPKCS8PrivateKey(key)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return keys[len(keys)-1].Material, nil
+}
+
+// ensureKeys gives the keys of a purpose, of which there is at least one.
+func (p *Platform) ensureKeys(ctx context.Context, purpose string, make func() ([]byte, error)) ([]Key, error) {
+	keys, err := p.store.Keys(ctx, purpose)
+	if err != nil || len(keys) > 0 {
+		return keys, err
+	}
+	material, err := make()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.store.EnsureKey(ctx, Key{ID: 1, Purpose: purpose, Material: material, CreateTime: p.now()}); err != nil {
+		return nil, err
+	}
+	return p.store.Keys(ctx, purpose)
+}
+
+func newAESKey() ([]byte, error) {
+	b := make([]byte, 32)
+	_, err := rand.Read(b)
+	return b, err
+}
+
+const tokenKeys = "page-token"
+
+func (p *Platform) loadSealer(ctx context.Context) error {
+	keys, err := p.ensureKeys(ctx, tokenKeys, newAESKey)
+	if err != nil {
+		return err
+	}
+	s, err := newSealer(keys)
+	if err != nil {
+		return err
+	}
+	p.sealer.Store(s)
+	return nil
+}
+
+// openToken opens a page token. A key that another replica made meanwhile is
+// read, at most once in a while: forged tokens must not cause reads.
+func (p *Platform) openToken(ctx context.Context, sealed string, list []byte) (token, error) {
+	s := p.sealer.Load()
+	t, err := s.open(sealed, list)
+	if err == nil || s.knows(sealed) {
+		return t, err
+	}
+	p.sealerLock.Lock()
+	defer p.sealerLock.Unlock()
+	if now := p.options.Clock(); now.Sub(p.sealerRead) > 10*time.Second {
+		p.sealerRead = now
+		if err := p.loadSealer(ctx); err != nil {
+			return token{}, err
+		}
+	}
+	return p.sealer.Load().open(sealed, list)
+}
+
+// RotateKeys adds a key that new page tokens are sealed with; tokens out there
+// stay good.
+func (p *Platform) RotateKeys(ctx context.Context) error {
+	keys, err := p.store.Keys(ctx, tokenKeys)
+	if err != nil {
+		return err
+	}
+	if len(keys) == 255 {
+		return errors.New("the 255 page token keys are used up")
+	}
+	material, err := newAESKey()
+	if err != nil {
+		return err
+	}
+	next := Key{ID: keys[len(keys)-1].ID + 1, Purpose: tokenKeys, Material: material, CreateTime: p.now()}
+	if err := p.store.EnsureKey(ctx, next); err != nil {
+		return err
+	}
+	return p.loadSealer(ctx)
+}
+
+func (p *Platform) loadSecretsKey(ctx context.Context) error {
+	material := p.options.EncryptionKey
+	if material == nil {
+		keys, err := p.ensureKeys(ctx, "secrets", newAESKey)
+		if err != nil {
+			return err
+		}
+		material = keys[len(keys)-1].Material
+		p.options.Logger.Warn("secrets are encrypted with a key kept in the database; set --encryption-key to keep it elsewhere")
+	}
+	block, err := aes.NewCipher(material)
+	if err != nil {
+		return err
+	}
+	p.secrets, err = cipher.NewGCMWithRandomNonce(block)
+	return err
+}
+
+// hide encrypts a secret for storage; of says whose it is, and must be the
+// same when it is read.
+func (p *Platform) hide(secret string, of UID) []byte {
+	return p.secrets.Seal(nil, nil, []byte(secret), []byte(of))
+}
+
+// noteSeen remembers that an identity acted, at most once a minute and off the
+// request's path: when the queue is full the next request tells it.
+func (p *Platform) noteSeen(i *Identity) {
+	if p.now().Sub(i.LastSeenTime.Time) < time.Minute {
+		return
+	}
+	select {
+	case p.seen <- i.UID:
+	default:
+	}
+}
+
+// Run does what happens beside requests, until ctx ends.
+func (p *Platform) Run(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	acted := map[UID]bool{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case uid := <-p.seen:
+			acted[uid] = true
+		case <-tick.C:
+			if len(acted) == 0 {
+				continue
+			}
+			uids := make([]UID, 0, len(acted))
+			for uid := range acted {
+				uids = append(uids, uid)
+			}
+			if err := p.store.Seen(ctx, uids, p.now()); err != nil {
+				p.options.Logger.Warn("last seen times were not written", "error", err)
+			}
+			clear(acted)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"unicode/utf8"
+)
+
+// A Repo is a repository of container images. Tags live below it.
+type Repo struct {
+	UID         UID         `json:"uid"`
+	Name        string      `json:"name"` // unique in its group
+	Description string      `json:"description,omitempty"`
+	CatalogTier CatalogTier `json:"catalogTier,omitempty"`
+	Bundles     []string    `json:"bundles,omitempty"`
+	Aliases     []string    `json:"aliases,omitempty"`
+	ActiveTags  []string    `json:"activeTags,omitempty"`
+	SyncConfig  *SyncConfig `json:"sync_config,omitempty"` // so spelled on the wire
+	CreateTime  Time        `json:"createTime,omitzero"`
+	UpdateTime  Time        `json:"updateTime,omitzero"`
+}
+
+// SyncConfig says where a repo is copied from.
+type SyncConfig struct {
+	Source         string `json:"source"`
+	UniqueTags     bool   `json:"uniqueTags"`
+	ExpirationTime Time   `json:"expirationTime,omitzero"`
+	Google         string `json:"google,omitempty"`
+	Amazon         string `json:"amazon,omitempty"`
+	Azure          string `json:"azure,omitempty"`
+	ApkoOverlay    string `json:"apkoOverlay,omitempty"`
+	GracePeriod    bool   `json:"gracePeriod"`
+}
+
+// CatalogTier says which part of the catalogue a repo belongs to.
+type CatalogTier string
+
+// The catalogue's parts.
+const (
+	CatalogTierApplication CatalogTier = "CATALOG_TIER_APPLICATION"
+	CatalogTierBase        CatalogTier = "CATALOG_TIER_BASE"
+	CatalogTierFIPS        CatalogTier = "CATALOG_TIER_FIPS"
+	CatalogTierAI          CatalogTier = "CATALOG_TIER_AI"
+	CatalogTierDevtools    CatalogTier = "CATALOG_TIER_DEVTOOLS"
+	CatalogTierCommercial  CatalogTier = "CATALOG_TIER_COMMERCIAL"
+)
+
+var catalogTiers = []CatalogTier{CatalogTierApplication, CatalogTierBase, CatalogTierFIPS, CatalogTierAI, CatalogTierDevtools, CatalogTierCommercial}
+
+// RepoFilter restricts a list of repos.
+type RepoFilter struct {
+	Name string `json:",omitempty"` // exactly
+
+	Names []string `json:",omitempty"` // one of these
+}
+
+func (RepoFilter) check(*violations) {}
+
+var repoKind = Kind[Repo]{
+	Name: "Repo", Plural: "repos", Area: "registry", Number: 5, Event: "platform.registry.repo", Parent: "Group",
+	List: CapRepoList, Create: CapRepoCreate, Update: CapRepoUpdate, Delete: CapRepoDelete,
+	Blocked: "RESOURCE_NOT_EMPTY",
+	Fields: []Field{
+		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"catalogTier", Updatable}, {"bundles", Updatable},
+		{"aliases", Updatable}, {"activeTags", Updatable}, {"sync_config", Updatable}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
+	},
+	Orders: []OrderField[Repo]{
+		{"name", nil, func(r *Repo) any { return r.Name }},
+		{"create_time", createTimeSpellings, func(r *Repo) any { return r.CreateTime }},
+		{"update_time", updateTimeSpellings, func(r *Repo) any { return r.UpdateTime }},
+		{"uid", nil, func(r *Repo) any { return string(r.UID) }},
+	},
+	DefaultOrder: Order{Field: "name"},
+	UID:          func(r *Repo) UID { return r.UID },
+	Group:        parentOf(func(r *Repo) UID { return r.UID }),
+	Stamp:        func(r *Repo, uid UID, now Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
+	Check: func(r *Repo, changed func(string) bool, v *violations) {
+		if changed("name") {
+			v.name("name", r.Name, repoPattern)
+		}
+		if changed("description") {
+			v.line("description", r.Description)
+		}
+		if changed("catalogTier") {
+			oneOf(v, "catalogTier", r.CatalogTier, catalogTiers)
+		}
+		if changed("bundles") {
+			v.lines("bundles", r.Bundles, maxLabels)
+		}
+		if changed("aliases") {
+			v.lines("aliases", r.Aliases, maxLabels)
+		}
+		if changed("activeTags") {
+			v.lines("activeTags", r.ActiveTags, maxLabels)
+		}
+		if changed("sync_config") && r.SyncConfig != nil {
+			r.SyncConfig.check(v)
+		}
+	},
+}
+
+// maxLabels bounds the lists of short texts that a repo or tag carries.
+const maxLabels = 1000
+
+func (c *SyncConfig) check(v *violations) {
+	if c.Source == "" {
+		v.add("sync_config.source", "is required")
+	}
+	v.line("sync_config.source", c.Source)
+	// Output only: what a client sends for these is ignored.
+	c.UniqueTags, c.ExpirationTime, c.ApkoOverlay, c.GracePeriod = false, Time{}, "", false
+}
+
+// Repos are the operations on repos.
+type Repos struct{ resources[Repo, RepoFilter] }
+
+func repoNamed(r *Repo) RepoFilter { return RepoFilter{Name: r.Name} }
+
+// Create makes a repo in a group.
+func (s Repos) Create(ctx context.Context, parent UID, in Input[Repo]) (*Repo, error) {
+	return s.create(ctx, parent, in, repoNamed)
+}
+
+// Update changes a repo.
+func (s Repos) Update(ctx context.Context, uid UID, in Input[Repo]) (*Repo, error) {
+	return s.update(ctx, uid, in, repoNamed)
+}
+
+// Delete removes a repo without tags.
+func (s Repos) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+
+// A Readme is the Markdown text that introduces a repo.
+type Readme struct {
+	UID     UID    `json:"uid"` // of the repo
+	Content string `json:"content,omitempty"`
+}
+
+var readmeFields = []Field{{"uid", OutputOnly}, {"content", Updatable}}
+
+// Readme reads the readme of a repo; one never written is empty.
+func (s Repos) Readme(ctx context.Context, uid UID) (*Readme, error) {
+	actor, err := caller(ctx)
+	if err == nil {
+		err = s.readable(actor, uid)
+	}
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	content, found, err := s.p.store.Readme(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, s.kind.notFound(uid)
+	}
+	return &Readme{uid, content}, nil
+}
+
+// UpdateReadme replaces the readme of a repo.
+func (s Repos) UpdateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Readme, error) {
+	readme, err := s.updateReadme(ctx, uid, in)
+	return readme, s.kind.in(err)
+}
+
+func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Readme, error) {
+	var v violations
+	if _, err := caller(ctx); err != nil {
+		return nil, err
+	}
+	if v.uid("uid", uid); len(v) == 0 {
+		if _, err := need(ctx, uid, s.kind.Update); err != nil {
+			return nil, err
+		}
+	}
+	readme, fields := in.forUpdate(readmeFields, &v)
+	v.text("content", readme.Content, maxReadmeBytes)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	if len(fields) == 0 {
+		return s.Readme(ctx, uid)
+	}
+	readme.UID = uid
+	err := s.p.store.Write(ctx, func(tx Tx) error {
+		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
+		if err := tx.RepoRows().Update(ctx, repo); err != nil {
+			return err
+		}
+		tx.Record(s.p.event(ctx, s.kind.Event, "updated", uid, uid.Parent(), repo))
+		return tx.SetReadme(ctx, uid, readme.Content)
+	})
+	if errors.Is(err, ErrNotFound) {
+		err = s.kind.notFound(uid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &readme, nil
+}
+
+// text checks an optional text of many lines.
+func (v *violations) text(field, s string, most int) {
+	switch {
+	case len(s) > most:
+		v.add(field, "must be at most %d bytes", most)
+	case !utf8.ValidString(s):
+		v.add(field, "must be UTF-8")
+	}
+}

@@ -1,0 +1,441 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A RoleBinding gives an identity a role on a group and everything below. It
+// is always read with what it binds; only IdentityUID and RoleUID are written.
+type RoleBinding struct {
+	UID         UID           `json:"uid"`
+	Identity    BoundIdentity `json:"identity"`
+	Group       BoundGroup    `json:"group"`
+	Role        BoundRole     `json:"role"`
+	CreateTime  Time          `json:"createTime,omitzero"`
+	IdentityUID UID           `json:"identityUid,omitempty"` // input only
+	RoleUID     UID           `json:"roleUid,omitempty"`     // input only
+}
+
+// A BoundIdentity is what a binding shows of its identity.
+type BoundIdentity struct {
+	UID         UID    `json:"uid"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Subject     string `json:"subject,omitempty"`
+	Issuer      string `json:"issuer,omitempty"`
+	Email       string `json:"email,omitempty"`
+}
+
+// A BoundGroup is what a binding shows of its group.
+type BoundGroup struct {
+	UID         UID    `json:"uid"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+// A BoundRole is what a binding shows of its role.
+type BoundRole struct {
+	UID         UID    `json:"uid"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+// RoleBindingFilter restricts a list of role bindings.
+type RoleBindingFilter struct {
+	Identity   UID        `json:",omitempty"`
+	Group      UID        `json:",omitempty"` // bound on exactly this group
+	Role       UID        `json:",omitempty"`
+	Capability Capability `json:",omitempty"` // held by the role
+}
+
+func (f RoleBindingFilter) check(v *violations) {
+	for _, x := range []struct {
+		field string
+		uid   UID
+	}{{"identity", f.Identity}, {"group", f.Group}, {"role", f.Role}} {
+		if x.uid != "" {
+			v.uid(x.field, x.uid)
+		}
+	}
+}
+
+var roleBindingKind = Kind[RoleBinding]{
+	Name: "RoleBinding", Plural: "roleBindings", Area: "iam", Number: 4, Event: "iam.rolebindings", Parent: "Group",
+	List: CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
+	Fields: []Field{
+		{"uid", OutputOnly}, {"identity", OutputOnly}, {"group", OutputOnly}, {"role", OutputOnly}, {"createTime", OutputOnly},
+		{"identityUid", Updatable}, {"roleUid", Updatable},
+	},
+	Orders: []OrderField[RoleBinding]{
+		{"create_time", createTimeSpellings, func(b *RoleBinding) any { return b.CreateTime }},
+		{"uid", nil, func(b *RoleBinding) any { return string(b.UID) }},
+	},
+	DefaultOrder: Order{Field: "create_time", Desc: true},
+	UID:          func(b *RoleBinding) UID { return b.UID },
+	Group:        parentOf(func(b *RoleBinding) UID { return b.UID }),
+	Stamp:        func(b *RoleBinding, uid UID, now Time) { b.UID, b.CreateTime = uid, now },
+	Check: func(b *RoleBinding, changed func(string) bool, v *violations) {
+		if changed("identityUid") {
+			v.requiredUID("identityUid", b.IdentityUID)
+		}
+		if changed("roleUid") {
+			v.requiredUID("roleUid", b.RoleUID)
+		}
+	},
+}
+
+func (v *violations) requiredUID(field string, u UID) {
+	if u == "" {
+		v.add(field, "is required")
+		return
+	}
+	v.uid(field, u)
+}
+
+// MaxBatch is how many bindings one batchCreate may hold.
+const MaxBatch = 25
+
+// RoleBindings are the operations on role bindings.
+type RoleBindings struct {
+	resources[RoleBinding, RoleBindingFilter]
+}
+
+func sameBinding(b *RoleBinding) RoleBindingFilter {
+	return RoleBindingFilter{Identity: b.IdentityUID, Role: b.RoleUID}
+}
+
+func newBinding(group, identity, role UID, now Time) *RoleBinding {
+	b := &RoleBinding{IdentityUID: identity, RoleUID: role}
+	roleBindingKind.Stamp(b, group.newChild(), now)
+	return b
+}
+
+// Create binds a role to an identity on a group. The caller must hold all that
+// the role grants there.
+func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[RoleBinding]) (*RoleBinding, error) {
+	bindings, err := s.CreateBatch(ctx, parent, []Input[RoleBinding]{in})
+	if err != nil {
+		return nil, err
+	}
+	return bindings[0], nil
+}
+
+// CreateBatch makes up to MaxBatch bindings on one group: all or none.
+func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[RoleBinding]) ([]*RoleBinding, error) {
+	bindings, err := s.acceptBatch(ctx, parent, ins)
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	verb := "created"
+	if len(ins) > 1 {
+		verb = "created.batch"
+	}
+	err = s.p.store.Write(ctx, func(tx Tx) error {
+		for i, b := range bindings {
+			if err := s.mayBind(ctx, tx, parent, b, batchField(i, len(bindings))); err != nil {
+				return err
+			}
+		}
+		if err := s.rows(tx).Insert(ctx, bindings...); err != nil {
+			return err
+		}
+		return s.hydrate(ctx, tx, bindings, verb)
+	})
+	if errors.Is(err, ErrDuplicate) {
+		err = s.firstTaken(ctx, parent, bindings)
+	}
+	if errors.Is(err, ErrNoParent) {
+		err = missing("Group", parent)
+	}
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	return bindings, nil
+}
+
+// batchField prefixes the field of a violation with its place in a batch.
+func batchField(i, of int) string {
+	if of == 1 {
+		return ""
+	}
+	return fmt.Sprintf("requests[%d].roleBinding.", i)
+}
+
+func (s RoleBindings) acceptBatch(ctx context.Context, parent UID, ins []Input[RoleBinding]) ([]*RoleBinding, error) {
+	if len(ins) == 0 || len(ins) > MaxBatch {
+		if _, err := caller(ctx); err != nil {
+			return nil, err
+		}
+		return nil, Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatch)})
+	}
+	bindings := make([]*RoleBinding, len(ins))
+	var all []Violation
+	for i, in := range ins {
+		b, err := s.accept(ctx, parent, in)
+		var e *Error
+		switch {
+		case errors.As(err, &e) && e.Code == CodeInvalidArgument:
+			for _, x := range e.Violations {
+				if x.Field != "parent" {
+					x.Field = batchField(i, len(ins)) + x.Field
+				} else if i > 0 {
+					continue
+				}
+				all = append(all, x)
+			}
+		case err != nil:
+			return nil, err
+		}
+		bindings[i] = b
+	}
+	return bindings, violations(all).err()
+}
+
+// hydrate reads back what was bound, for the answer and the events.
+func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) error {
+	uids := make([]UID, len(bindings))
+	for i, b := range bindings {
+		uids[i] = b.UID
+	}
+	found, err := tx.RoleBindings().Get(ctx, Keys{uids})
+	if err != nil {
+		return err
+	}
+	for _, b := range found {
+		*bindings[slices.Index(uids, b.UID)] = *b
+	}
+	for _, b := range bindings {
+		tx.Record(s.p.event(ctx, s.kind.Event, verb, b.UID, b.Group.UID, b))
+	}
+	return nil
+}
+
+// mayBind demands of a binding on group that its identity and role exist where
+// they can be bound, and that the caller holds what the role grants.
+func (s RoleBindings) mayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding, prefix string) error {
+	if !group.Within(b.IdentityUID.Parent()) {
+		return Invalid(Violation{prefix + "identityUid", "acts only within the group it lives under, " + string(b.IdentityUID.Parent())})
+	}
+	if !IsBuiltInRole(b.RoleUID) && !group.Within(b.RoleUID.Parent()) {
+		return Invalid(Violation{prefix + "roleUid", "can be bound only within the group it lives under, " + string(b.RoleUID.Parent())})
+	}
+	// The locks come before the reads: what they find must hold until commit.
+	if err := tx.Lock(ctx, group.Root()); err != nil {
+		return err
+	}
+	identities, err := tx.Identities().Get(ctx, Keys{[]UID{b.IdentityUID}})
+	if err != nil {
+		return err
+	}
+	if len(identities) == 0 {
+		return missing("Identity", b.IdentityUID)
+	}
+	roles, err := tx.Roles().Get(ctx, Keys{[]UID{b.RoleUID}})
+	if err != nil {
+		return err
+	}
+	if len(roles) == 0 {
+		return missing("Role", b.RoleUID)
+	}
+	return handsOut(ctx, tx, setOf(roles[0].Capabilities), group)
+}
+
+// firstTaken names the binding that is there already.
+func (s RoleBindings) firstTaken(ctx context.Context, parent UID, bindings []*RoleBinding) error {
+	var err error
+	for _, b := range bindings {
+		err = s.alreadyExists(ctx, parent, sameBinding(b))
+		var e *Error
+		if !errors.As(err, &e) || e.Resource.Name != "" {
+			return err
+		}
+	}
+	return err
+}
+
+// Update changes the identity or the role of a binding.
+func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]) (*RoleBinding, error) {
+	change, fields, err := s.change(ctx, uid, in)
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	var row *RoleBinding
+	err = s.p.store.Write(ctx, func(tx Tx) error {
+		current, err := s.locked(ctx, tx, uid)
+		if err != nil {
+			return err
+		}
+		next := &RoleBinding{UID: uid, IdentityUID: current.Identity.UID, RoleUID: current.Role.UID}
+		if slices.Contains(fields, "identityUid") {
+			next.IdentityUID = change.IdentityUID
+		}
+		if slices.Contains(fields, "roleUid") {
+			next.RoleUID = change.RoleUID
+		}
+		if next.RoleUID != current.Role.UID {
+			if err := s.notLastOwner(ctx, tx, current); err != nil {
+				return err
+			}
+		}
+		if err := s.mayBind(ctx, tx, uid.Parent(), next, ""); err != nil {
+			return err
+		}
+		change = next
+		if err := s.rows(tx).Update(ctx, next, fields...); err != nil {
+			return err
+		}
+		row = next
+		return s.hydrate(ctx, tx, []*RoleBinding{row}, "updated")
+	})
+	if errors.Is(err, ErrDuplicate) {
+		err = s.alreadyExists(ctx, uid.Parent(), sameBinding(change))
+	}
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	return row, nil
+}
+
+// Delete takes a role from an identity; it counts from the next request on.
+func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
+	return s.removeIf(ctx, uid, func(tx Tx) error {
+		current, err := s.locked(ctx, tx, uid)
+		if err != nil {
+			return err
+		}
+		return s.notLastOwner(ctx, tx, current)
+	})
+}
+
+// locked reads a binding that no one else changes until the transaction ends.
+func (s RoleBindings) locked(ctx context.Context, tx Tx, uid UID) (*RoleBinding, error) {
+	if err := tx.Lock(ctx, uid.Root()); err != nil {
+		return nil, err
+	}
+	found, err := tx.RoleBindings().Get(ctx, Keys{[]UID{uid}})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, s.kind.notFound(uid)
+	}
+	return found[0], nil
+}
+
+// notLastOwner keeps an organisation from losing the last one who can give
+// anybody access to it.
+func (s RoleBindings) notLastOwner(ctx context.Context, tx Tx, b *RoleBinding) error {
+	root := b.Group.UID
+	if !root.IsRoot() || b.Role.UID != OwnerRole {
+		return nil
+	}
+	owners, err := tx.RoleBindings().List(ctx, Query[RoleBindingFilter]{
+		Scope: scopeOf(Branch{Relation: Children, UID: root}), Filter: RoleBindingFilter{Role: OwnerRole},
+		Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems,
+	})
+	if err != nil || len(owners.Items) > 1 {
+		return err
+	}
+	return blocked("LAST_OWNER", string(root), "an organisation needs an owner")
+}
+
+// Effective lists the bindings that count on a group, inherited ones included:
+// each tells by its group where it comes from. With a capability, only those
+// whose role holds it.
+func (s RoleBindings) Effective(ctx context.Context, group UID, capability Capability, req ListRequest[RoleBindingFilter]) (Page[RoleBinding], error) {
+	if err := invalidUID("group", group); err != nil {
+		return Page[RoleBinding]{}, s.kind.in(err)
+	}
+	actor, err := need(ctx, group, s.kind.List)
+	if err != nil {
+		return Page[RoleBinding]{}, s.kind.in(err)
+	}
+	req.Filter.Capability = capability
+	req.UIDP = UIDFilter{AncestorsOf: group} // what the token is bound to; the scope is made below
+	var v violations
+	q, err := s.paging(ctx, req, &v)
+	if err == nil {
+		err = violations(append(slices.Clone(req.Malformed), v...)).err()
+	}
+	if err != nil {
+		return Page[RoleBinding]{}, s.kind.in(err)
+	}
+	for _, g := range append(group.Ancestors(), group) {
+		if actor.Can(s.kind.List, g) {
+			q.Scope.branches = append(q.Scope.branches, Branch{Relation: Children, UID: g})
+		}
+	}
+	rows, err := s.table(s.p.store).List(ctx, q)
+	if err != nil {
+		return Page[RoleBinding]{}, err
+	}
+	return s.page(req, q, rows), nil
+}
+
+// ListOfIdentities reads the same page of the bindings of each identity, with
+// one read.
+func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[RoleBindingFilter], identities []UID) ([]Page[RoleBinding], []error) {
+	return s.listOf(ctx, req, OfIdentity, identities)
+}
+
+// ListOfRoles reads the same page of the bindings of each role, with one read.
+func (s RoleBindings) ListOfRoles(ctx context.Context, req ListRequest[RoleBindingFilter], roles []UID) ([]Page[RoleBinding], []error) {
+	return s.listOf(ctx, req, OfRole, roles)
+}
+
+// listOf narrows what points to each of the UIDs to what the caller may see.
+// A page token of such a list is one of the plain list with that filter.
+func (s RoleBindings) listOf(ctx context.Context, req ListRequest[RoleBindingFilter], relation Relation, uids []UID) ([]Page[RoleBinding], []error) {
+	pages, errs := make([]Page[RoleBinding], len(uids)), make([]error, len(uids))
+	requests := make([]ListRequest[RoleBindingFilter], len(uids))
+	for i, uid := range uids {
+		requests[i] = req
+		if relation == OfIdentity {
+			requests[i].Filter.Identity = uid
+		} else {
+			requests[i].Filter.Role = uid
+		}
+	}
+	if req.PageToken != "" {
+		for i := range uids {
+			pages[i], errs[i] = s.List(ctx, requests[i])
+		}
+		return pages, errs
+	}
+	q, err := s.query(ctx, req)
+	if err == nil {
+		scopes := make([]Scope, len(uids))
+		for i, uid := range uids {
+			scopes[i] = pointing(q.Scope, relation, uid)
+		}
+		var found []Rows[RoleBinding]
+		if found, err = s.table(s.p.store).ListEach(ctx, q, scopes); err == nil {
+			for i := range uids {
+				pages[i] = s.page(requests[i], q, found[i])
+			}
+			return pages, errs
+		}
+	}
+	for i := range errs {
+		errs[i] = s.kind.in(err)
+	}
+	return pages, errs
+}
+
+// pointing is the part of what may be seen that points to uid.
+func pointing(visible Scope, relation Relation, uid UID) Scope {
+	var s Scope
+	for _, b := range visible.branches {
+		switch {
+		case relation == OfIdentity && uid.Parent().Within(b.UID):
+			// An identity is bound only at or below the group it lives under.
+			return scopeOf(Branch{Relation: relation, UID: uid})
+		case b.Relation == Within:
+			s.branches = append(s.branches, Branch{Relation: relation, UID: uid, Inside: b.UID})
+		}
+	}
+	return s
+}

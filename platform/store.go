@@ -1,0 +1,218 @@
+package platform
+
+import (
+	"context"
+	"errors"
+)
+
+// Store keeps the platform's state. Two engines implement it; store/storetest
+// holds what both must do.
+//
+// Lists and reads take a Scope or Keys, which only this package can make: what
+// a caller may see is decided before the store is asked.
+type Store interface {
+	Reader
+
+	// Write runs unit in one transaction and commits when it returns nil.
+	// Everything it did is undone otherwise. A unit that lost against a
+	// concurrent one is run again, so it must have no effect but on tx.
+	Write(ctx context.Context, unit func(tx Tx) error) error
+
+	// Candidates finds identities whose rule may match a token of issuer and
+	// subject, by one indexed statement: exact rules that are equal, and
+	// every rule with a pattern in their place. The caller decides.
+	Candidates(ctx context.Context, issuer, subject string) ([]Candidate, error)
+
+	// KnowsIssuer reports whether some identity names issuer exactly.
+	KnowsIssuer(ctx context.Context, issuer string) (bool, error)
+
+	// LookupIdentity finds the oldest identity with exactly this issuer and
+	// subject; "" where there is none.
+	LookupIdentity(ctx context.Context, issuer, subject string) (UID, error)
+
+	// Seen notes that identities have acted. It is no change: no event, no
+	// update time.
+	Seen(ctx context.Context, identities []UID, at Time) error
+
+	// Images reads the images of (repo, digest) pairs; missing ones are left
+	// out.
+	Images(ctx context.Context, keys ImageKeys) ([]*Image, error)
+
+	// Keys gives every key of a purpose, the oldest first. EnsureKey adds the
+	// first one, unless another replica was faster.
+	Keys(ctx context.Context, purpose string) ([]Key, error)
+	EnsureKey(ctx context.Context, first Key) error
+
+	// SyncBuiltInRoles makes the stored built-in roles equal to roles.
+	SyncBuiltInRoles(ctx context.Context, roles []*Role) error
+
+	// Recount corrects the counters and tells how many were wrong.
+	Recount(ctx context.Context) (wrong int64, err error)
+
+	// Ping reports whether the store answers.
+	Ping(ctx context.Context) error
+	Close() error
+}
+
+// Reader gives the tables to read from.
+type Reader interface {
+	Groups() Table[Group, GroupFilter]
+	Identities() Table[Identity, IdentityFilter]
+	Roles() Table[Role, RoleFilter]
+	RoleBindings() Table[RoleBinding, RoleBindingFilter]
+	Repos() Table[Repo, RepoFilter]
+	Tags() Table[Tag, TagFilter]
+	Advisories() Table[Advisory, AdvisoryFilter]
+	Vulnerabilities() Table[Vulnerability, VulnerabilityFilter]
+	Subscriptions() Table[Subscription, SubscriptionFilter]
+
+	// Exists reports whether any kind has a resource uid.
+	Exists(ctx context.Context, uid UID) (bool, error)
+
+	// Grants reads the roles bound to identities.
+	Grants(ctx context.Context, identities []UID) ([]Grant, error)
+
+	// Readme reads the readme of a repo; found is false without the repo.
+	Readme(ctx context.Context, repo UID) (content string, found bool, err error)
+}
+
+// Table reads the rows of one kind.
+type Table[T, F any] interface {
+	// Get reads rows by UID, in any order; missing ones are left out.
+	Get(ctx context.Context, keys Keys) ([]*T, error)
+
+	// List reads one page.
+	List(ctx context.Context, q Query[F]) (Rows[T], error)
+
+	// ListEach reads the same page of many scopes in one statement (and one
+	// more for totals), in the order of scopes. q.Scope is not looked at.
+	ListEach(ctx context.Context, q Query[F], scopes []Scope) ([]Rows[T], error)
+}
+
+// Tx is a transaction under way: it reads its own writes.
+type Tx interface {
+	Reader
+	GroupRows() Rower[Group]
+	IdentityRows() Rower[Identity]
+	RoleRows() Rower[Role]
+	RoleBindingRows() Rower[RoleBinding]
+	RepoRows() Rower[Repo]
+	TagRows() Rower[Tag]
+	AdvisoryRows() Rower[Advisory]
+	VulnerabilityRows() Rower[Vulnerability]
+	SubscriptionRows() Rower[Subscription]
+
+	// SetReadme changes the readme of a repo that is there.
+	SetReadme(ctx context.Context, repo UID, content string) error
+
+	// PutImages stores images, replacing those of the same repo and digest.
+	PutImages(ctx context.Context, images []*Image) error
+
+	// Lock makes units that lock the same root wait for each other.
+	Lock(ctx context.Context, root UID) error
+
+	// Record adds events, to be stored with the transaction's changes.
+	Record(events ...*Event)
+}
+
+// Rower changes the rows of one kind. Counters follow by themselves.
+type Rower[T any] interface {
+	// Insert adds rows, many at once where many are given. ErrDuplicate: the
+	// kind's unique key is taken. ErrNoParent: the parent, or another row
+	// that a row points to, is missing.
+	Insert(ctx context.Context, rows ...*T) error
+
+	// Update writes the named fields (and the update time) of row and reads
+	// back the whole. ErrNotFound, ErrDuplicate, ErrNoParent.
+	Update(ctx context.Context, row *T, fields ...string) error
+
+	// Delete removes and returns a row. ErrNotFound; ErrReferenced: another
+	// row needs it.
+	Delete(ctx context.Context, uid UID) (*T, error)
+}
+
+// What a write can answer beside an Error.
+var (
+	ErrNotFound   = errors.New("no such row")
+	ErrDuplicate  = errors.New("a row with this unique key exists")
+	ErrNoParent   = errors.New("a row that this one needs does not exist")
+	ErrReferenced = errors.New("other rows need this one")
+)
+
+// A Query is a page that may be read as it stands.
+type Query[F any] struct {
+	Scope    Scope
+	Filter   F
+	Order    Order
+	From     *Position // exclusive; nil: the first row, or the last for Backward
+	Backward bool      // rows before From, still given in Order
+	Limit    int
+	Skip     int
+	Parts    Parts
+}
+
+// Rows is what a Query found.
+type Rows[T any] struct {
+	Items []*T
+	More  bool // rows follow in the direction of the query
+	Total int64
+}
+
+// Keys are UIDs that the caller may read.
+type Keys struct{ uids []UID }
+
+// UIDs lists them.
+func (k Keys) UIDs() []UID { return k.uids }
+
+// A Scope is what a list may return: rows of any of its branches. No two
+// branches hold the same row.
+type Scope struct{ branches []Branch }
+
+// Branches lists them; none: nothing may be returned.
+func (s Scope) Branches() []Branch { return s.branches }
+
+// A Branch is one reason why rows are in a scope.
+type Branch struct {
+	Relation Relation
+	UID      UID   // what Relation speaks of
+	UIDs     []UID // for Listed
+	Inside   UID   // if set: only rows within this UID
+}
+
+// A Relation says how rows lie to a UID.
+type Relation uint8
+
+// The relations.
+const (
+	Everything Relation = iota // every row; of kinds outside the tree only
+	Within                     // the UID itself and all below
+	Below                      // all strictly below
+	Children                   // the parent is
+	Listed                     // one of UIDs
+	BuiltIn                    // rows that belong to no organisation
+	OfIdentity                 // role bindings: the identity is
+	OfRole                     // role bindings: the role is
+)
+
+// A Candidate is an identity that may match a token, and what it holds.
+type Candidate struct {
+	Identity *Identity
+	Grants   []Grant
+}
+
+// A Grant is a role bound to an identity on a group, whose effect reaches the
+// group and everything below.
+type Grant struct {
+	Identity     UID
+	Group        UID
+	Role         UID
+	Capabilities []Capability
+}
+
+// A Key is secret material that replicas share through the store.
+type Key struct {
+	ID         int // from 1, in order of making
+	Purpose    string
+	Material   []byte
+	CreateTime Time
+}

@@ -1,0 +1,134 @@
+package platform
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Subscription sends the events of its group and of everything below to a
+// sink.
+type Subscription struct {
+	UID        UID      `json:"uid"`
+	Sink       string   `json:"sink"`             // https URL, unique in its group
+	Types      []string `json:"types,omitempty"`  // event types; none: all
+	Secret     string   `json:"secret,omitempty"` // signs deliveries; shown when it is made, never again
+	CreateTime Time     `json:"createTime,omitzero"`
+	UpdateTime Time     `json:"updateTime,omitzero"`
+
+	HiddenSecret []byte `json:"-"` // as stored
+}
+
+// SubscriptionFilter restricts a list of subscriptions.
+type SubscriptionFilter struct {
+	Sink string `json:",omitempty"` // exactly
+}
+
+func (SubscriptionFilter) check(*violations) {}
+
+var subscriptionKind = Kind[Subscription]{
+	Name: "Subscription", Plural: "subscriptions", Area: "events", Number: 9, Event: "events.subscription", Parent: "Group",
+	List: CapSubscriptionsList, Create: CapSubscriptionsCreate, Delete: CapSubscriptionsDelete,
+	Fields: []Field{
+		{"uid", OutputOnly}, {"sink", AtCreation}, {"types", AtCreation}, {"secret", OutputOnly},
+		{"createTime", OutputOnly}, {"updateTime", OutputOnly},
+	},
+	Orders: []OrderField[Subscription]{
+		{"uid", nil, func(s *Subscription) any { return string(s.UID) }},
+		{"create_time", createTimeSpellings, func(s *Subscription) any { return s.CreateTime }},
+		{"update_time", updateTimeSpellings, func(s *Subscription) any { return s.UpdateTime }},
+	},
+	DefaultOrder: Order{Field: "uid"},
+	UID:          func(s *Subscription) UID { return s.UID },
+	Group:        parentOf(func(s *Subscription) UID { return s.UID }),
+	Stamp:        func(s *Subscription, uid UID, now Time) { s.UID, s.CreateTime, s.UpdateTime = uid, now, now },
+}
+
+// Subscriptions are the operations on event subscriptions.
+type Subscriptions struct {
+	resources[Subscription, SubscriptionFilter]
+}
+
+func newSubscriptions(p *Platform) Subscriptions {
+	kind := subscriptionKind
+	kind.Check = func(s *Subscription, changed func(string) bool, v *violations) {
+		if changed("sink") {
+			v.sink(s.Sink, p.options.PrivateSinks)
+		}
+		if changed("types") {
+			v.lines("types", s.Types, 100)
+		}
+	}
+	return Subscriptions{resources[Subscription, SubscriptionFilter]{p, &kind, Reader.Subscriptions, Tx.SubscriptionRows}}
+}
+
+func subscriptionTo(s *Subscription) SubscriptionFilter { return SubscriptionFilter{Sink: s.Sink} }
+
+// Create makes a subscription. Only this answer shows its secret.
+func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[Subscription]) (*Subscription, error) {
+	made, err := s.accept(ctx, parent, in)
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	secret := "whsec_" + newSecret()
+	made.HiddenSecret = s.p.hide(secret, made.UID)
+	if made, err = s.insert(ctx, parent, made, subscriptionTo, func(Tx) error { return nil }); err != nil {
+		return nil, err
+	}
+	shown := *made
+	shown.Secret = secret
+	return &shown, nil
+}
+
+// Delete ends a subscription.
+func (s Subscriptions) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+
+const maxSinkBytes = 2048
+
+// sink refuses sinks that no delivery may go to, but for the hosts in private.
+// What a name resolves to is checked again on every delivery.
+func (v *violations) sink(sink string, private []string) {
+	u, err := url.Parse(sink)
+	switch {
+	case sink == "":
+		v.add("sink", "is required")
+	case len(sink) > maxSinkBytes:
+		v.add("sink", "must be at most %d bytes", maxSinkBytes)
+	case err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "":
+		v.add("sink", "must be an https URL without user and fragment")
+	case slices.Contains(private, u.Hostname()):
+	case u.Scheme != "https":
+		v.add("sink", "must be an https URL")
+	case !publicHost(u.Hostname()):
+		v.add("sink", "must be a host that is reachable from the internet")
+	}
+}
+
+// publicHost refuses what is not a public host by its spelling alone.
+func publicHost(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		return ip.IsGlobalUnicast() && !ip.IsPrivate() && !sharedSpace.Contains(ip)
+	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".internal") || !strings.Contains(name, ".") {
+		return false
+	}
+	// Odd spellings of addresses: 127.1, 0x7f.0.0.1, 0177.0.0.1.
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return last != "" && (last[0] < '0' || last[0] > '9')
+}
+
+// newSecret is 32 random bytes as Standard Webhooks writes them.
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:])
+	return base64.StdEncoding.EncodeToString(b[:])
+}
+
+// sharedSpace is the address space of carrier-grade NAT (RFC 6598).
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")

@@ -1,0 +1,152 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"regexp"
+)
+
+// A Tag names a digest in a repo. Creating a name that exists moves the tag.
+type Tag struct {
+	UID        UID      `json:"uid"`
+	Name       string   `json:"name"` // unique in its repo
+	Digest     string   `json:"digest"`
+	UpdateTime Time     `json:"updateTime,omitzero"`
+	Deprecated bool     `json:"deprecated"` // end of life
+	Bundles    []string `json:"bundles,omitempty"`
+
+	CreateTime Time     `json:"-"` // orders tags by age; the wire does not show it
+	Class      TagClass `json:"-"` // follows from Name
+}
+
+// TagClass tells tags that people make from those that tools add.
+type TagClass string
+
+// The classes that tools make.
+const (
+	TagClassReferrer TagClass = "referrer" // sha256-<hex>, with .sig, .att or .sbom
+	TagClassDate     TagClass = "date"     // ends in a date: bookworm-20260327
+	TagClassEpoch    TagClass = "epoch"    // ends in a package epoch: 1.2.3-r4
+)
+
+var (
+	referrerTag = regexp.MustCompile(`^sha256-[0-9a-f]{64}`)
+	dateTag     = regexp.MustCompile(`-\d{8}$`)
+	epochTag    = regexp.MustCompile(`-r\d+$`)
+)
+
+func tagClass(name string) TagClass {
+	switch {
+	case referrerTag.MatchString(name):
+		return TagClassReferrer
+	case dateTag.MatchString(name):
+		return TagClassDate
+	case epochTag.MatchString(name):
+		return TagClassEpoch
+	default:
+		return ""
+	}
+}
+
+// TagFilter restricts a list of tags.
+type TagFilter struct {
+	Name         string `json:",omitempty"` // exactly
+	UpdatedSince Time   `json:",omitzero"`  // inclusive
+	Digest       string `json:",omitempty"`
+	Deprecated   *bool  `json:",omitempty"`
+
+	// Without lists classes to leave out; by default every tag is there.
+	Without []TagClass `json:",omitempty"`
+
+	Names []string `json:",omitempty"` // one of these
+}
+
+func (f TagFilter) check(v *violations) {
+	if f.Digest != "" && !digestPattern.MatchString(f.Digest) {
+		v.add("digest", "must match %s", digestPattern)
+	}
+}
+
+var tagKind = Kind[Tag]{
+	Name: "Tag", Plural: "tags", Area: "registry", Number: 6, Event: "platform.registry.tag", Parent: "Repo",
+	List: CapTagList, Create: CapTagCreate, Update: CapTagUpdate, Delete: CapTagDelete,
+	Fields: []Field{
+		{"uid", OutputOnly}, {"name", AtCreation}, {"digest", AtCreation}, {"updateTime", OutputOnly},
+		{"deprecated", AtCreation}, {"bundles", AtCreation},
+	},
+	Orders: []OrderField[Tag]{
+		{"name", nil, func(t *Tag) any { return t.Name }},
+		{"create_time", createTimeSpellings, func(t *Tag) any { return t.CreateTime }},
+		{"update_time", updateTimeSpellings, func(t *Tag) any { return t.UpdateTime }},
+		{"uid", nil, func(t *Tag) any { return string(t.UID) }},
+	},
+	DefaultOrder: Order{Field: "name"},
+	UID:          func(t *Tag) UID { return t.UID },
+	Group:        func(t *Tag) UID { return t.UID.Parent().Parent() },
+	Stamp: func(t *Tag, uid UID, now Time) {
+		t.UID, t.CreateTime, t.UpdateTime, t.Class = uid, now, now, tagClass(t.Name)
+	},
+	Check: func(t *Tag, changed func(string) bool, v *violations) {
+		if changed("name") {
+			v.name("name", t.Name, tagPattern)
+		}
+		switch {
+		case !changed("digest"):
+		case t.Digest == "":
+			v.add("digest", "is required")
+		case !digestPattern.MatchString(t.Digest):
+			v.add("digest", "must match %s", digestPattern)
+		}
+		if changed("bundles") {
+			v.lines("bundles", t.Bundles, maxLabels)
+		}
+	},
+}
+
+// Tags are the operations on tags.
+type Tags struct{ resources[Tag, TagFilter] }
+
+// Create makes a tag in a repo, or moves the one of that name.
+func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error) {
+	tag, err := s.accept(ctx, repo, in)
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	err = s.put(ctx, repo, tag)
+	if errors.Is(err, ErrDuplicate) {
+		err = s.put(ctx, repo, tag) // another one made it meanwhile: now it can be moved
+	}
+	if errors.Is(err, ErrNoParent) {
+		err = missing("Repo", repo)
+	}
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	return tag, nil
+}
+
+func (s Tags) put(ctx context.Context, repo UID, tag *Tag) error {
+	return s.p.store.Write(ctx, func(tx Tx) error {
+		there, err := tx.Tags().List(ctx, Query[TagFilter]{
+			Scope: scopeOf(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+			Filter: TagFilter{Name: tag.Name},
+		})
+		switch {
+		case err != nil:
+			return err
+		case len(there.Items) > 0:
+			tag.UID = there.Items[0].UID
+			err = s.rows(tx).Update(ctx, tag, "digest", "deprecated", "bundles")
+		default:
+			err = s.rows(tx).Insert(ctx, tag)
+		}
+		if err != nil {
+			return err
+		}
+		tx.Record(s.p.event(ctx, s.kind.Event, "created", tag.UID, s.kind.Group(tag), tag))
+		return nil
+	})
+}
+
+// Delete removes a tag.
+func (s Tags) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }

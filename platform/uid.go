@@ -1,0 +1,104 @@
+package platform
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
+)
+
+// A UID names a resource by its path: 40 lower-case hex digits for the root
+// segment, 16 for each further one, joined by slashes. A resource made inside
+// another extends its parent's UID by one segment, so that who contains it is
+// read off the UID without a look at the store. Segments are random: UIDs are
+// never derived from names and never reused. The zero value names nothing.
+type UID string
+
+const (
+	rootDigits    = 40
+	segmentDigits = 16
+	// maxUIDLength bounds the depth of the tree: 28 segments below the root,
+	// and so the size of every page token.
+	maxUIDLength = rootDigits + 28*(1+segmentDigits)
+)
+
+// Valid reports whether u is well formed. It does not say that u exists.
+func (u UID) Valid() bool {
+	if len(u) < rootDigits || len(u) > maxUIDLength || !lowerHex(string(u[:rootDigits])) {
+		return false
+	}
+	for rest := u[rootDigits:]; rest != ""; rest = rest[1+segmentDigits:] {
+		if len(rest) < 1+segmentDigits || rest[0] != '/' || !lowerHex(string(rest[1:1+segmentDigits])) {
+			return false
+		}
+	}
+	return true
+}
+
+func lowerHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// Root is the first segment: the organisation that u belongs to.
+func (u UID) Root() UID { return u.prefix(1) }
+
+// IsRoot reports whether u has a single segment.
+func (u UID) IsRoot() bool { return len(u) == rootDigits }
+
+// Depth counts the segments of u; the zero UID has none.
+func (u UID) Depth() int {
+	if u == "" {
+		return 0
+	}
+	return 1 + (len(u)-rootDigits)/(1+segmentDigits)
+}
+
+// Parent is u without its last segment: the zero UID for a root.
+func (u UID) Parent() UID { return u.prefix(u.Depth() - 1) }
+
+// Enclosing is the first depth segments of u, or the zero UID where u has
+// fewer.
+func (u UID) Enclosing(depth int) UID {
+	if depth > u.Depth() {
+		return ""
+	}
+	return u.prefix(depth)
+}
+
+func (u UID) prefix(depth int) UID {
+	if depth < 1 {
+		return ""
+	}
+	return u[:min(len(u), rootDigits+(depth-1)*(1+segmentDigits))]
+}
+
+// Within reports whether u is scope or anywhere below it.
+func (u UID) Within(scope UID) bool { return u == scope || u.Below(scope) }
+
+// Below reports whether u is anywhere below scope, scope itself excluded.
+func (u UID) Below(scope UID) bool {
+	return scope != "" && len(u) > len(scope) && u[len(scope)] == '/' && strings.HasPrefix(string(u), string(scope))
+}
+
+// Ancestors lists the UIDs strictly above u, the root first.
+func (u UID) Ancestors() []UID {
+	var above []UID
+	for depth := 1; depth < u.Depth(); depth++ {
+		above = append(above, u.prefix(depth))
+	}
+	return above
+}
+
+func newRootUID() UID { return UID(randomHex(rootDigits / 2)) }
+
+func (u UID) newChild() UID { return u + "/" + UID(randomHex(segmentDigits/2)) }
+
+func randomHex(bytes int) string {
+	b := make([]byte, bytes)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	return hex.EncodeToString(b)
+}
