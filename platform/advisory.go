@@ -1,5 +1,7 @@
 package platform
 
+import "context"
+
 // An Advisory tells what is known of one vulnerability in one artifact. It
 // comes from imports and is read only.
 type Advisory struct {
@@ -224,4 +226,16 @@ var advisoryKind = Kind[Advisory]{
 // Advisories are the operations on advisories.
 type Advisories struct {
 	resources[Advisory, AdvisoryFilter]
+}
+
+// ListOfRepos reads, for each repo, the same page of the advisories of its
+// organisation on an artifact of the repo's name, with one read. A page token
+// of such a list is one of the plain list with that scope and filter.
+func (s Advisories) ListOfRepos(ctx context.Context, req ListRequest[AdvisoryFilter], repos []*Repo) ([]Page[Advisory], []error) {
+	return listPointing(ctx, s.resources, req, len(repos), func(i int, req *ListRequest[AdvisoryFilter]) func(Branch) Branch {
+		repo := repos[i]
+		req.UIDP = UIDFilter{DescendantsOf: repo.UID.Root()}
+		req.Filter.ArtifactNames = []string{repo.Name}
+		return func(b Branch) Branch { return Branch{Relation: OfArtifact, Name: repo.Name, Inside: b.UID} }
+	})
 }

@@ -275,3 +275,13 @@ func (s Identities) EffectiveCapabilities(ctx context.Context, identity, on UID)
 	held := Actor{grants: effective(grants)}
 	return held.on(on).list(), nil
 }
+
+// Own lists the identities that the caller acts as; none of its capabilities
+// is asked for that.
+func (s Identities) Own(ctx context.Context) ([]*Identity, error) {
+	actor, err := caller(ctx)
+	if err != nil || len(actor.Identities) == 0 {
+		return nil, err
+	}
+	return s.table(s.p.store).Get(ctx, Keys{actor.Identities})
+}

@@ -134,12 +134,12 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 }
 
 func (s Repos) importOver(ctx context.Context, tx Tx, known *Repo, r *ImportedRepo, done *Imported, o ImportOptions) error {
-	readme, _, err := tx.Readme(ctx, known.UID)
+	readmes, err := tx.Readmes(ctx, Keys{[]UID{known.UID}})
 	if err != nil {
 		return err
 	}
 	r.UID = known.UID
-	if known.Description == r.Description && readme == r.Readme {
+	if known.Description == r.Description && len(readmes) > 0 && readmes[0].Content == r.Readme {
 		done.Unchanged++
 		return nil
 	}

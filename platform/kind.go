@@ -57,22 +57,20 @@ func (r resources[T, F]) Get(ctx context.Context, uid UID) (*T, error) {
 // GetMany reads resources in the order of uids, with one read. Each place
 // holds either a resource or the error that Get would answer.
 func (r resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]*T, []error) {
-	rows, errs := make([]*T, len(uids)), make([]error, len(uids))
-	fail := func(err error) ([]*T, []error) {
-		for i := range errs {
-			if errs[i] == nil {
-				errs[i] = r.kind.in(err)
-			}
-		}
-		return rows, errs
-	}
+	return readEach(ctx, r, uids, r.table(r.p.store).Get, r.kind.UID)
+}
+
+// readEach reads what belongs to each of the UIDs of kind r that the caller
+// may read, with one read.
+func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids []UID, read func(context.Context, Keys) ([]*V, error), uidOf func(*V) UID) ([]*V, []error) {
+	rows, errs := make([]*V, len(uids)), make([]error, len(uids))
 	actor, err := caller(ctx)
-	if err != nil {
-		return fail(err)
-	}
 	var keys Keys
 	for i, uid := range uids {
-		if errs[i] = r.kind.in(r.readable(actor, uid)); errs[i] == nil {
+		if errs[i] = err; err == nil {
+			errs[i] = r.kind.in(r.readable(actor, uid))
+		}
+		if errs[i] == nil {
 			keys.uids = append(keys.uids, uid)
 		}
 	}
@@ -81,17 +79,20 @@ func (r resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]*T, []error
 	}
 	slices.Sort(keys.uids)
 	keys.uids = slices.Compact(keys.uids)
-	found, err := r.table(r.p.store).Get(ctx, keys)
-	if err != nil {
-		return fail(err)
-	}
-	byUID := make(map[UID]*T, len(found))
+	found, err := read(ctx, keys)
+	byUID := make(map[UID]*V, len(found))
 	for _, row := range found {
-		byUID[r.kind.UID(row)] = row
+		byUID[uidOf(row)] = row
 	}
 	for i, uid := range uids {
-		if rows[i] = byUID[uid]; rows[i] == nil && errs[i] == nil {
+		switch {
+		case errs[i] != nil:
+		case err != nil:
+			errs[i] = err
+		case byUID[uid] == nil:
 			errs[i] = r.kind.notFound(uid)
+		default:
+			rows[i] = byUID[uid]
 		}
 	}
 	return rows, errs
@@ -177,6 +178,45 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 		}
 		req.UIDP = scopes[i]
 		pages[i] = r.page(req, q, found[n])
+	}
+	return pages, errs
+}
+
+// listPointing reads the same page of n lists of rows that point to something,
+// with one read. point makes the i-th list's request out of req, as the plain
+// list would be asked, and tells how each branch of what the caller may see is
+// narrowed to the rows that point there.
+func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) Branch) ([]Page[T], []error) {
+	pages, errs := make([]Page[T], n), make([]error, n)
+	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
+	var q Query[F]
+	for i := range n {
+		requests[i] = req
+		narrow := point(i, &requests[i])
+		if req.PageToken != "" {
+			pages[i], errs[i] = r.List(ctx, requests[i])
+			continue
+		}
+		if q, errs[i] = r.query(ctx, requests[i]); errs[i] != nil {
+			errs[i] = r.kind.in(errs[i])
+			continue
+		}
+		for _, b := range q.Scope.branches {
+			scopes[i].branches = append(scopes[i].branches, narrow(b))
+		}
+	}
+	if req.PageToken != "" || n == 0 {
+		return pages, errs
+	}
+	q.Filter = req.Filter // the scopes say the rest
+	found, err := r.table(r.p.store).ListEach(ctx, q, scopes)
+	for i := range n {
+		if errs[i] == nil {
+			errs[i] = r.kind.in(err)
+		}
+		if errs[i] == nil {
+			pages[i] = r.page(requests[i], q, found[i])
+		}
 	}
 	return pages, errs
 }

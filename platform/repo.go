@@ -139,21 +139,13 @@ var readmeFields = []Field{{"uid", OutputOnly}, {"content", Updatable}}
 
 // Readme reads the readme of a repo; one never written is empty.
 func (s Repos) Readme(ctx context.Context, uid UID) (*Readme, error) {
-	actor, err := caller(ctx)
-	if err == nil {
-		err = s.readable(actor, uid)
-	}
-	if err != nil {
-		return nil, s.kind.in(err)
-	}
-	content, found, err := s.p.store.Readme(ctx, uid)
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, s.kind.notFound(uid)
-	}
-	return &Readme{uid, content}, nil
+	readmes, errs := s.Readmes(ctx, []UID{uid})
+	return readmes[0], errs[0]
+}
+
+// Readmes reads the readmes of repos in the order of uids, with one read.
+func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
+	return readEach(ctx, s.resources, uids, s.p.store.Readmes, func(r *Readme) UID { return r.UID })
 }
 
 // UpdateReadme replaces the readme of a repo.

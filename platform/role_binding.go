@@ -376,66 +376,19 @@ func (s RoleBindings) Effective(ctx context.Context, group UID, capability Capab
 }
 
 // ListOfIdentities reads the same page of the bindings of each identity, with
-// one read.
+// one read. A page token of such a list is one of the plain list with that
+// filter.
 func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[RoleBindingFilter], identities []UID) ([]Page[RoleBinding], []error) {
-	return s.listOf(ctx, req, OfIdentity, identities)
+	return listPointing(ctx, s.resources, req, len(identities), func(i int, req *ListRequest[RoleBindingFilter]) func(Branch) Branch {
+		req.Filter.Identity = identities[i]
+		return func(b Branch) Branch { return Branch{Relation: OfIdentity, UID: identities[i], Inside: b.UID} }
+	})
 }
 
 // ListOfRoles reads the same page of the bindings of each role, with one read.
 func (s RoleBindings) ListOfRoles(ctx context.Context, req ListRequest[RoleBindingFilter], roles []UID) ([]Page[RoleBinding], []error) {
-	return s.listOf(ctx, req, OfRole, roles)
-}
-
-// listOf narrows what points to each of the UIDs to what the caller may see.
-// A page token of such a list is one of the plain list with that filter.
-func (s RoleBindings) listOf(ctx context.Context, req ListRequest[RoleBindingFilter], relation Relation, uids []UID) ([]Page[RoleBinding], []error) {
-	pages, errs := make([]Page[RoleBinding], len(uids)), make([]error, len(uids))
-	requests := make([]ListRequest[RoleBindingFilter], len(uids))
-	for i, uid := range uids {
-		requests[i] = req
-		if relation == OfIdentity {
-			requests[i].Filter.Identity = uid
-		} else {
-			requests[i].Filter.Role = uid
-		}
-	}
-	if req.PageToken != "" {
-		for i := range uids {
-			pages[i], errs[i] = s.List(ctx, requests[i])
-		}
-		return pages, errs
-	}
-	q, err := s.query(ctx, req)
-	if err == nil {
-		scopes := make([]Scope, len(uids))
-		for i, uid := range uids {
-			scopes[i] = pointing(q.Scope, relation, uid)
-		}
-		var found []Rows[RoleBinding]
-		if found, err = s.table(s.p.store).ListEach(ctx, q, scopes); err == nil {
-			for i := range uids {
-				pages[i] = s.page(requests[i], q, found[i])
-			}
-			return pages, errs
-		}
-	}
-	for i := range errs {
-		errs[i] = s.kind.in(err)
-	}
-	return pages, errs
-}
-
-// pointing is the part of what may be seen that points to uid.
-func pointing(visible Scope, relation Relation, uid UID) Scope {
-	var s Scope
-	for _, b := range visible.branches {
-		switch {
-		case relation == OfIdentity && uid.Parent().Within(b.UID):
-			// An identity is bound only at or below the group it lives under.
-			return scopeOf(Branch{Relation: relation, UID: uid})
-		case b.Relation == Within:
-			s.branches = append(s.branches, Branch{Relation: relation, UID: uid, Inside: b.UID})
-		}
-	}
-	return s
+	return listPointing(ctx, s.resources, req, len(roles), func(i int, req *ListRequest[RoleBindingFilter]) func(Branch) Branch {
+		req.Filter.Role = roles[i]
+		return func(b Branch) Branch { return Branch{Relation: OfRole, UID: roles[i], Inside: b.UID} }
+	})
 }

@@ -72,8 +72,8 @@ type Reader interface {
 	// Grants reads the roles bound to identities.
 	Grants(ctx context.Context, identities []UID) ([]Grant, error)
 
-	// Readme reads the readme of a repo; found is false without the repo.
-	Readme(ctx context.Context, repo UID) (content string, found bool, err error)
+	// Readmes reads the readmes of repos; missing repos are left out.
+	Readmes(ctx context.Context, keys Keys) ([]*Readme, error)
 }
 
 // Table reads the rows of one kind.
@@ -174,9 +174,10 @@ func (s Scope) Branches() []Branch { return s.branches }
 // A Branch is one reason why rows are in a scope.
 type Branch struct {
 	Relation Relation
-	UID      UID   // what Relation speaks of
-	UIDs     []UID // for Listed
-	Inside   UID   // if set: only rows within this UID
+	UID      UID    // what Relation speaks of
+	UIDs     []UID  // for Listed
+	Name     string // for OfArtifact
+	Inside   UID    // if set: only rows within this UID
 }
 
 // A Relation says how rows lie to a UID.
@@ -192,6 +193,7 @@ const (
 	BuiltIn                    // rows that belong to no organisation
 	OfIdentity                 // role bindings: the identity is
 	OfRole                     // role bindings: the role is
+	OfArtifact                 // advisories: the artifact is Name
 )
 
 // A Candidate is an identity that may match a token, and what it holds.

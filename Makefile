@@ -1,0 +1,62 @@
+# `make` alone tells what there is.
+.DEFAULT_GOAL := help
+
+BIN ?= bin/atrium
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# Every Go test sees both engines: SQLite is embedded, this starts the other one.
+WITH_POSTGRES := scripts/with-postgres
+
+# What `make generate` writes, and nobody edits.
+GENERATED := graph rpc/gen
+
+.PHONY: help
+help: ## Print this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
+	$(abspath $(BIN)) serve --dev $(ARGS)
+
+# The version is given here, so Go need not ask git, which refuses in a clone that another user owns.
+.PHONY: build
+build: ## Build the program into bin/atrium (BIN=path overrides)
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/atrium
+
+.PHONY: test
+test: ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-race -run ...')
+	$(WITH_POSTGRES) go test $(GOTESTFLAGS) ./...
+
+BENCH ?= .
+.PHONY: bench
+bench: ## Run the benchmarks on both engines (BENCH=regexp)
+	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
+
+# Go fuzzes one target of one package at a time.
+FUZZTIME ?= 20s
+.PHONY: fuzz
+fuzz: ## Fuzz every parser in turn (FUZZTIME=1m)
+	@grep -rHo --include='*_test.go' --exclude-dir=node_modules '^func Fuzz[A-Za-z0-9_]*' . | \
+	while IFS=: read -r file func; do \
+		echo "$$file $${func#func }"; \
+		go test -run='^$$' -fuzz="^$${func#func }$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+	done
+
+.PHONY: lint
+lint: ## Run the linter, pinned in tools/lint/go.mod
+	go tool -modfile=tools/lint/go.mod golangci-lint run
+
+.PHONY: generate
+generate: ## Generate the GraphQL layer from the schema
+	go tool gqlgen generate
+
+# Generating comes last: a generator may tidy go.mod, which would hide what the check before it is for.
+.PHONY: verify
+verify: ## Check formatting, vet, go.mod, and that the generated files are those of the sources
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt these:"; echo "$$unformatted"; exit 1; }
+	go mod tidy -diff
+	go vet ./...
+	$(MAKE) --no-print-directory generate
+	git diff --exit-code -- $(GENERATED)
+	@untracked=$$(git ls-files --others --exclude-standard -- $(GENERATED)); \
+	test -z "$$untracked" || { echo "generated but not in git:"; echo "$$untracked"; exit 1; }

@@ -1,0 +1,224 @@
+package auth
+
+import (
+	"crypto/ecdsa"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"atrium/platform"
+)
+
+const (
+	ecHeader  = `{"alg":"ES256","kid":"e"}`
+	rsaHeader = `{"alg":"RS256","kid":"r"}`
+)
+
+func TestAGoodTokenIsAccepted(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	now := f.clock.now().Unix()
+	for name, token := range map[string]string{
+		"ES256":                  f.token(nil),
+		"RS256":                  sign(testKeys().rsa, rsaHeader, f.claims(nil)),
+		"among other members":    sign(testKeys().ec, `{"typ":"JWT","alg":"ES256","kid":"e","x5t":"AA"}`, f.claims(map[string]any{"a": map[string]any{"b": []any{1.5, nil, true}}})),
+		"audience in a list":     f.token(map[string]any{"aud": []string{"other", "https://atrium.test"}}),
+		"expired 59 s ago":       f.token(map[string]any{"exp": now - 59}),
+		"expires in 24 h 1 min":  f.token(map[string]any{"exp": now + 24*3600 + 60}),
+		"begins in a minute":     f.token(map[string]any{"nbf": now + 60, "iat": now + 60}),
+		"says not when it began": f.token(map[string]any{"iat": nil}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := f.verify(token); err != nil {
+				t.Fatalf("refused: %v", err)
+			}
+			if !f.directory.last().ServiceAudience {
+				t.Error("ServiceAudience is not set")
+			}
+		})
+	}
+}
+
+// Every token breaks one rule only: without the break it is accepted.
+func TestATokenThatBreaksOneRuleIsRefused(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil)) // the keys are there
+	now := f.clock.now().Unix()
+	ec, payload := testKeys().ec, f.claims(nil)
+	changed := func(name string, value any) string { return f.token(map[string]any{name: value}) }
+	spliced := func(members string) string { return sign(ec, ecHeader, payload[:len(payload)-1]+","+members+"}") }
+	good := f.token(nil)
+	first, rest, _ := strings.Cut(good, ".")
+	second, third, _ := strings.Cut(rest, ".")
+
+	for _, c := range []struct{ name, token, message string }{
+		{"algorithm none", sign(nil, `{"alg":"none","kid":"e"}`, payload) + encode("x"), "RS256 or ES256"},
+		{"algorithm None", sign(ec, `{"alg":"None","kid":"e"}`, payload), "RS256 or ES256"},
+		{"no algorithm", sign(ec, `{"kid":"e"}`, payload), "RS256 or ES256"},
+		{"HS256 with the public key as secret", hmacWithPublicKey(t, payload), "RS256 or ES256"},
+		{"RS512", sign(testKeys().rsa, `{"alg":"RS512","kid":"r"}`, payload), "RS256 or ES256"},
+		{"ES256 named for an RSA key", sign(ec, `{"alg":"ES256","kid":"r"}`, payload), "a key that its issuer does not have"},
+		{"RS256 named for an EC key", sign(testKeys().rsa, `{"alg":"RS256","kid":"e"}`, payload), "a key that its issuer does not have"},
+		{"signed with another key under a known kid", sign(testKeys().otherRSA, rsaHeader, payload), "signature is wrong"},
+		{"signed with another curve point under a known kid", sign(testKeys().otherEC, ecHeader, payload), "signature is wrong"},
+		{"unknown kid", sign(ec, `{"alg":"ES256","kid":"x"}`, payload), "a key that its issuer does not have"},
+		{"no kid among several keys", sign(ec, `{"alg":"ES256"}`, payload), "a key that its issuer does not have"},
+		{"kid is a number", sign(ec, `{"alg":"ES256","kid":1}`, payload), "kid must be"},
+		{"kid is empty", sign(ec, `{"alg":"ES256","kid":""}`, payload), "kid must be"},
+		{"payload of another token", first + "." + encode(f.claims(map[string]any{"sub": "eve"})) + "." + third, "signature is wrong"},
+		{"signature cut off", first + "." + second + "." + third[:len(third)-2], "signature is wrong"},
+		{"signature in DER", derSigned(t, ec, payload), "signature is wrong"},
+
+		{"critical header", sign(ec, `{"alg":"ES256","kid":"e","crit":["exp"],"exp":1}`, payload), `must not have "crit"`},
+		{"payload not encoded", sign(ec, `{"alg":"ES256","kid":"e","b64":false}`, payload), `must not have "b64"`},
+
+		{"issuer twice", spliced(fmt.Sprintf(`"iss":%q`, f.issuer.URL)), "same member twice"},
+		{"issuer twice, once escaped", spliced(fmt.Sprintf(`"\u0069ss":%q`, f.issuer.URL)), "same member twice"},
+		{"member twice in depth", spliced(`"a":[{"b":{"c":1,"c":1}}]`), "same member twice"},
+		{"algorithm twice", sign(ec, `{"alg":"ES256","alg":"ES256","kid":"e"}`, payload), "same member twice"},
+		{"JSON after the payload", sign(ec, ecHeader, payload+"{}"), "is not JSON"},
+		{"payload is a list", sign(ec, ecHeader, "["+payload+"]"), "is not a JSON object"},
+		{"payload is no UTF-8", sign(ec, ecHeader, strings.Replace(payload, "ada", "ad\xff", 1)), "is not JSON"},
+		{"lone surrogate", spliced(`"a":"\ud800"`), "invalid character"},
+		{"NUL in the subject", changed("sub", "ada\x00"), "invalid character"},
+		{"nested 20 deep", spliced(`"a":` + strings.Repeat("[", 20) + strings.Repeat("]", 20)), "nested too deeply"},
+
+		{"padded base64", first + "=." + second + "." + third, "base64url without padding"},
+		{"standard base64", strings.Replace(encode(`{"alg":"ES256","kid":"e","?":"???"}`), "_", "/", 1) + "." + rest, "base64url without padding"},
+		{"stray bits at the end", good[:len(good)-1] + strayBits(good[len(good)-1]), "base64url without padding"},
+		{"line break", first + ".\n" + rest, "base64url without padding"},
+		{"two segments", first + "." + second, "three segments"},
+		{"four segments", good + ".", "three segments"},
+		{"no signature", first + "." + second + ".", "base64url without padding"},
+		{"JSON serialization", `{"payload":"` + second + `","protected":"` + first + `","signature":"` + third + `"}`, "three segments"},
+		{"empty", "", "three segments"},
+		{"larger than 16 KiB", changed("pad", strings.Repeat("x", 16<<10)), "16 KiB"},
+
+		{"no issuer", changed("iss", nil), "iss must be"},
+		{"issuer with a trailing slash", changed("iss", f.issuer.URL+"/"), "issuer is unknown"},
+		{"issuer in capitals", changed("iss", strings.ToUpper(f.issuer.URL)), "issuer is unknown"},
+		{"issuer nobody names", changed("iss", "https://issuer.example"), "issuer is unknown"},
+		{"development issuer", changed("iss", DevelopmentIssuer), "issuer is unknown"},
+		{"no subject", changed("sub", nil), "sub must be"},
+		{"empty subject", changed("sub", ""), "sub must be"},
+		{"numeric subject", changed("sub", 1), "sub must be"},
+		{"no audience", changed("aud", nil), "aud must be"},
+		{"empty list of audiences", changed("aud", []string{}), "aud must be"},
+		{"a number among the audiences", changed("aud", []any{"atrium", 1}), "aud must be"},
+
+		{"no expiry", changed("exp", nil), "no exp"},
+		{"nbf null", spliced(`"nbf":null`), "nbf must be a whole number"},
+		{"expired a minute ago", changed("exp", now-60), "has expired"},
+		{"expires in 25 h", changed("exp", now+25*3600), "within 24 hours"},
+		{"expires 1 s after the most", changed("exp", now+24*3600+61), "within 24 hours"},
+		{"expiry with a fraction", changed("exp", float64(now)+3600.5), "exp must be a whole number"},
+		{"expiry with an exponent", changed("exp", json.Number("1.8e9")), "exp must be a whole number"},
+		{"expiry in a string", changed("exp", fmt.Sprint(now+3600)), "exp must be a whole number"},
+		{"negative expiry", changed("exp", -1), "exp must be a whole number"},
+		{"expiry beyond an int64", changed("exp", json.Number("92233720368547758080")), "exp must be a whole number"},
+		{"expiry after the year 9999", changed("exp", json.Number("253402300800")), "exp must be a whole number"},
+		{"largest uint64", changed("exp", uint64(math.MaxUint64)), "exp must be a whole number"},
+		{"not valid yet", changed("nbf", now+61), "nbf lies in the future"},
+		{"issued in the future", changed("iat", now+61), "iat lies in the future"},
+		{"nbf in a string", changed("nbf", "0"), "nbf must be a whole number"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := *f
+			f.T = t
+			before := len(f.directory.claims)
+			f.refuse(c.token, platform.CodeUnauthenticated, c.message)
+			if len(f.directory.claims) != before {
+				t.Error("the directory was asked to authenticate")
+			}
+		})
+	}
+}
+
+func TestKeysThatATokenBringsAreNeverUsed(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	var asked atomic.Int32
+	attacker := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	t.Cleanup(attacker.Close)
+	own, err := json.Marshal(jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "e"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := map[string]string{
+		"jku": `"` + attacker.URL + `"`,
+		"x5u": `"` + attacker.URL + `"`,
+		"jwk": string(own),
+		"x5c": `[]`,
+	}
+	for name, value := range members {
+		header := fmt.Sprintf(`{"alg":"ES256","kid":"e",%q:%s}`, name, value)
+		f.refuse(sign(testKeys().otherEC, header, f.claims(nil)), platform.CodeUnauthenticated, "signature is wrong")
+		f.accept(sign(testKeys().ec, header, f.claims(nil)))
+	}
+	if asked.Load() != 0 {
+		t.Error("an address in a token was asked")
+	}
+}
+
+func TestAnUnknownIssuerIsNeverAsked(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.directory.setKnown(f.issuer.URL, false)
+	f.refuse(f.token(nil), platform.CodeUnauthenticated, "issuer is unknown")
+	if f.issuer.discoveries.Load() != 0 {
+		t.Error("the issuer was asked")
+	}
+}
+
+func TestATokenThatCannotHoldCostsNoLookup(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.refuse(f.token(map[string]any{"exp": 1}), platform.CodeUnauthenticated, "has expired")
+	if len(f.directory.asked) != 0 || f.issuer.discoveries.Load() != 0 {
+		t.Error("the directory or the issuer was asked")
+	}
+}
+
+func hmacWithPublicKey(t *testing.T, payload string) string {
+	t.Helper()
+	public, err := x509.MarshalPKIXPublicKey(testKeys().ec.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := encode(`{"alg":"HS256","kid":"e"}`) + "." + encode(payload)
+	mac := hmac.New(sha256.New, public)
+	mac.Write([]byte(input))
+	return input + "." + encode(string(mac.Sum(nil)))
+}
+
+// derSigned has a signature that OpenSSL would write: right, but not in the
+// form of a JWS.
+func derSigned(t *testing.T, key *ecdsa.PrivateKey, payload string) string {
+	t.Helper()
+	input := encode(ecHeader) + "." + encode(payload)
+	digest := sha256.Sum256([]byte(input))
+	der, err := ecdsa.SignASN1(nil, key, digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return input + "." + encode(string(der))
+}
+
+// strayBits changes the bits of a last character that encode nothing: 64
+// bytes leave four of them.
+func strayBits(last byte) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	return string(alphabet[strings.IndexByte(alphabet, last)|1])
+}

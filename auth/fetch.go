@@ -1,0 +1,117 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+)
+
+const (
+	fetchTimeout = 5 * time.Second // discovery and keys together
+	maxDocument  = 1 << 20         // bytes
+	maxErrorText = 200             // bytes: an issuer's answer can be in it
+)
+
+// A fetcher asks issuers for their keys.
+type fetcher struct {
+	client *http.Client
+}
+
+// fetch gives the keys that issuer's discovery document points to, those that
+// cannot verify a token left out. An empty set is an answer too: the issuer
+// has withdrawn its keys.
+func (f fetcher) fetch(ctx context.Context, issuer string) ([]publicKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	keys, err := f.discover(ctx, issuer)
+	if err != nil {
+		return nil, errors.New(shorten(err.Error()))
+	}
+	return keys, nil
+}
+
+func (f fetcher) discover(ctx context.Context, issuer string) ([]publicKey, error) {
+	if err := checkIssuerURL(issuer); err != nil {
+		return nil, err
+	}
+	// NewProvider compares the document's issuer with ours byte for byte.
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, f.client), issuer)
+	if err != nil {
+		return nil, fmt.Errorf("discover: %w", err)
+	}
+	var document struct {
+		KeysURL string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&document); err != nil {
+		return nil, fmt.Errorf("discover: %w", err)
+	}
+	keys, err := f.keys(ctx, document.KeysURL)
+	if err != nil {
+		return nil, fmt.Errorf("get key set: %w", err)
+	}
+	return keys, nil
+}
+
+func (f fetcher) keys(ctx context.Context, address string) ([]publicKey, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := f.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }() // only read from
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d", response.StatusCode)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("unable to read response body: %w", err)
+	}
+	var set struct{ Keys []json.RawMessage }
+	if err := json.Unmarshal(body, &set); err != nil {
+		return nil, err
+	}
+	if set.Keys == nil {
+		return nil, errors.New("no keys in it")
+	}
+	keys := []publicKey{}
+	for _, raw := range set.Keys {
+		var jwk jose.JSONWebKey
+		// One key of a kind unknown to us must not cost the others.
+		if json.Unmarshal(raw, &jwk) != nil {
+			continue
+		}
+		if key, ok := usable(jwk); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// checkIssuerURL refuses what discovery would make another URL of.
+func checkIssuerURL(issuer string) error {
+	u, err := url.Parse(issuer)
+	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(issuer, "?#") {
+		return errors.New("the issuer is not a URL of scheme, host and path")
+	}
+	return nil
+}
+
+// shorten cuts s to what a log may hold of an outsider's text.
+func shorten(s string) string {
+	if len(s) > maxErrorText {
+		s = s[:maxErrorText]
+	}
+	return strings.ToValidUTF8(s, "")
+}

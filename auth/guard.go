@@ -1,0 +1,154 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// dialTimeout is how long a host may take to accept a connection.
+const dialTimeout = 5 * time.Second
+
+// A Guard makes outgoing requests to addresses that outsiders chose: issuers
+// and webhooks. It keeps them off everything that is not on the public
+// internet, whatever a name resolves to at that moment.
+type Guard struct {
+	allow   map[string]bool
+	refused []netip.Prefix
+}
+
+// NewGuard makes one that exempts the hosts of allow, each `host` (on every
+// port) or `host:port`: those may be private and may be plain http. They are
+// names as a URL writes them, compared before DNS.
+func NewGuard(allow []string) *Guard {
+	g := &Guard{allow: map[string]bool{}, refused: specialNetworks()}
+	for _, host := range allow {
+		host = strings.ToLower(host)
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			host = strings.Trim(host, "[]")
+		}
+		g.allow[host] = true
+	}
+	return g
+}
+
+// Client gives an HTTP client under the guard: https only, no redirects, no
+// proxy, no connection kept, timeout for each request as a whole, and no
+// answer read beyond limit bytes.
+func (g *Guard) Client(timeout time.Duration, limit int64) *http.Client {
+	return &http.Client{
+		Timeout: timeout,
+		Transport: guardedTransport{guard: g, limit: limit, base: &http.Transport{
+			DialContext:            g.DialContext,
+			DisableKeepAlives:      true,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: 64 << 10,
+		}},
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return errors.New("redirects are not followed")
+		},
+	}
+}
+
+// DialContext connects to a host:port. Each address that the host resolves to
+// is checked as it is dialled, so a name cannot change its mind in between.
+func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := &net.Dialer{Control: g.control, Timeout: dialTimeout}
+	if g.allows(address) {
+		dialer.Control = nil
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+func (g *Guard) control(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("dial: %w", err)
+	}
+	if !g.public(at.Addr()) {
+		return errors.New("dial: the host has a private address")
+	}
+	return nil
+}
+
+// public reports whether ip is an address of the public internet.
+func (g *Guard) public(ip netip.Addr) bool {
+	if !ip.IsValid() || ip.Zone() != "" {
+		return false
+	}
+	ip = ip.Unmap()
+	for _, network := range g.refused {
+		if network.Contains(ip) {
+			return false
+		}
+	}
+	return true
+}
+
+// allows reports whether a host:port is exempt.
+func (g *Guard) allows(address string) bool {
+	address = strings.ToLower(address)
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (g.allow[host] || g.allow[address])
+}
+
+// checkURL refuses what a request may not be sent to by its scheme.
+func (g *Guard) checkURL(u *url.URL) error {
+	switch {
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme == "http" && g.allows(net.JoinHostPort(u.Hostname(), portOf(u))):
+		return nil
+	default:
+		return errors.New("the URL must be https")
+	}
+}
+
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	return "80"
+}
+
+type guardedTransport struct {
+	guard *Guard
+	limit int64
+	base  *http.Transport
+}
+
+func (t guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := t.guard.checkURL(r.URL); err != nil {
+		return nil, err
+	}
+	response, err := t.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = http.MaxBytesReader(nil, response.Body, t.limit)
+	return response, nil
+}
+
+// specialNetworks are those of the IANA special-purpose registries, and all of
+// IPv6 outside of global unicast (2000::/3): loopback, unique local,
+// link-local, multicast, NAT64 (64:ff9b::/96), mapped and compatible IPv4.
+func specialNetworks() []netip.Prefix {
+	var networks []netip.Prefix
+	for _, s := range []string{
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+		"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+		"::/3", "4000::/2", "8000::/1",
+		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+	} {
+		networks = append(networks, netip.MustParsePrefix(s))
+	}
+	return networks
+}

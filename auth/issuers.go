@@ -1,0 +1,111 @@
+package auth
+
+import (
+	"context"
+	"crypto"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"atrium/platform"
+)
+
+// maxKeySets bounds the issuers whose keys are held; beyond it the one that
+// has not been used for longest goes.
+const maxKeySets = 1024
+
+// issuers decides whose keys are fetched, and holds them.
+type issuers struct {
+	directory Directory
+	trusted   []string // by setting
+	fetcher   fetcher
+	now       func() time.Time
+	logger    *slog.Logger
+
+	mu   sync.Mutex
+	sets map[string]*usedKeySet
+}
+
+type usedKeySet struct {
+	*keySet
+	used time.Time
+}
+
+// key gives the key of issuer that signed t. An issuer is asked for its keys
+// only while it is known, however long they have been held.
+func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
+	if set := i.lookup(issuer); set != nil {
+		if key, answered, err := set.held(t, i.now()); answered {
+			return key, err
+		}
+	}
+	if err := i.checkKnown(ctx, issuer); err != nil {
+		return nil, err
+	}
+	return i.add(issuer).refreshed(ctx, t, i.now)
+}
+
+// checkKnown refuses an issuer that neither a setting nor an identity names.
+func (i *issuers) checkKnown(ctx context.Context, issuer string) error {
+	if slices.Contains(i.trusted, issuer) {
+		return nil
+	}
+	known, err := i.directory.KnowsIssuer(ctx, issuer)
+	if err != nil {
+		return fmt.Errorf("look up issuer: %w", err)
+	}
+	if !known {
+		i.forget(issuer)
+		return platform.Unauthenticated("the token's issuer is unknown")
+	}
+	return nil
+}
+
+func (i *issuers) lookup(issuer string) *keySet {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	set, ok := i.sets[issuer]
+	if !ok {
+		return nil
+	}
+	set.used = i.now()
+	return set.keySet
+}
+
+func (i *issuers) add(issuer string) *keySet {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if set, ok := i.sets[issuer]; ok {
+		return set.keySet
+	}
+	if len(i.sets) >= maxKeySets {
+		i.dropOldest()
+	}
+	set := newKeySet(func(ctx context.Context) ([]publicKey, error) {
+		keys, err := i.fetcher.fetch(ctx, issuer)
+		if err != nil {
+			i.logger.WarnContext(ctx, "issuer's keys not fetched", "issuer", issuer, "error", err)
+		}
+		return keys, err
+	})
+	i.sets[issuer] = &usedKeySet{keySet: set, used: i.now()}
+	return set
+}
+
+func (i *issuers) forget(issuer string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.sets, issuer)
+}
+
+func (i *issuers) dropOldest() {
+	var oldest string
+	for issuer, set := range i.sets {
+		if oldest == "" || set.used.Before(i.sets[oldest].used) {
+			oldest = issuer
+		}
+	}
+	delete(i.sets, oldest)
+}

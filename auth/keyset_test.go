@@ -1,0 +1,244 @@
+package auth
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"atrium/platform"
+)
+
+func TestKeysServeForTenMinutes(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	f.clock.advance(10*time.Minute - time.Second)
+	f.accept(f.token(nil))
+	if n := f.issuer.keyGets.Load(); n != 1 {
+		t.Fatalf("%d fetches within ten minutes, want 1", n)
+	}
+	if n := len(f.directory.asked); n != 1 {
+		t.Errorf("the directory was asked %d times for one fetch", n)
+	}
+	f.clock.advance(time.Second)
+	f.accept(f.token(nil))
+	if n := f.issuer.keyGets.Load(); n != 2 {
+		t.Fatalf("%d fetches after ten minutes, want 2", n)
+	}
+}
+
+func TestAWithdrawnKeyEndsAfterTenMinutes(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	f.issuer.set(func() { f.issuer.keys = []jose.JSONWebKey{} })
+	f.clock.advance(10 * time.Minute)
+	f.refuse(f.token(nil), platform.CodeUnauthenticated, "a key that its issuer does not have")
+}
+
+func TestANewKeyIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	f.clock.advance(30 * time.Second)
+	f.issuer.set(func() { f.issuer.keys[1] = jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "new"} })
+	f.accept(sign(testKeys().otherEC, `{"alg":"ES256","kid":"new"}`, f.claims(nil)))
+}
+
+func TestUnknownKidsCostOneFetchInThirtySeconds(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	hammer := func() {
+		var wg sync.WaitGroup
+		for i := range 40 {
+			wg.Go(func() {
+				header := fmt.Sprintf(`{"alg":"ES256","kid":"guess-%d"}`, i)
+				if err := f.verify(sign(testKeys().ec, header, f.claims(nil))); !errors.Is(err, &platform.Error{Code: platform.CodeUnauthenticated}) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	for _, c := range []struct {
+		later time.Duration
+		want  int32
+	}{{0, 1}, {29 * time.Second, 1}, {time.Second, 2}, {time.Second, 2}, {30 * time.Second, 3}} {
+		f.clock.advance(c.later)
+		hammer()
+		if n := f.issuer.keyGets.Load(); n != c.want {
+			t.Fatalf("%d fetches, want %d", n, c.want)
+		}
+	}
+	f.accept(f.token(nil))
+}
+
+func TestManyFirstRequestsFetchOnce(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	token := f.token(nil)
+	var wg sync.WaitGroup
+	for range 40 {
+		wg.Go(func() {
+			if err := f.verify(token); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if d, k := f.issuer.discoveries.Load(), f.issuer.keyGets.Load(); d != 1 || k != 1 {
+		t.Errorf("%d discoveries and %d fetches, want one of each", d, k)
+	}
+}
+
+func TestKeysServeForADayWhileTheIssuerIsAway(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	f.issuer.set(func() { f.issuer.override = http.NotFoundHandler() })
+	f.clock.advance(24*time.Hour - time.Second)
+	f.accept(f.token(nil))
+	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"x"}`, f.claims(nil)), platform.CodeUnavailable, "cannot be asked")
+	f.clock.advance(time.Second)
+	f.refuse(f.token(nil), platform.CodeUnavailable, "cannot be asked")
+	if n := f.issuer.discoveries.Load(); n != 2 {
+		t.Errorf("%d discoveries, want 2: an issuer that is away has its pause too", n)
+	}
+	f.issuer.set(func() { f.issuer.override = nil })
+	f.clock.advance(30 * time.Second)
+	f.accept(f.token(nil))
+}
+
+func TestAnIssuerThatIsForgottenIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	f.directory.setKnown(f.issuer.URL, false)
+	f.clock.advance(10 * time.Minute)
+	f.refuse(f.token(nil), platform.CodeUnauthenticated, "issuer is unknown")
+	if n := f.issuer.discoveries.Load(); n != 1 {
+		t.Errorf("%d discoveries, want 1", n)
+	}
+	if n := len(f.verifier.issuers.sets); n != 0 {
+		t.Errorf("%d key sets held", n)
+	}
+}
+
+func TestAnIssuerTrustedBySettingNeedsNoIdentity(t *testing.T) {
+	t.Parallel()
+	f := setUp(t, func(o *Options) {
+		for _, host := range o.AllowHosts {
+			o.Issuers = append(o.Issuers, "https://"+host)
+		}
+		o.Directory = &testDirectory{}
+	})
+	f.accept(f.token(nil))
+}
+
+func TestTheDirectorysErrorIsNotABadToken(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.directory.err = platform.Unavailable("the store is away", nil)
+	f.refuse(f.token(nil), platform.CodeUnavailable, "the store is away")
+}
+
+func TestWhoWaitsForKeysMayLeave(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan struct{}), make(chan struct{})
+	set := newKeySet(func(context.Context) ([]publicKey, error) {
+		close(entered)
+		<-release
+		return nil, nil
+	})
+	clock := newTestClock()
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = set.refreshed(t.Context(), &token{}, clock.now) })
+	<-entered
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := set.refreshed(ctx, &token{}, clock.now); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+	close(release)
+	wg.Wait()
+}
+
+func TestAFetchOutlivesWhoAskedForIt(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	set := newKeySet(func(ctx context.Context) ([]publicKey, error) {
+		cancel()
+		return []publicKey{{alg: jose.ES256, key: testKeys().ec.Public()}}, ctx.Err()
+	})
+	if _, err := set.refreshed(ctx, &token{alg: jose.ES256}, newTestClock().now); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheNumberOfKeySetsIsBounded(t *testing.T) {
+	t.Parallel()
+	clock := newTestClock()
+	i := &issuers{now: clock.now, sets: map[string]*usedKeySet{}}
+	name := func(n int) string { return fmt.Sprintf("https://issuer%d.example", n) }
+	for n := range maxKeySets {
+		clock.advance(time.Second)
+		i.add(name(n))
+	}
+	clock.advance(time.Second)
+	i.lookup(name(0))
+	i.add(name(maxKeySets))
+	if len(i.sets) != maxKeySets || i.lookup(name(0)) == nil || i.lookup(name(1)) != nil {
+		t.Error("not the key set that was unused for longest went")
+	}
+}
+
+func TestOnlyKeysOfTheTwoAlgorithmsAreUsed(t *testing.T) {
+	t.Parallel()
+	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := testKeys().ec.Public()
+	for _, c := range []struct {
+		name string
+		key  jose.JSONWebKey
+		want bool
+	}{
+		{"P-256", jose.JSONWebKey{Key: public}, true},
+		{"P-256 for ES256", jose.JSONWebKey{Key: public, Algorithm: "ES256", Use: "sig"}, true},
+		{"P-256 said to be for RS256", jose.JSONWebKey{Key: public, Algorithm: "RS256"}, false},
+		{"P-256 for encryption", jose.JSONWebKey{Key: public, Use: "enc"}, false},
+		{"P-384", jose.JSONWebKey{Key: p384.Public()}, false},
+		{"RSA for RS512", jose.JSONWebKey{Key: testKeys().rsa.Public(), Algorithm: "RS512"}, false},
+		{"RSA of 1024 bits", jose.JSONWebKey{Key: small.Public()}, false},
+		{"private", jose.JSONWebKey{Key: testKeys().ec}, false},
+		{"symmetric", jose.JSONWebKey{Key: []byte(strings.Repeat("k", 32))}, false},
+	} {
+		if _, ok := usable(c.key); ok != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, ok, c.want)
+		}
+	}
+}
+
+func TestWithoutAKidTheOnlyKeyIsMeant(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.issuer.set(func() { f.issuer.keys = f.issuer.keys[1:] })
+	f.accept(sign(testKeys().ec, `{"alg":"ES256"}`, f.claims(nil)))
+}

@@ -1,0 +1,199 @@
+package ingest
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A source reads every JSON document of files, folders and archives.
+type source struct {
+	log  *log
+	each func(at Place, document []byte) error // its error ends the import
+}
+
+// A format says how documents lie in a file.
+type format int
+
+const (
+	noDocuments format = iota
+	oneDocument
+	tarArchive
+	zipArchive
+)
+
+func formatOf(name string) format {
+	name = strings.ToLower(name)
+	for suffix, f := range map[string]format{
+		".json": oneDocument, ".tar": tarArchive, ".tar.gz": tarArchive, ".tgz": tarArchive, ".zip": zipArchive,
+	} {
+		if strings.HasSuffix(name, suffix) {
+			return f
+		}
+	}
+	return noDocuments
+}
+
+// measure adds up what there is to read. It reports every path that cannot be
+// read before anything is imported.
+func (s *source) measure(paths []string) error {
+	var faults []error
+	for _, path := range paths {
+		err := eachFile(path, func(_ string, size int64) error {
+			s.log.progress.Total += size
+			return nil
+		})
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+func (s *source) read(ctx context.Context, paths []string) error {
+	for _, path := range paths {
+		err := eachFile(path, func(file string, _ int64) error { return s.readFile(ctx, file) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachFile calls f with path, or with every file below it that can hold
+// documents.
+func eachFile(path string, f func(path string, size int64) error) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode().IsRegular() && formatOf(path) == noDocuments:
+		return fmt.Errorf("%s: must be a folder or a .json, .zip, .tar, .tar.gz or .tgz file", path)
+	case info.Mode().IsRegular():
+		return f(path, info.Size())
+	case !info.IsDir():
+		return fmt.Errorf("%s: must be a file or a folder", path)
+	}
+	return fs.WalkDir(os.DirFS(path), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if !entry.Type().IsRegular() || formatOf(name) == noDocuments {
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return f(filepath.Join(path, name), info.Size())
+	})
+}
+
+// readFile reads one file. What is wrong with it is reported; only each ends
+// the import.
+func (s *source) readFile(ctx context.Context, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		s.log.unread(Place{File: path}, err)
+		return nil
+	}
+	defer file.Close()
+	switch formatOf(path) {
+	case tarArchive:
+		return s.readTar(ctx, path, file)
+	case zipArchive:
+		return s.readZip(ctx, path, file)
+	default:
+		return s.document(ctx, Place{File: path}, s.log.counted(file))
+	}
+}
+
+func (s *source) readTar(ctx context.Context, path string, file io.Reader) error {
+	unpacked, err := plain(s.log.counted(file))
+	if err != nil {
+		s.log.unread(Place{File: path}, err)
+		return nil
+	}
+	for archive := tar.NewReader(unpacked); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil { // nothing behind it can be found
+			s.log.unread(Place{File: path}, err)
+			return nil
+		}
+		if header.Typeflag != tar.TypeReg || formatOf(header.Name) != oneDocument {
+			continue
+		}
+		if err := s.document(ctx, Place{File: path, Member: header.Name}, archive); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *source) readZip(ctx context.Context, path string, file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		s.log.unread(Place{File: path}, err)
+		return nil
+	}
+	archive, err := zip.NewReader(file, info.Size())
+	if err != nil {
+		s.log.unread(Place{File: path}, err)
+		return nil
+	}
+	for _, member := range archive.File {
+		s.log.progress.Read += int64(member.CompressedSize64) // #nosec G115 -- a figure to show
+		if !member.Mode().IsRegular() || formatOf(member.Name) != oneDocument {
+			continue
+		}
+		if err := s.readMember(ctx, Place{File: path, Member: member.Name}, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *source) readMember(ctx context.Context, at Place, member *zip.File) error {
+	r, err := member.Open()
+	if err != nil {
+		s.log.unread(at, err)
+		return nil
+	}
+	defer r.Close()
+	return s.document(ctx, at, r)
+}
+
+// document hands one document on.
+func (s *source) document(ctx context.Context, at Place, r io.Reader) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.log.record()
+	b, err := readAll(r)
+	if err != nil {
+		s.log.unread(at, err)
+		return nil
+	}
+	return s.each(at, b)
+}
+
+// counted counts what is read of an input file.
+func (l *log) counted(r io.Reader) io.Reader { return countedReader{r, &l.progress.Read} }
+
+type countedReader struct {
+	io.Reader
+	read *int64
+}
+
+func (c countedReader) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	*c.read += int64(n)
+	return n, err
+}

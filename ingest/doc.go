@@ -1,0 +1,19 @@
+// Package ingest brings data of other systems in: it reads their formats and
+// hands records to the import operations of the core, in batches.
+//
+//	osv.go       OSV records: from files, folders and archives
+//	archive.go   what is in a folder, a tar or a zip, one document at a time
+//	registry.go  JSON lines of repos, tags and images
+//	lines.go     one line at a time
+//	batch.go     how many records go into one transaction
+//	ingest.go    what the caller says and is told
+//
+// Everything is streamed: memory holds one document of at most MaxRecord
+// bytes and the batches under way, whatever the size of the input. Importing
+// the same input again changes nothing. A record that cannot be used is
+// reported with its place, and the import goes on; an error is returned only
+// where it cannot go on, and what was imported until then stays.
+//
+// The context carries the actor: platform.Operator, since imports are an
+// operator's commands.
+package ingest

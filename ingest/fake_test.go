@@ -1,0 +1,118 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"atrium/platform"
+)
+
+// A core remembers what was imported and answers as the real one: a record
+// that is there is unchanged, or updated, and rejected stands for any rule.
+type core struct {
+	mu              sync.Mutex
+	repos           map[string]*platform.ImportedRepo
+	tags            map[string]*platform.ImportedTag
+	images          map[string]*platform.Image
+	advisories      map[string]*platform.Advisory
+	vulnerabilities map[string]*platform.Vulnerability
+	batches         []int
+	rejected        string // the key of records to reject
+	fails           error
+}
+
+func newCore() *core {
+	return &core{
+		repos: map[string]*platform.ImportedRepo{}, tags: map[string]*platform.ImportedTag{}, images: map[string]*platform.Image{},
+		advisories: map[string]*platform.Advisory{}, vulnerabilities: map[string]*platform.Vulnerability{},
+	}
+}
+
+func put[T any](c *core, to map[string]*T, rows []*T, key func(*T) string) (platform.Imported, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	done := platform.Imported{Rejected: map[int]error{}}
+	c.batches = append(c.batches, len(rows))
+	twice := map[string]bool{}
+	for i, row := range rows {
+		k := key(row)
+		switch old := to[k]; {
+		case k == c.rejected || twice[k]:
+			done.Rejected[i] = errors.New("is refused")
+			continue
+		case old == nil:
+			done.Added++
+		case reflect.DeepEqual(old, row):
+			done.Unchanged++
+		default:
+			done.Updated++
+		}
+		to[k], twice[k] = row, true
+	}
+	return done, c.fails
+}
+
+func (c *core) sink() sink {
+	uid := func(name string) platform.UID { return platform.UID("uid of " + name) }
+	return sink{
+		repos: func(_ context.Context, rows []*platform.ImportedRepo) (platform.Imported, error) {
+			for _, r := range rows {
+				r.UID = uid(r.Name)
+			}
+			return put(c, c.repos, rows, func(r *platform.ImportedRepo) string { return r.Name })
+		},
+		tags: func(_ context.Context, rows []*platform.ImportedTag) (platform.Imported, error) {
+			return put(c, c.tags, rows, func(t *platform.ImportedTag) string { return string(t.Repo) + ":" + t.Name })
+		},
+		images: func(_ context.Context, rows []*platform.Image) (platform.Imported, error) {
+			return put(c, c.images, rows, func(i *platform.Image) string { return string(i.Repo) + "@" + i.Digest })
+		},
+		advisories: func(_ context.Context, rows []*platform.Advisory) (platform.Imported, error) {
+			return put(c, c.advisories, rows, func(a *platform.Advisory) string { return a.AdvisoryID + " " + a.ArtifactName })
+		},
+		vulnerabilities: func(_ context.Context, rows []*platform.Vulnerability) (platform.Imported, error) {
+			return put(c, c.vulnerabilities, rows, func(v *platform.Vulnerability) string { return v.ID })
+		},
+		repoNamed: func(_ context.Context, name string) (platform.UID, error) {
+			if c.repos[name] == nil {
+				return "", nil
+			}
+			return uid(name), nil
+		},
+	}
+}
+
+// reports collects what an import reports.
+type reports []string
+
+func (r *reports) options() Options {
+	return Options{Bad: func(at Place, why error) { *r = append(*r, fmt.Sprintf("%s: %v", at, why)) }}
+}
+
+func (r reports) check(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(r, want) {
+		t.Errorf("reported\n%q\nwant\n%q", []string(r), want)
+	}
+}
+
+func checkKinds(t *testing.T, got Summary, want ...Kind) {
+	t.Helper()
+	if !slices.Equal(got.Kinds, want) {
+		t.Errorf("imported %+v, want %+v", got.Kinds, want)
+	}
+}
+
+func names[T any](m map[string]*T) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

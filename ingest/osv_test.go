@@ -1,0 +1,316 @@
+package ingest
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// osvData is the Go vulnerability database, beside the clone.
+const osvData = "../../shared/data/osv-go.tar.gz"
+
+func needs(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		t.Skip(path + " is not there")
+	}
+}
+
+func write(t *testing.T, path, content string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func importOSVInto(t *testing.T, c *core, paths ...string) (Summary, reports) {
+	t.Helper()
+	var r reports
+	sum, err := importOSV(t.Context(), c.sink(), paths, r.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum, r
+}
+
+func at(t *testing.T, s string) platform.Time {
+	t.Helper()
+	at, err := platform.ParseTime(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func TestTheGoVulnerabilityDatabaseImportsWholeAndTwiceChangesNothing(t *testing.T) {
+	t.Parallel()
+	needs(t, osvData)
+	c := newCore()
+	sum, r := importOSVInto(t, c, osvData)
+	checkKinds(t, sum, Kind{Name: "advisories", Added: 6060}, Kind{Name: "vulnerability metadata", Added: 4291})
+	r.check(t)
+	if largest := slices.Max(c.batches); largest > platform.ImportBatch {
+		t.Errorf("a batch had %d records", largest)
+	}
+	sum, r = importOSVInto(t, c, osvData)
+	checkKinds(t, sum, Kind{Name: "advisories", Unchanged: 6060}, Kind{Name: "vulnerability metadata", Unchanged: 4291})
+	r.check(t)
+	stdlib := 0
+	for _, a := range c.advisories {
+		if a.ArtifactName == "stdlib" {
+			stdlib++
+		}
+	}
+	if stdlib != 167 {
+		t.Errorf("%d advisories of stdlib, want 167", stdlib)
+	}
+}
+
+const fullOSV = `{
+	"schema_version": "1.7.0", "id": "GHSA-1", "modified": "2024-05-02T00:00:00Z", "published": "2024-05-01T10:00:00.5Z",
+	"withdrawn": "2025-01-01T00:00:00Z", "aliases": ["CVE-1"], "related": ["CVE-2"], "upstream": ["X-1"],
+	"summary": "Short", "details": "Long", "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N"}],
+	"affected": [
+		{"package": {"ecosystem": "Debian:11", "name": "openssl", "purl": "pkg:deb/x"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "1.1"}]}],
+		 "versions": ["1.0"], "database_specific": {"anything": [1]}},
+		{"package": {"ecosystem": "Debian:12", "name": "openssl"}, "severity": [{"type": "CVSS_V4", "score": "CVSS:4.0/AV:N"}, {"type": "Ubuntu", "score": "high"}],
+		 "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "2"}, {"fixed": "1.1"}, {"fixed": "2.1"}]}]},
+		{"ranges": [{"type": "GIT", "repo": "https://example.com/x", "events": [{"fixed": "abc"}]}]},
+		{"package": {"ecosystem": "npm", "name": "other"}}
+	],
+	"references": [{"type": "FIX", "url": "https://example.com/fix"}, {"type": "GIT", "url": "https://example.com/git"}],
+	"credits": [{"name": "Somebody"}]
+}`
+
+func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
+	t.Parallel()
+	c := newCore()
+	sum, r := importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV))
+	r.check(t)
+	checkKinds(t, sum, Kind{Name: "advisories", Added: 2}, Kind{Name: "vulnerability metadata", Added: 1})
+
+	published, modified := at(t, "2024-05-01T10:00:00.500Z"), at(t, "2024-05-02T00:00:00Z")
+	fixed := func(version string) platform.AdvisoryEvent {
+		return platform.AdvisoryEvent{CreateTime: published, Author: "OSV", Fixed: &platform.Fixed{FixedVersion: version}}
+	}
+	want := &platform.Advisory{
+		AdvisoryID: "GHSA-1", CreateTime: published, UpdateTime: modified, DeleteTime: at(t, "2025-01-01T00:00:00Z"),
+		Author: "OSV", Origin: "GitHub", ArtifactName: "openssl", ArtifactType: "Debian", Aliases: []string{"CVE-1"},
+		Events: []platform.AdvisoryEvent{fixed("1.1"), fixed("2.1")},
+		Severities: []platform.Severity{
+			{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}, {Type: "TYPE_CVSS_V4", Score: "CVSS:4.0/AV:N"}, {Type: "TYPE_UNSPECIFIED", Score: "high"},
+		},
+	}
+	if got := c.advisories["GHSA-1 openssl"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("advisory\n%+v\nwant\n%+v", got, want)
+	}
+	wantMetadata := &platform.Vulnerability{
+		ID: "GHSA-1", Summary: "Short", Details: "Long", Aliases: []string{"CVE-1"}, UpdateTime: modified,
+		Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}},
+		References: []platform.Reference{{Type: "TYPE_FIX", URL: "https://example.com/fix"}, {Type: "TYPE_UNSPECIFIED", URL: "https://example.com/git"}},
+	}
+	if got := c.vulnerabilities["GHSA-1"]; !reflect.DeepEqual(got, wantMetadata) {
+		t.Errorf("metadata\n%+v\nwant\n%+v", got, wantMetadata)
+	}
+}
+
+func TestZeroTimestampsAreNotGiven(t *testing.T) {
+	t.Parallel()
+	c := newCore()
+	importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-1", "modified": "0001-01-01T00:00:00Z",
+		"published": "0001-01-01T00:00:00Z", "affected": [{"package": {"ecosystem": "Go", "name": "p"}, "ranges": [{"events": [{"fixed": "1"}]}]}]}`))
+	a := c.advisories["GO-1 p"]
+	if !a.CreateTime.IsZero() || !a.UpdateTime.IsZero() || !a.DeleteTime.IsZero() || !a.Events[0].CreateTime.IsZero() {
+		t.Errorf("advisory has times: %+v", a)
+	}
+}
+
+func TestTheFirstVersionsOfTheSchemaAreRead(t *testing.T) {
+	t.Parallel()
+	c := newCore()
+	importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-2020-1", "package": {"ecosystem": "Go", "name": "p"},
+		"affects": {"ranges": [{"type": "SEMVER", "fixed": "1.2", "events": [{"fixed": "1.2"}]}]}, "ecosystem_specific": {"url": "x"}}`))
+	if a := c.advisories["GO-2020-1 p"]; a == nil || len(a.Events) != 1 || a.Origin != "Go" || a.ArtifactType != "Go" {
+		t.Errorf("imported %+v", a)
+	}
+}
+
+func TestBadRecordsAreReportedWithTheirPlaceAndTheRestIsImported(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"a.json":       `{"id": "OK-1"}`,
+		"b.json":       `{"id": "X",`,
+		"c.json":       `{"summary": "none"}`,
+		"d.json":       `{"id": "X", "affected": [{"package": {"ecosystem": "Go"}}]}`,
+		"e.json":       `{"id": "X", "published": "yesterday"}`,
+		"f.json":       `{"id": "X", "summary": "\\\u0000"}`,
+		"g.json":       `[1]`,
+		"h.json":       `{"id": "X", "aliases": "CVE-1"}`,
+		"i/j.json":     `{"id": "OK-2", "summary": "says \\u0000"}`,
+		"refused.JSON": `{"id": "REFUSED"}`,
+		"LICENSE":      "not JSON",
+	} {
+		write(t, filepath.Join(dir, name), content)
+	}
+	c := newCore()
+	c.rejected = "REFUSED"
+	sum, r := importOSVInto(t, c, dir)
+	in := func(name string) string { return filepath.Join(dir, name) + ": " }
+	r.check(t,
+		in("b.json")+"is not JSON: byte 11: unexpected end of JSON input",
+		in("c.json")+"has no id",
+		in("d.json")+"affected[0].package has no name",
+		in("e.json")+"published: must be an RFC 3339 timestamp such as 2026-03-27T13:55:00.785Z",
+		in("f.json")+"holds the character U+0000, which no text may",
+		in("g.json")+"must be a JSON object",
+		in("h.json")+"aliases: is of the wrong type, string",
+		in("refused.JSON")+"is refused",
+	)
+	if got := names(c.vulnerabilities); !slices.Equal(got, []string{"OK-1", "OK-2"}) {
+		t.Errorf("imported %v", got)
+	}
+	if sum.Unreadable != 7 || sum.Failed() != 8 {
+		t.Errorf("%d unreadable, %d failed", sum.Unreadable, sum.Failed())
+	}
+}
+
+func TestArchivesAreReadLikeFolders(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	members := [][2]string{{"osv/LICENSE", "text"}, {"osv/1.json", `{"id": "A-1"}`}, {"osv/bad\x1b.json", `{}`}, {"osv/2.json", `{"id": "A-2"}`}}
+	archives := []string{
+		write(t, filepath.Join(dir, "a.tar"), tarOf(t, members)),
+		write(t, filepath.Join(dir, "b.tar.gz"), gzipOf(t, tarOf(t, members))),
+		write(t, filepath.Join(dir, "c.TGZ"), gzipOf(t, tarOf(t, members))),
+		write(t, filepath.Join(dir, "d.zip"), zipOf(t, members)),
+	}
+	for _, path := range archives {
+		c := newCore()
+		sum, r := importOSVInto(t, c, path)
+		if got := names(c.vulnerabilities); !slices.Equal(got, []string{"A-1", "A-2"}) {
+			t.Errorf("%s: imported %v", path, got)
+		}
+		r.check(t, path+`: "osv/bad\x1b.json": has no id`)
+		if sum.Failed() != 1 {
+			t.Errorf("%s: %d failed", path, sum.Failed())
+		}
+	}
+	c := newCore()
+	sum, _ := importOSVInto(t, c, dir) // the archives of a folder too; records seen before are unchanged
+	checkKinds(t, sum, Kind{Name: "advisories"}, Kind{Name: "vulnerability metadata", Added: 2, Unchanged: 6})
+}
+
+func TestABrokenArchiveIsReportedAndTheNextOneRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	whole := gzipOf(t, tarOf(t, [][2]string{{"1.json", `{"id": "A-1"}`}, {"2.json", `{"id": "A-2", "details": "` + strings.Repeat("x", 5000) + `"}`}}))
+	cut := write(t, filepath.Join(dir, "cut.tar.gz"), whole[:len(whole)/2])
+	noZip := write(t, filepath.Join(dir, "no.zip"), "PK")
+	noGzip := write(t, filepath.Join(dir, "no.tgz"), "\x1f\x8b no gzip")
+	good := write(t, filepath.Join(dir, "good.json"), `{"id": "B-1"}`)
+	c := newCore()
+	sum, r := importOSVInto(t, c, cut, noZip, noGzip, good)
+	if len(r) != 3 || sum.Unreadable != 3 {
+		t.Errorf("reported %q", r)
+	}
+	if c.vulnerabilities["A-1"] == nil || c.vulnerabilities["B-1"] == nil {
+		t.Errorf("imported %v", names(c.vulnerabilities))
+	}
+}
+
+func TestARecordThatUnpacksToTooMuchIsReported(t *testing.T) {
+	t.Parallel()
+	bomb := `{"id": "` + strings.Repeat("0", MaxRecord) + `"}`
+	path := write(t, filepath.Join(t.TempDir(), "bomb.tgz"), gzipOf(t, tarOf(t, [][2]string{{"bomb.json", bomb}, {"1.json", `{"id": "A-1"}`}})))
+	c := newCore()
+	_, r := importOSVInto(t, c, path)
+	r.check(t, path+": bomb.json: is larger than 16 MiB")
+	if c.vulnerabilities["A-1"] == nil {
+		t.Error("the record behind it was not imported")
+	}
+}
+
+func TestPathsThatCannotBeReadAreAllReportedBeforeAnythingIsImported(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good := write(t, filepath.Join(dir, "good.json"), `{"id": "B-1"}`)
+	text := write(t, filepath.Join(dir, "a.txt"), "text")
+	c := newCore()
+	_, err := importOSV(t.Context(), c.sink(), []string{good, filepath.Join(dir, "none"), text}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "none") || !strings.Contains(err.Error(), "a.txt: must be a folder or") {
+		t.Errorf("error %v", err)
+	}
+	if len(c.vulnerabilities) > 0 {
+		t.Error("something was imported")
+	}
+}
+
+func TestAFailingStoreEndsTheImport(t *testing.T) {
+	t.Parallel()
+	c := newCore()
+	c.fails = errors.New("is away")
+	_, err := importOSV(t.Context(), c.sink(), []string{write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV)}, Options{})
+	if !errors.Is(err, c.fails) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func tarOf(t *testing.T, members [][2]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, m := range members {
+		if err := w.WriteHeader(&tar.Header{Name: m[0], Mode: 0o600, Size: int64(len(m[1]))}); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(w, m[1])
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func gzipOf(t *testing.T, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, content)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func zipOf(t *testing.T, members [][2]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, m := range members {
+		f, err := w.Create(m[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(f, m[1])
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,124 @@
+package ingest
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// registryData is the official images' definitions, beside the clone.
+const registryData = "../../shared/data/registry.jsonl.gz"
+
+func importRegistryInto(t *testing.T, c *core, file string) (Summary, reports) {
+	t.Helper()
+	var r reports
+	sum, err := importRegistry(t.Context(), c.sink(), file, r.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum, r
+}
+
+func TestTheOfficialImagesImportWholeAndTwiceChangesNothing(t *testing.T) {
+	t.Parallel()
+	needs(t, registryData)
+	c := newCore()
+	sum, r := importRegistryInto(t, c, registryData)
+	checkKinds(t, sum, Kind{Name: "repos", Added: 144}, Kind{Name: "tags", Added: 9849}, Kind{Name: "images", Added: 2057})
+	r.check(t)
+	for _, repo := range c.repos {
+		if repo.Readme == "" {
+			t.Errorf("%s has no readme", repo.Name)
+		}
+	}
+	sum, _ = importRegistryInto(t, c, registryData)
+	checkKinds(t, sum, Kind{Name: "repos", Unchanged: 144}, Kind{Name: "tags", Unchanged: 9849}, Kind{Name: "images", Unchanged: 2057})
+}
+
+const digest = "sha256:f6d3b8dcd1f60bb7dcb1b9fc301648b6db37f79b4c47fd458133bffb18e4ba6c"
+
+func TestTagsAndImagesFindTheirRepoWhereverItStands(t *testing.T) {
+	t.Parallel()
+	c := newCore()
+	c.repos["there"] = &platform.ImportedRepo{}
+	sum, r := importRegistryInto(t, c, write(t, filepath.Join(t.TempDir(), "a.jsonl"), "\ufeff"+strings.Join([]string{
+		`{"kind": "tag", "repo": "later", "name": "1", "digest": "` + digest + `", "deprecated": true, "unknown": 1}`,
+		`{"kind": "repo", "name": "later", "description": "d", "readme": "r"}`,
+		``,
+		`{"kind": "image", "repo": "later", "digest": "` + digest + `", "architectures": ["amd64", {"name": "arm64", "size": 12}], "packages": ["bash"]}`,
+		`{"kind": "tag", "repo": "there", "name": "1", "digest": "` + digest + `"}` + "\r",
+		`{"kind": "tag", "repo": "later", "name": "1", "digest": "` + digest + `"}`,
+	}, "\n")))
+	r.check(t)
+	checkKinds(t, sum, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 2, Updated: 1}, Kind{Name: "images", Added: 1})
+	want := &platform.Image{
+		Repo: "uid of later", Digest: digest, Packages: []string{"bash"},
+		Architectures: []platform.Architecture{{Name: "amd64"}, {Name: "arm64", Size: 12}},
+	}
+	if got := c.images["uid of later@"+digest]; !reflect.DeepEqual(got, want) {
+		t.Errorf("image %+v, want %+v", got, want)
+	}
+	if c.tags["uid of later:1"].Deprecated {
+		t.Error("the last line of a tag does not count")
+	}
+}
+
+func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
+	t.Parallel()
+	c := newCore()
+	c.rejected = "refused"
+	path := write(t, filepath.Join(t.TempDir(), "a.jsonl.gz"), gzipOf(t, strings.Join([]string{
+		`{"kind": "repo", "name": "r"}`,
+		`{"kind": "repo", "name": 1}`,
+		`{"kind": "repo", "name": "refused"}`,
+		`{"kind": `,
+		`{"kind": "chart"}`,
+		`{"kind": "tag", "repo": "nowhere", "name": "1"}`,
+		`{"kind": "tag", "name": "1"}`,
+		`{"kind": "tag", "repo": "refused", "name": "\u0000"}`,
+		`{"kind": "image", "repo": "r", "architectures": [{"size": 1}]}`,
+		`{"kind": "image", "repo": "nowhere"}`,
+		`{"kind": "repo", "name": "` + strings.Repeat("x", MaxRecord) + `"}`,
+		`{"kind": "tag", "repo": "r", "name": "2"}`,
+	}, "\n")))
+	sum, r := importRegistryInto(t, c, path)
+	r.check(t,
+		path+":2: name: is of the wrong type, number",
+		path+":4: is not JSON: byte 10: unexpected end of JSON input",
+		path+`:5: kind: must be "repo", "tag" or "image"`,
+		path+":11: is larger than 16 MiB",
+		path+":3: is refused",
+		path+`:6: repo: neither this file nor the group has one named "nowhere"`,
+		path+":7: repo: is required",
+		path+":8: holds the character U+0000, which no text may",
+		path+`:9: architectures: must be names or {"name", "size"}`,
+		path+`:10: repo: neither this file nor the group has one named "nowhere"`,
+	)
+	checkKinds(t, sum, Kind{Name: "repos", Added: 1, Failed: 2}, Kind{Name: "tags", Added: 1, Failed: 3}, Kind{Name: "images", Failed: 2})
+	if sum.Unreadable != 3 || sum.Failed() != 10 {
+		t.Errorf("%d unreadable, %d failed", sum.Unreadable, sum.Failed())
+	}
+}
+
+func TestATruncatedFileIsReportedWhereItEnds(t *testing.T) {
+	t.Parallel()
+	whole := gzipOf(t, `{"kind": "repo", "name": "r"}`+"\n"+`{"kind": "tag", "repo": "r", "name": "2"}`+"\n")
+	path := write(t, filepath.Join(t.TempDir(), "a.jsonl.gz"), whole[:len(whole)-6])
+	c := newCore()
+	sum, r := importRegistryInto(t, c, path)
+	r.check(t, path+":3: unexpected EOF")
+	checkKinds(t, sum, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 1}, Kind{Name: "images"})
+}
+
+func TestProgressEndsAtTheWholeInput(t *testing.T) {
+	t.Parallel()
+	var last Progress
+	path := write(t, filepath.Join(t.TempDir(), "a.jsonl"), `{"kind": "repo", "name": "r"}`+"\n"+`{"kind": "tag", "repo": "r", "name": "2"}`)
+	_, err := importRegistry(t.Context(), newCore().sink(), path, Options{Progress: func(p Progress) { last = p }})
+	if err != nil || last.Records != 2 || last.Read != last.Total || last.Total == 0 {
+		t.Errorf("%+v, %v", last, err)
+	}
+}

@@ -1,0 +1,131 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+var advisories = table[platform.Advisory, platform.AdvisoryFilter]{
+	name: "advisory", number: 7,
+	uid:        func(a *platform.Advisory) platform.UID { return a.UID },
+	enclosed:   parent,
+	aliasTable: "advisory_alias",
+	aliases:    func(a *platform.Advisory) []string { return a.Aliases },
+	columns: []column[platform.Advisory]{
+		{"t.uid", "", func(a *platform.Advisory) any { return (*string)(&a.UID) }},
+		{"t.advisory_id", "", func(a *platform.Advisory) any { return &a.AdvisoryID }},
+		{"t.artifact_name", "", func(a *platform.Advisory) any { return &a.ArtifactName }},
+		{"t.artifact_type", "artifactType", func(a *platform.Advisory) any { return &a.ArtifactType }},
+		{"t.artifact_architecture", "", func(a *platform.Advisory) any { return &a.ArtifactArchitecture }},
+		{"t.component_name", "", func(a *platform.Advisory) any { return &a.ComponentName }},
+		{"t.component_location", "", func(a *platform.Advisory) any { return &a.ComponentLocation }},
+		{"t.component_type", "", func(a *platform.Advisory) any { return &a.ComponentType }},
+		{"t.legacy_advisory_id", "", func(a *platform.Advisory) any { return &a.LegacyAdvisoryID }},
+		{"t.author", "author", func(a *platform.Advisory) any { return &a.Author }},
+		{"t.origin", "origin", func(a *platform.Advisory) any { return &a.Origin }},
+		{"t.aliases", "aliases", func(a *platform.Advisory) any { return jsonColumn{&a.Aliases} }},
+		{"t.events", "events", func(a *platform.Advisory) any { return jsonColumn{&a.Events} }},
+		{"t.severities", "severities", func(a *platform.Advisory) any { return jsonColumn{&a.Severities} }},
+		{"t.delete_time", "deleteTime", func(a *platform.Advisory) any { return timeColumn{&a.DeleteTime} }},
+		{"t.create_time", "", func(a *platform.Advisory) any { return timeColumn{&a.CreateTime} }},
+		{"t.update_time", "", func(a *platform.Advisory) any { return timeColumn{&a.UpdateTime} }},
+	},
+	writeOnly: []column[platform.Advisory]{
+		{"t.search", "aliases", func(a *platform.Advisory) any { text := searchText(a); return &text }},
+		{"t.event_types", "events", func(a *platform.Advisory) any { return eventWords(a, eventType) }},
+		{"t.event_authors", "events", func(a *platform.Advisory) any { return eventWords(a, eventAuthor) }},
+		{"t.event_reviewers", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewer) }},
+		{"t.event_review_states", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewState) }},
+		{"t.latest_event_type", "events", func(a *platform.Advisory) any { t := latestEventType(a); return &t }},
+	},
+	where: whereAdvisory,
+}
+
+func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
+	anyOf(s, "advisory_id", f.AdvisoryIDs)
+	anyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
+	anyOf(s, "artifact_name", f.ArtifactNames)
+	anyOf(s, "artifact_type", f.ArtifactTypes)
+	anyOf(s, "artifact_architecture", f.ArtifactArchitectures)
+	anyOf(s, "component_name", f.ComponentNames)
+	anyOf(s, "component_type", f.ComponentTypes)
+	anyOf(s, "component_location", f.ComponentLocations)
+	if len(f.Aliases) > 0 {
+		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?)", list(f.Aliases))
+	}
+	if f.Origin != "" {
+		s.add(" AND t.origin = ?", f.Origin)
+	}
+	if f.LatestEventType != "" {
+		s.add(" AND t.latest_event_type = ?", string(f.LatestEventType))
+	}
+	hasWord(s, "event_types", f.EventTypes)
+	hasWord(s, "event_review_states", f.EventReviewStates)
+	hasWord(s, "event_authors", f.EventAuthors)
+	hasWord(s, "event_reviewers", f.EventReviewers)
+	for _, author := range f.ExcludeEventAuthors {
+		s.add(` AND t.event_authors NOT LIKE ? ESCAPE '\'`, containing(word(author)))
+	}
+	if f.Query != "" {
+		s.add(` AND t.search LIKE ? ESCAPE '\'`, containing(strings.ToLower(f.Query)))
+	}
+}
+
+// searchText is what a free-text query looks through.
+func searchText(a *platform.Advisory) string {
+	parts := append([]string{a.AdvisoryID, a.ArtifactName, a.ComponentName}, a.Aliases...)
+	return strings.ToLower(strings.Join(parts, "\n"))
+}
+
+// What filters ask of an advisory's events is kept as words, each between
+// line breaks, since no engine looks into JSON as another does.
+
+func eventWords(a *platform.Advisory, of func(*platform.AdvisoryEvent) string) *string {
+	var words []string
+	for i := range a.Events {
+		if w := of(&a.Events[i]); w != "" && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	text := ""
+	if len(words) > 0 {
+		text = word(strings.Join(words, "\n"))
+	}
+	return &text
+}
+
+func word(s string) string { return "\n" + s + "\n" }
+
+func eventType(e *platform.AdvisoryEvent) string        { return string(e.Type()) }
+func eventAuthor(e *platform.AdvisoryEvent) string      { return e.Author }
+func eventReviewer(e *platform.AdvisoryEvent) string    { return e.Reviewer }
+func eventReviewState(e *platform.AdvisoryEvent) string { return string(e.ReviewState) }
+
+func latestEventType(a *platform.Advisory) string {
+	if len(a.Events) == 0 {
+		return ""
+	}
+	return eventType(&a.Events[len(a.Events)-1])
+}
+
+// hasWord adds the condition that a column of words holds one of values.
+func hasWord[S ~string](s *statement, column string, values []S) {
+	for i, v := range values {
+		if i == 0 {
+			s.add(" AND (")
+		} else {
+			s.add(" OR ")
+		}
+		s.add("t."+column+` LIKE ? ESCAPE '\'`, containing(word(string(v))))
+	}
+	if len(values) > 0 {
+		s.add(")")
+	}
+}
+
+var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// containing is the LIKE pattern of texts that contain s.
+func containing(s string) string { return "%" + likeEscapes.Replace(s) + "%" }

@@ -1,0 +1,226 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+// The counters hold, for every scope and kind, how many rows lie below the
+// scope (n) and how many are its children (nc). They change in the
+// transaction of the rows they count, so that a total is exact and one read
+// at any size.
+
+// outside is the scope that counts the kinds outside the tree.
+const outside = "*"
+
+// counterColumn is what counts the rows found by a column; "" where nothing
+// does.
+func counterColumn(column string) string {
+	switch column {
+	case "root", "g2", "g3":
+		return "n"
+	case "parent":
+		return "nc"
+	default:
+		return ""
+	}
+}
+
+// filtered reports whether a filter has any condition.
+func (t *table[T, F]) filtered(f F) bool {
+	s := (&Dialect{List: func(string) string { return "" }}).statement()
+	t.where(f, s)
+	return s.sql.Len() > 0
+}
+
+// total counts what a query finds over all pages, in one statement.
+func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
+	s := r.dialect.statement()
+	s.add("SELECT 0")
+	var within, parents list
+	self := 0
+	filtered := r.filtered(q.Filter)
+	for _, b := range q.Scope.Branches() {
+		switch {
+		case filtered:
+			r.counted(s, q, b)
+		case b.Relation == platform.Everything:
+			within = append(within, outside)
+		case b.Relation == platform.Children:
+			parents = append(parents, string(b.UID))
+		case b.Relation == platform.Within || b.Relation == platform.Below:
+			within = append(within, string(b.UID))
+			if r.selfEnclosed && b.Relation == platform.Within {
+				self++ // the group itself, which bindings keep from vanishing
+			}
+		default:
+			r.counted(s, q, b)
+		}
+	}
+	for _, sum := range []struct {
+		column string
+		scopes list
+	}{{"n", within}, {"nc", parents}} {
+		if len(sum.scopes) > 0 {
+			s.add(" + COALESCE((SELECT CAST(SUM(c."+sum.column+") AS BIGINT) FROM counter c WHERE c.kind = ? AND c.scope ?), 0)", int64(r.number), sum.scopes)
+		}
+	}
+	return s.done(func(scan func(...any) error) error {
+		err := scan(into)
+		*into += int64(self)
+		return err
+	})
+}
+
+func (r reader[T, F]) counted(s *statement, q platform.Query[F], b platform.Branch) {
+	s.add(" + (SELECT COUNT(*) FROM " + r.name + " t WHERE ")
+	r.in(s, b)
+	r.where(q.Filter, s)
+	s.add(")")
+}
+
+type counterKey struct {
+	scope string
+	kind  byte
+	slot  int
+}
+
+type counts struct{ n, nc int64 }
+
+// deltas sums what a transaction changes, so that each counter is written
+// once.
+type deltas map[counterKey]counts
+
+// count notes that by rows more lie at uid. Busy scopes are spread over slots.
+func (d deltas) count(kind byte, uid platform.UID, inTree, quietParent bool, slot int, by int64) {
+	if !inTree {
+		d.add(counterKey{outside, kind, slot}, counts{n: by})
+		return
+	}
+	parent := uid.Parent()
+	for _, scope := range uid.Ancestors() {
+		k, c := counterKey{string(scope), kind, slot}, counts{n: by}
+		if scope == parent {
+			c.nc = by
+			if quietParent {
+				k.slot = 0
+			}
+		}
+		d.add(k, c)
+	}
+}
+
+func (d deltas) add(k counterKey, c counts) {
+	sum := d[k]
+	d[k] = counts{sum.n + c.n, sum.nc + c.nc}
+}
+
+// ordered lists the counters to be written, the deepest scopes first: those
+// have the fewest writers, so the most contended are held the shortest, and
+// every transaction locks them in the same order.
+func (d deltas) ordered() []counterKey {
+	keys := make([]counterKey, 0, len(d))
+	for k, c := range d {
+		if c != (counts{}) {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b counterKey) int {
+		return cmp.Or(cmp.Compare(len(b.scope), len(a.scope)), strings.Compare(a.scope, b.scope), cmp.Compare(a.kind, b.kind), cmp.Compare(a.slot, b.slot))
+	})
+	return keys
+}
+
+// statements write the sums.
+func (d deltas) statements(dialect *Dialect) []*Statement {
+	const perStatement = 500
+	var run []*Statement
+	for keys := range slices.Chunk(d.ordered(), perStatement) {
+		s := dialect.statement()
+		s.add("INSERT INTO counter (scope, kind, slot, n, nc) VALUES ")
+		for i, k := range keys {
+			if i > 0 {
+				s.add(", ")
+			}
+			s.add("(?, ?, ?, ?, ?)", k.scope, int64(k.kind), int64(k.slot), d[k].n, d[k].nc)
+		}
+		s.add(" ON CONFLICT (scope, kind, slot) DO UPDATE SET n = counter.n + excluded.n, nc = counter.nc + excluded.nc")
+		run = append(run, s.done(nil))
+	}
+	return run
+}
+
+func randomSlot(d *Dialect) int { return rand.IntN(d.Slots) }
+
+// A countedTable is one whose rows are counted.
+type countedTable struct {
+	name   string
+	number byte
+	inTree bool
+}
+
+func (t *table[T, F]) asCounted() countedTable {
+	return countedTable{t.name, t.number, t.enclosed != nil}
+}
+
+// Recount corrects the counters from the rows and tells how many were wrong.
+func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
+	err = s.engine.Write(ctx, func(tx TxConn) error {
+		if err := tx.LockCounters(ctx); err != nil {
+			return err
+		}
+		truth, err := s.countRows(ctx, tx)
+		if err != nil {
+			return err
+		}
+		difference, err := s.differences(ctx, tx, truth)
+		if err != nil {
+			return err
+		}
+		wrong = int64(len(difference))
+		if wrong == 0 {
+			return nil
+		}
+		return tx.Run(ctx, difference.statements(s.dialect)...)
+	})
+	return wrong, err
+}
+
+func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
+	truth := deltas{}
+	var run []*Statement
+	for _, t := range s.counted() {
+		run = append(run, s.dialect.statement().add("SELECT uid FROM "+t.name).done(func(scan func(...any) error) error {
+			var uid string
+			err := scan(&uid)
+			truth.count(t.number, platform.UID(uid), t.inTree, false, 0, 1)
+			return err
+		}))
+	}
+	return truth, tx.Run(ctx, run...)
+}
+
+// differences is what must be added to the counters to make them true.
+func (s *Store) differences(ctx context.Context, tx TxConn, truth deltas) (deltas, error) {
+	read := s.dialect.statement().add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
+	err := tx.Run(ctx, read.done(func(scan func(...any) error) error {
+		var scope string
+		var kind, n, nc int64
+		if err := scan(&scope, &kind, &n, &nc); err != nil {
+			return err
+		}
+		truth.add(counterKey{scope, byte(kind), 0}, counts{-n, -nc})
+		return nil
+	}))
+	for k, c := range truth {
+		if c == (counts{}) {
+			delete(truth, k)
+		}
+	}
+	return truth, err
+}

@@ -1,0 +1,81 @@
+package sqlstore
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Dialect is what the engines spell differently in the SQL that they share.
+type Dialect struct {
+	Placeholder string // before the number of an argument
+
+	// List compares with the list of text that is argument n.
+	List func(n string) string
+
+	// Parents is a table p(i, k, inside), numbered from 1, of the lists of
+	// text that are arguments n and m.
+	Parents func(n, m string) string
+
+	// PerParent reads, for every row of p, the rows of table as t that page
+	// selects; page may use p.
+	PerParent func(parents, table, columns, page string) string
+
+	// Slots is how many rows of counter a busy scope is spread over, so that
+	// writers do not wait for each other.
+	Slots int
+
+	// DDL replaces the tokens of migrations.
+	DDL *strings.Replacer
+}
+
+// A Statement is one SQL statement with its arguments and what is to be done
+// with its rows.
+type Statement struct {
+	SQL  string
+	Args []any
+
+	// Row is called for each row; scan takes what database/sql takes.
+	Row func(scan func(dest ...any) error) error
+
+	// Affected is set to the number of rows changed, where Row is nil.
+	Affected int64
+}
+
+// statement builds a Statement.
+type statement struct {
+	dialect *Dialect
+	sql     strings.Builder
+	args    []any
+}
+
+func (d *Dialect) statement() *statement { return &statement{dialect: d} }
+
+// list is an argument that holds many texts; "x ?" with one becomes x = ANY
+// or x IN.
+type list []string
+
+// add appends SQL in which each ? stands for the next argument.
+func (s *statement) add(sql string, args ...any) *statement {
+	for _, arg := range args {
+		before, after, _ := strings.Cut(sql, "?")
+		s.sql.WriteString(before)
+		if l, many := arg.(list); many {
+			s.sql.WriteString(s.dialect.List(s.arg([]string(l))))
+		} else {
+			s.sql.WriteString(s.arg(arg))
+		}
+		sql = after
+	}
+	s.sql.WriteString(sql)
+	return s
+}
+
+// arg adds an argument and answers how it is spelled.
+func (s *statement) arg(value any) string {
+	s.args = append(s.args, value)
+	return s.dialect.Placeholder + strconv.Itoa(len(s.args))
+}
+
+func (s *statement) done(row func(scan func(dest ...any) error) error) *Statement {
+	return &Statement{SQL: s.sql.String(), Args: s.args, Row: row}
+}

@@ -1,0 +1,170 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"atrium/platform"
+)
+
+// ListEach reads a page of each scope. Scopes that are found by the same
+// column share one part of the statement, in which the database reads, parent
+// by parent, no more than a page: what it costs does not depend on how much
+// lies below a parent.
+func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
+	found := make([]platform.Rows[T], len(scopes))
+	parts, rest := r.parts(scopes)
+	var run []*Statement
+	if len(parts) > 0 && has(q.Parts, platform.PartItems) {
+		run = append(run, r.pages(q, parts, found))
+	}
+	if len(parts) > 0 && has(q.Parts, platform.PartTotal) {
+		run = append(run, r.totals(q, parts, found))
+	}
+	if len(run) > 0 {
+		if err := r.conn.Run(ctx, run...); err != nil {
+			return nil, err
+		}
+	}
+	for i := range found {
+		slices.SortFunc(found[i].Items, r.compare(q.Order, q.Backward))
+		if len(scopes[i].Branches()) > 1 {
+			found[i].Items = found[i].Items[min(q.Skip, len(found[i].Items)):]
+		}
+		found[i].Items, found[i].More = cut(found[i].Items, q.Limit, q.Backward)
+	}
+	// A scope of single rows has no column in common with others. It only
+	// comes up for callers who see parts of a parent.
+	for _, i := range rest {
+		q.Scope = scopes[i]
+		one, err := r.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		found[i] = one
+	}
+	return found, nil
+}
+
+// A part is the parents whose rows the same conditions find.
+type part struct {
+	column       string
+	inside, but  bool
+	scopes       []int // places in the list of scopes
+	keys, within []string // what column is compared with, and the UIDs of the branches
+	single       bool // every scope has this one branch only
+}
+
+// parts sorts the branches of scopes by how they are found. Scopes that need
+// statements of their own are the rest.
+func (r reader[T, F]) parts(scopes []platform.Scope) (parts []*part, rest []int) {
+	type shape struct {
+		column              string
+		inside, but, single bool
+	}
+	byShape := map[shape]*part{}
+	for i, scope := range scopes {
+		branches := scope.Branches()
+		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.reach(b); return !ok }) {
+			rest = append(rest, i)
+			continue
+		}
+		for _, b := range branches {
+			how, _ := r.reach(b)
+			k := shape{how.column, how.inside != "", how.but != "", len(branches) == 1}
+			p := byShape[k]
+			if p == nil {
+				p = &part{column: k.column, inside: k.inside, but: k.but, single: k.single}
+				byShape[k] = p
+				parts = append(parts, p)
+			}
+			p.scopes = append(p.scopes, i)
+			p.keys = append(p.keys, how.key)
+			p.within = append(p.within, string(b.UID))
+			if how.inside != "" {
+				p.within[len(p.within)-1] = string(how.inside)
+			}
+		}
+	}
+	return parts, rest
+}
+
+// in adds the condition that t belongs to the parent p.
+func (p *part) in(s *statement) {
+	s.add("t." + p.column + " = p.k")
+	if p.inside {
+		s.add(" AND t.uid >= p.inside AND t.uid < p.inside || '0'")
+	}
+	if p.but {
+		s.add(" AND t.uid <> p.inside")
+	}
+}
+
+func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
+	s := r.dialect.statement()
+	o := orderingOf(q.Order, q.Backward)
+	for n, p := range parts {
+		if n > 0 {
+			s.add(" UNION ALL ")
+		}
+		limit, skip := int64(q.Limit+1), int64(q.Skip)
+		if !p.single {
+			limit, skip = limit+skip, 0 // counted when the branches are merged
+		}
+		page := r.dialect.statement()
+		page.args = s.args
+		parents := r.dialect.Parents(page.arg(p.keys), page.arg(p.within))
+		p.in(page)
+		r.where(q.Filter, page)
+		o.from(page, q.From)
+		page.add(o.by("t")+" LIMIT ? OFFSET ?", limit, skip)
+		s.args = page.args
+		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selected() + " FROM ")
+		s.sql.WriteString(r.dialect.PerParent(parents, r.name, r.names(), page.sql.String()))
+		s.add(r.joins)
+	}
+	return s.done(func(scan func(...any) error) error {
+		var n, i int64
+		row := new(T)
+		if err := scan(r.destinations(row, &n, &i)...); err != nil {
+			return err
+		}
+		at := parts[n].scopes[i-1]
+		found[at].Items = append(found[at].Items, row)
+		return nil
+	})
+}
+
+// totals counts the rows of every scope: from the counters where they know it.
+func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
+	s := r.dialect.statement()
+	filtered := r.filtered(q.Filter)
+	for n, p := range parts {
+		if n > 0 {
+			s.add(" UNION ALL ")
+		}
+		s.add("SELECT " + strconv.Itoa(n) + ", p.i, ")
+		if sum := counterColumn(p.column); sum != "" && !filtered {
+			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE c.kind = " + strconv.Itoa(int(r.number)) + " AND c.scope = p.inside), 0)")
+			if r.selfEnclosed && sum == "n" && !p.but {
+				s.add(" + 1")
+			}
+		} else {
+			s.add("(SELECT COUNT(*) FROM " + r.name + " t WHERE ")
+			p.in(s)
+			r.where(q.Filter, s)
+			s.add(")")
+		}
+		s.add(" FROM ")
+		s.sql.WriteString(r.dialect.Parents(s.arg(p.keys), s.arg(p.within)))
+	}
+	return s.done(func(scan func(...any) error) error {
+		var n, i, total int64
+		if err := scan(&n, &i, &total); err != nil {
+			return err
+		}
+		found[parts[n].scopes[i-1]].Total += total
+		return nil
+	})
+}

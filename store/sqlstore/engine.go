@@ -1,0 +1,87 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"atrium/platform"
+)
+
+// A Conn runs statements, all in one round trip where the engine can. It
+// stops at the first that fails. Arguments are string, []string, int64, bool,
+// []byte and platform.Time.
+//
+// Errors: platform.ErrDuplicate, ErrForeignKey, platform.Unavailable.
+type Conn interface {
+	Run(ctx context.Context, statements ...*Statement) error
+}
+
+// A TxConn is a Conn inside a transaction.
+type TxConn interface {
+	Conn
+
+	// Copy adds many rows fast.
+	Copy(ctx context.Context, table string, columns []string, rows [][]any) error
+
+	// Lock holds up every transaction that locks the same name until this
+	// one ends.
+	Lock(ctx context.Context, name string) error
+
+	// LockCounters holds up every transaction that changes a counter.
+	LockCounters(ctx context.Context) error
+}
+
+// An Engine is a database.
+type Engine interface {
+	Conn
+	Dialect() *Dialect
+
+	// Write runs unit in a transaction, again when it lost against another.
+	Write(ctx context.Context, unit func(TxConn) error) error
+	Ping(ctx context.Context) error
+	Close() error
+
+	// Migrator gives a handle for migrations; the caller closes it.
+	Migrator(ctx context.Context) (*Migrator, error)
+}
+
+// ErrForeignKey says that a row points to one that is not there, or that a row
+// to be deleted is pointed to.
+var ErrForeignKey = errors.New("foreign key violation")
+
+// epoch stands for no time at all: columns that are sorted by hold no NULL.
+var epoch = time.UnixMilli(0).UTC()
+
+// StoredTime is how t is kept.
+func StoredTime(t platform.Time) time.Time {
+	if t.IsZero() {
+		return epoch
+	}
+	return t.Time
+}
+
+// timeColumn scans a time from either engine.
+type timeColumn struct{ to *platform.Time }
+
+var _ sql.Scanner = timeColumn{}
+
+func (c timeColumn) Scan(src any) error {
+	var t time.Time
+	switch src := src.(type) {
+	case time.Time:
+		t = src
+	case int64:
+		t = time.UnixMilli(src)
+	default:
+		return fmt.Errorf("cannot read a time from %T", src)
+	}
+	if t.Equal(epoch) {
+		*c.to = platform.Time{}
+	} else {
+		*c.to = platform.At(t)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package sqlstore
+
+import "atrium/platform"
+
+var groups = table[platform.Group, platform.GroupFilter]{
+	name: "grp", number: 1,
+	uid:          func(g *platform.Group) platform.UID { return g.UID },
+	enclosed:     itself,
+	selfEnclosed: true,
+	columns: []column[platform.Group]{
+		{"t.uid", "", func(g *platform.Group) any { return (*string)(&g.UID) }},
+		{"t.name", "name", func(g *platform.Group) any { return &g.Name }},
+		{"t.description", "description", func(g *platform.Group) any { return &g.Description }},
+		{"t.resource_limits", "", func(g *platform.Group) any { return jsonColumn{&g.ResourceLimits} }},
+		{"t.verified", "", func(g *platform.Group) any { return &g.Verified }},
+		{"t.kind", "", func(g *platform.Group) any { return (*string)(&g.Kind) }},
+		{"t.status", "", func(g *platform.Group) any { return (*string)(&g.Status) }},
+		{"t.create_time", "", func(g *platform.Group) any { return timeColumn{&g.CreateTime} }},
+		{"t.update_time", "", func(g *platform.Group) any { return timeColumn{&g.UpdateTime} }},
+	},
+	where: func(f platform.GroupFilter, s *statement) { s.name(f.Name) },
+}
+
+// itself encloses groups; parent, everything else.
+func itself(u platform.UID) platform.UID { return u }
+
+func parent(u platform.UID) platform.UID { return u.Parent() }
+
+// name adds the condition of an exact name.
+func (s *statement) name(name string) {
+	if name != "" {
+		s.add(" AND t.name = ?", name)
+	}
+}
+
+// anyOf adds the condition that a column holds one of many values.
+func anyOf[S ~string](s *statement, column string, values []S) {
+	if len(values) == 0 {
+		return
+	}
+	texts := make(list, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	s.add(" AND t."+column+" ?", texts)
+}

@@ -1,0 +1,247 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+// reader reads one kind through a connection.
+type reader[T, F any] struct {
+	*table[T, F]
+	conn    Conn
+	dialect *Dialect
+}
+
+// names lists the table's own columns, as they are selected from t.
+func (t *table[T, F]) names() string {
+	names := make([]string, 0, len(t.columns)+5)
+	names = append(names, "t.uid")
+	for _, c := range t.columns {
+		if _, own := c.own(); own && c.sql != "t.uid" {
+			names = append(names, c.sql)
+		}
+	}
+	for _, extra := range t.joinBy {
+		names = append(names, "t."+extra)
+	}
+	return strings.Join(names, ", ")
+}
+
+// selected lists every column that a row is scanned from.
+func (t *table[T, F]) selected() string {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.sql
+	}
+	return strings.Join(names, ", ")
+}
+
+// destinations are where the columns of a row are scanned to, after extra.
+func (t *table[T, F]) destinations(row *T, extra ...any) []any {
+	to := make([]any, 0, len(t.columns)+len(extra))
+	to = append(to, extra...)
+	for _, c := range t.columns {
+		to = append(to, c.to(row))
+	}
+	return to
+}
+
+func (t *table[T, F]) collect(into *[]*T) func(scan func(...any) error) error {
+	return func(scan func(...any) error) error {
+		row := new(T)
+		*into = append(*into, row)
+		return scan(t.destinations(row)...)
+	}
+}
+
+// Get reads rows by UID.
+func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error) {
+	var rows []*T
+	s := r.dialect.statement()
+	s.add("SELECT " + r.selected() + " FROM " + r.name + " t" + r.joins)
+	if uids := keys.UIDs(); len(uids) == 1 {
+		s.add(" WHERE t.uid = ?", string(uids[0]))
+	} else {
+		s.add(" WHERE t.uid ?", uidList(uids))
+	}
+	return rows, r.conn.Run(ctx, s.done(r.collect(&rows)))
+}
+
+// A skip past this many rows is worth a look at the total first: the page may
+// be nearer to the other end.
+const farSkip = 1000
+
+// maxBranches is how many branches one statement reads.
+const maxBranches = 32
+
+// List reads one page, and its total in the same round trip.
+func (r reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
+	var found platform.Rows[T]
+	var items []*T
+	var run []*Statement
+	far := q.Skip > farSkip && q.From == nil
+	if far || has(q.Parts, platform.PartTotal) {
+		run = append(run, r.total(q, &found.Total))
+	}
+	if far {
+		if err := r.conn.Run(ctx, run...); err != nil {
+			return found, err
+		}
+		return r.farPage(ctx, q, found)
+	}
+	if has(q.Parts, platform.PartItems) {
+		for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
+			run = append(run, r.page(q, branches, &items))
+		}
+	}
+	if err := r.conn.Run(ctx, run...); err != nil {
+		return found, err
+	}
+	if len(q.Scope.Branches()) > maxBranches {
+		slices.SortFunc(items, r.compare(q.Order, q.Backward))
+		items = items[min(q.Skip, len(items)):]
+	}
+	found.Items, found.More = cut(items, q.Limit, q.Backward)
+	return found, nil
+}
+
+func has(parts, part platform.Parts) bool { return parts == 0 || parts&part != 0 }
+
+// cut takes the one row more that was read away again, and turns what was
+// read backward.
+func cut[T any](items []*T, limit int, backward bool) ([]*T, bool) {
+	more := len(items) > limit
+	if more {
+		items = items[:limit]
+	}
+	if backward {
+		slices.Reverse(items)
+	}
+	return items, more
+}
+
+// farPage reads a page that lies far from the start, from whichever end is
+// nearer.
+func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found platform.Rows[T]) (platform.Rows[T], error) {
+	total := int(found.Total)
+	if q.Skip >= total || !has(q.Parts, platform.PartItems) {
+		return found, nil
+	}
+	limit := min(q.Limit, total-q.Skip)
+	behind := total - q.Skip - limit // rows beyond the page
+	turned := behind < q.Skip
+	near := q
+	if turned {
+		near.Backward, near.Skip, near.Limit = !q.Backward, behind, limit-1
+	}
+	var items []*T
+	var run []*Statement
+	for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
+		run = append(run, r.page(near, branches, &items))
+	}
+	if err := r.conn.Run(ctx, run...); err != nil {
+		return found, err
+	}
+	if len(run) > 1 {
+		slices.SortFunc(items, r.compare(near.Order, near.Backward))
+		items = items[min(near.Skip, len(items)):]
+	}
+	items = items[:min(len(items), limit)]
+	if near.Backward {
+		slices.Reverse(items)
+	}
+	found.Items, found.More = items, behind > 0
+	return found, nil
+}
+
+// page reads up to one row more than the limit, so that it is known whether
+// more follow. The rows of several branches are merged.
+func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]*T) *Statement {
+	s := r.dialect.statement()
+	o := orderingOf(q.Order, q.Backward)
+	limit, skip := int64(q.Limit+1), int64(q.Skip)
+	if len(q.Scope.Branches()) > maxBranches {
+		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
+	}
+	simple := len(branches) == 1 && skip == 0
+	switch {
+	case simple && r.joins == "":
+		s.add("SELECT " + r.selected() + " FROM " + r.name + " t WHERE ")
+		r.branch(s, q, branches[0], o)
+		s.add(o.by("t")+" LIMIT ?", limit)
+	case simple:
+		s.add("SELECT " + r.selected() + " FROM (SELECT " + r.names() + " FROM " + r.name + " t WHERE ")
+		r.branch(s, q, branches[0], o)
+		s.add(o.by("t")+" LIMIT ?) t"+r.joins+o.by("t"), limit)
+	default:
+		// Keys first: what is skipped is only counted in the index.
+		s.add("SELECT " + r.selected() + " FROM (")
+		r.keys(s, q, branches, o, limit, skip)
+		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.by("t"))
+	}
+	return s.done(r.collect(into))
+}
+
+// keys adds a select of the UIDs of a page out of one or several branches, of
+// which each gives no more than the page may need.
+func (r reader[T, F]) keys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
+	columns := "t." + strings.Join(o.columns, ", t.")
+	one := func(b platform.Branch, limit int64) {
+		s.add("SELECT " + columns + " FROM " + r.name + " t WHERE ")
+		r.branch(s, q, b, o)
+		s.add(o.by("t")+" LIMIT ?", limit)
+	}
+	if len(branches) == 1 {
+		one(branches[0], limit)
+		s.add(" OFFSET ?", skip)
+		return
+	}
+	s.add("SELECT b.uid FROM (")
+	for i, b := range branches {
+		if i > 0 {
+			s.add(" UNION ALL ")
+		}
+		s.add("SELECT * FROM (")
+		one(b, limit+skip)
+		s.add(") u")
+	}
+	s.add(") b"+o.by("b")+" LIMIT ? OFFSET ?", limit, skip)
+}
+
+// branch adds the conditions of one branch.
+func (r reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering) {
+	r.in(s, b)
+	if o.columns[0] == "uid" && (b.Relation == platform.Within || b.Relation == platform.Below) {
+		// The order of UIDs is the tree's: a range of the primary key.
+		s.add(" AND t.uid >= ? AND t.uid < ?", string(b.UID), pastSubtree(b.UID))
+	}
+	r.where(q.Filter, s)
+	o.from(s, q.From)
+}
+
+// compare orders rows as a page is read.
+func (r reader[T, F]) compare(order platform.Order, backward bool) func(a, b *T) int {
+	at := slices.IndexFunc(r.columns, func(c column[T]) bool { return c.sql == "t."+order.Field })
+	sign := 1
+	if order.Desc != backward {
+		sign = -1
+	}
+	return func(a, b *T) int {
+		if c := compareStored(stored(r.columns[at].to(a)), stored(r.columns[at].to(b))); c != 0 {
+			return sign * c
+		}
+		return sign * strings.Compare(string(r.uid(a)), string(r.uid(b)))
+	}
+}
+
+func compareStored(a, b any) int {
+	switch a := a.(type) {
+	case platform.Time:
+		return a.Compare(b.(platform.Time).Time)
+	default:
+		return strings.Compare(a.(string), b.(string))
+	}
+}

@@ -1,0 +1,91 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// A Migrator brings the schema of one database up to date.
+type Migrator struct {
+	db       *sql.DB
+	provider *goose.Provider
+}
+
+// NewMigrator makes a Migrator, which owns db.
+func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, options ...goose.ProviderOption) (*Migrator, error) {
+	migrations, err := migrations(dialect)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, goose.WithGoMigrations(migrations...), goose.WithDisableGlobalRegistry(true))
+	provider, err := goose.NewProvider(engine, db, nil, options...)
+	if err != nil {
+		return nil, err
+	}
+	return &Migrator{db, provider}, nil
+}
+
+// migrations reads the files of SQL, in the words of a dialect.
+func migrations(dialect *Dialect) ([]*goose.Migration, error) {
+	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var all []*goose.Migration
+	for _, file := range files {
+		number, _, _ := strings.Cut(path.Base(file), "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: its name must start with a number: %w", file, err)
+		}
+		text, err := migrationFiles.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		ddl := dialect.DDL.Replace(string(text))
+		all = append(all, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, ddl)
+			return err
+		}}, nil))
+	}
+	return all, nil
+}
+
+// Up applies what is missing. Several replicas may do it at once.
+func (m *Migrator) Up(ctx context.Context) error {
+	_, err := m.provider.Up(ctx)
+	return err
+}
+
+// MigrationState tells of one migration.
+type MigrationState struct {
+	Version int64
+	Applied bool
+}
+
+// Status tells of every migration, in order.
+func (m *Migrator) Status(ctx context.Context) ([]MigrationState, error) {
+	found, err := m.provider.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	states := make([]MigrationState, len(found))
+	for i, s := range found {
+		states[i] = MigrationState{s.Source.Version, s.State == goose.StateApplied}
+	}
+	return states, nil
+}
+
+// Close ends the connection.
+func (m *Migrator) Close() error { return m.db.Close() }

@@ -1,0 +1,41 @@
+package sqlstore
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+var repos = table[platform.Repo, platform.RepoFilter]{
+	name: "repo", number: 5,
+	uid:      func(r *platform.Repo) platform.UID { return r.UID },
+	enclosed: parent,
+	columns: []column[platform.Repo]{
+		{"t.uid", "", func(r *platform.Repo) any { return (*string)(&r.UID) }},
+		{"t.name", "name", func(r *platform.Repo) any { return &r.Name }},
+		{"t.description", "description", func(r *platform.Repo) any { return &r.Description }},
+		{"t.catalog_tier", "catalogTier", func(r *platform.Repo) any { return (*string)(&r.CatalogTier) }},
+		{"t.bundles", "bundles", func(r *platform.Repo) any { return jsonColumn{&r.Bundles} }},
+		{"t.aliases", "aliases", func(r *platform.Repo) any { return jsonColumn{&r.Aliases} }},
+		{"t.active_tags", "activeTags", func(r *platform.Repo) any { return jsonColumn{&r.ActiveTags} }},
+		{"t.sync_config", "sync_config", func(r *platform.Repo) any { return jsonColumn{&r.SyncConfig} }},
+		{"t.create_time", "", func(r *platform.Repo) any { return timeColumn{&r.CreateTime} }},
+		{"t.update_time", "", func(r *platform.Repo) any { return timeColumn{&r.UpdateTime} }},
+	},
+	where: func(f platform.RepoFilter, s *statement) {
+		s.name(f.Name)
+		anyOf(s, "name", f.Names)
+	},
+}
+
+// Readme reads the readme of a repo, which lists leave alone.
+func (s tables) Readme(ctx context.Context, repo platform.UID) (content string, found bool, err error) {
+	q := s.dialect.statement().add("SELECT readme FROM repo WHERE uid = ?", string(repo))
+	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { found = true; return scan(&content) }))
+	return content, found, err
+}
+
+// SetReadme changes the readme of a repo.
+func (tx *transaction) SetReadme(ctx context.Context, repo platform.UID, content string) error {
+	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE repo SET readme = ? WHERE uid = ?", content, string(repo)).done(nil))
+}

@@ -1,0 +1,39 @@
+package sqlstore
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+var roles = table[platform.Role, platform.RoleFilter]{
+	name: "role", number: 3,
+	uid:      func(r *platform.Role) platform.UID { return r.UID },
+	enclosed: parent,
+	rootless: platform.IsBuiltInRole,
+	columns: []column[platform.Role]{
+		{"t.uid", "", func(r *platform.Role) any { return (*string)(&r.UID) }},
+		{"t.name", "name", func(r *platform.Role) any { return &r.Name }},
+		{"t.description", "description", func(r *platform.Role) any { return &r.Description }},
+		{"t.capabilities", "capabilities", func(r *platform.Role) any { return jsonColumn{&r.Capabilities} }},
+		{"t.create_time", "", func(r *platform.Role) any { return timeColumn{&r.CreateTime} }},
+		{"t.update_time", "", func(r *platform.Role) any { return timeColumn{&r.UpdateTime} }},
+	},
+	where: func(f platform.RoleFilter, s *statement) { s.name(f.Name) },
+}
+
+// SyncBuiltInRoles makes the built-in roles what this version says they are.
+// Several replicas may do it at once.
+func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) error {
+	return s.engine.Write(ctx, func(tx TxConn) error {
+		var run []*Statement
+		for _, r := range builtIn {
+			q := s.dialect.statement()
+			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time) VALUES (?, '', ?, ?, ?, ?, ?)",
+				string(r.UID), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{})
+			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities")
+			run = append(run, q.done(nil))
+		}
+		return tx.Run(ctx, run...)
+	})
+}

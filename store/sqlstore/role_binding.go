@@ -1,0 +1,54 @@
+package sqlstore
+
+import "atrium/platform"
+
+var roleBindings = table[platform.RoleBinding, platform.RoleBindingFilter]{
+	name: "role_binding", number: 4,
+	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
+	enclosed: parent,
+	joins:    " JOIN identity i ON i.uid = t.identity JOIN grp g ON g.uid = t.parent JOIN role r ON r.uid = t.role",
+	joinBy:   []string{"parent", "identity", "role"},
+	columns: []column[platform.RoleBinding]{
+		{"t.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.UID) }},
+		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeColumn{&b.CreateTime} }},
+		{"i.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.Identity.UID) }},
+		{"i.name", "", func(b *platform.RoleBinding) any { return &b.Identity.Name }},
+		{"i.description", "", func(b *platform.RoleBinding) any { return &b.Identity.Description }},
+		{"i.email", "", func(b *platform.RoleBinding) any { return &b.Identity.Email }},
+		{"i.claim_match", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
+		{"g.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.Group.UID) }},
+		{"g.name", "", func(b *platform.RoleBinding) any { return &b.Group.Name }},
+		{"g.description", "", func(b *platform.RoleBinding) any { return &b.Group.Description }},
+		{"r.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.Role.UID) }},
+		{"r.name", "", func(b *platform.RoleBinding) any { return &b.Role.Name }},
+		{"r.description", "", func(b *platform.RoleBinding) any { return &b.Role.Description }},
+	},
+	writeOnly: []column[platform.RoleBinding]{
+		{"t.identity", "identityUid", func(b *platform.RoleBinding) any { return (*string)(&b.IdentityUID) }},
+		{"t.role", "roleUid", func(b *platform.RoleBinding) any { return (*string)(&b.RoleUID) }},
+	},
+	where: func(f platform.RoleBindingFilter, s *statement) {
+		if f.Identity != "" {
+			s.add(" AND t.identity = ?", string(f.Identity))
+		}
+		if f.Group != "" {
+			s.add(" AND t.parent = ?", string(f.Group))
+		}
+		if f.Role != "" {
+			s.add(" AND t.role = ?", string(f.Role))
+		}
+		if f.Capability != "" {
+			s.add(" AND t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')", containing(`"`+f.Capability.WireName()+`"`))
+		}
+	},
+}
+
+// boundTo reads the issuer and subject of a bound identity from its rule.
+type boundTo struct{ to *platform.BoundIdentity }
+
+func (c boundTo) Scan(src any) error {
+	var m platform.ClaimMatch
+	err := jsonColumn{&m}.Scan(src)
+	c.to.Issuer, c.to.Subject = m.Issuer, m.Subject
+	return err
+}

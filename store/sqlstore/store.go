@@ -1,0 +1,183 @@
+// Package sqlstore keeps the platform's state in a SQL database: one schema
+// and one SQL text for every engine. What engines spell differently is a
+// Dialect; what they do differently, an Engine.
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+
+	"atrium/platform"
+)
+
+// Store is a platform.Store over an engine.
+type Store struct {
+	tables
+	engine Engine
+}
+
+var _ platform.Store = (*Store)(nil)
+
+// New makes a store of an engine whose schema is up to date.
+func New(engine Engine) *Store {
+	return &Store{tables{engine, engine.Dialect()}, engine}
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
+
+// Close ends every connection.
+func (s *Store) Close() error { return s.engine.Close() }
+
+// tables reads every kind through one connection.
+type tables struct {
+	conn    Conn
+	dialect *Dialect
+}
+
+func read[T, F any](t *table[T, F], s tables) reader[T, F] { return reader[T, F]{t, s.conn, s.dialect} }
+
+func (s tables) Groups() platform.Table[platform.Group, platform.GroupFilter] {
+	return read(&groups, s)
+}
+
+func (s tables) Identities() platform.Table[platform.Identity, platform.IdentityFilter] {
+	return read(&identities, s)
+}
+
+func (s tables) Roles() platform.Table[platform.Role, platform.RoleFilter] { return read(&roles, s) }
+
+func (s tables) RoleBindings() platform.Table[platform.RoleBinding, platform.RoleBindingFilter] {
+	return read(&roleBindings, s)
+}
+
+func (s tables) Repos() platform.Table[platform.Repo, platform.RepoFilter] { return read(&repos, s) }
+
+func (s tables) Tags() platform.Table[platform.Tag, platform.TagFilter] { return read(&tags, s) }
+
+func (s tables) Advisories() platform.Table[platform.Advisory, platform.AdvisoryFilter] {
+	return read(&advisories, s)
+}
+
+func (s tables) Vulnerabilities() platform.Table[platform.Vulnerability, platform.VulnerabilityFilter] {
+	return read(&vulnerabilities, s)
+}
+
+func (s tables) Subscriptions() platform.Table[platform.Subscription, platform.SubscriptionFilter] {
+	return read(&subscriptions, s)
+}
+
+// counted lists the tables that counters count.
+func (tables) counted() []countedTable {
+	return []countedTable{
+		groups.asCounted(), identities.asCounted(), roles.asCounted(), roleBindings.asCounted(), repos.asCounted(),
+		tags.asCounted(), advisories.asCounted(), vulnerabilities.asCounted(), subscriptions.asCounted(),
+	}
+}
+
+// Exists looks for a UID in every kind of the tree.
+func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
+	q, found := s.dialect.statement(), false
+	for _, t := range s.counted() {
+		if !t.inTree {
+			continue
+		}
+		if len(q.args) > 0 {
+			q.add(" UNION ALL ")
+		}
+		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", string(uid))
+	}
+	return found, s.conn.Run(ctx, q.done(func(func(...any) error) error { found = true; return nil }))
+}
+
+// A transaction collects what is written last: counters and events.
+type transaction struct {
+	tables
+	conn   TxConn
+	slot   int
+	deltas deltas
+	events []*platform.Event
+}
+
+// Write runs unit in a transaction.
+func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	return s.engine.Write(ctx, func(conn TxConn) error {
+		tx := &transaction{tables: tables{conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
+		if err := unit(tx); err != nil {
+			return err
+		}
+		return tx.finish(ctx)
+	})
+}
+
+// finish writes events and counters in one round trip, the counters last:
+// they are what concurrent writers wait for.
+func (tx *transaction) finish(ctx context.Context) error {
+	var run []*Statement
+	if len(tx.events) > 0 {
+		values := make([][]any, len(tx.events))
+		for i, e := range tx.events {
+			actor, err := json.Marshal(e.Actor)
+			if err != nil {
+				return err
+			}
+			values[i] = []any{e.ID, e.Type, string(e.Subject.Root()), string(e.Subject), string(e.Group), string(actor), string(e.Body), e.Time}
+		}
+		columns := []string{"id", "type", "root", "subject", "grp", "actor", "body", "time"}
+		if len(values) >= bulk {
+			if err := tx.conn.Copy(ctx, "event", columns, values); err != nil {
+				return err
+			}
+		} else {
+			for _, v := range values {
+				run = append(run, tx.dialect.statement().add("INSERT INTO event (id, type, root, subject, grp, actor, body, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", v...).done(nil))
+			}
+		}
+	}
+	run = append(run, tx.deltas.statements(tx.dialect)...)
+	if len(run) == 0 {
+		return nil
+	}
+	return tx.conn.Run(ctx, run...)
+}
+
+// Record adds events.
+func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx.events, events...) }
+
+// Lock makes transactions that change who may do what in an organisation wait
+// for each other.
+func (tx *transaction) Lock(ctx context.Context, root platform.UID) error {
+	return tx.conn.Lock(ctx, string(root))
+}
+
+func write[T, F any](t *table[T, F], tx *transaction) writer[T, F] {
+	return writer[T, F]{read(t, tx.tables), tx}
+}
+
+func (tx *transaction) GroupRows() platform.Rower[platform.Group] { return write(&groups, tx) }
+
+func (tx *transaction) IdentityRows() platform.Rower[platform.Identity] {
+	return write(&identities, tx)
+}
+
+func (tx *transaction) RoleRows() platform.Rower[platform.Role] { return write(&roles, tx) }
+
+func (tx *transaction) RoleBindingRows() platform.Rower[platform.RoleBinding] {
+	return write(&roleBindings, tx)
+}
+
+func (tx *transaction) RepoRows() platform.Rower[platform.Repo] { return write(&repos, tx) }
+
+func (tx *transaction) TagRows() platform.Rower[platform.Tag] { return write(&tags, tx) }
+
+func (tx *transaction) AdvisoryRows() platform.Rower[platform.Advisory] {
+	return write(&advisories, tx)
+}
+
+func (tx *transaction) VulnerabilityRows() platform.Rower[platform.Vulnerability] {
+	return write(&vulnerabilities, tx)
+}
+
+func (tx *transaction) SubscriptionRows() platform.Rower[platform.Subscription] {
+	return write(&subscriptions, tx)
+}

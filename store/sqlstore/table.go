@@ -1,0 +1,100 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"atrium/platform"
+)
+
+// A table tells how one kind is stored. Every kind of the tree has, before
+// its own columns, uid, root (the first segment), parent, and g2 and g3: what
+// encloses it on the second and third level, with groups enclosing themselves.
+type table[T, F any] struct {
+	name    string
+	number  byte // in counter; never reused
+	columns []column[T]
+	// writeOnly columns serve filters; they are not read.
+	writeOnly []column[T]
+	joins   string // what the columns of other tables need, joined to t
+	joinBy  []string // columns of t that joins compare
+	uid     func(*T) platform.UID
+
+	// enclosed is the UID whose prefixes are g2 and g3; nil: the kind lies
+	// outside the tree.
+	enclosed func(platform.UID) platform.UID
+	// selfEnclosed: rows lie within themselves (groups).
+	selfEnclosed bool
+	// rootless tells rows that belong to no organisation; nil: none do.
+	rootless func(platform.UID) bool
+	// quietParent: a parent has few writers at once, so its counter is one row.
+	quietParent bool
+	// where adds the conditions of a filter, each " AND ...".
+	where func(f F, s *statement)
+
+	// aliases are names that aliasTable keeps, as (alias, uid), for filters.
+	aliases    func(*T) []string
+	aliasTable string
+
+	// derive sets what follows from a row's other fields, before it is written.
+	derive func(*T)
+}
+
+// A column is one that is read with its kind.
+type column[T any] struct {
+	sql   string // as it is selected: t.name
+	field string // the field that an update names; "": never updated
+	to    func(*T) any
+}
+
+func (c column[T]) own() (string, bool) { return strings.CutPrefix(c.sql, "t.") }
+
+// jsonColumn keeps any value as JSON text; what is empty is ''.
+type jsonColumn struct{ to any }
+
+func (c jsonColumn) Scan(src any) error {
+	var text []byte
+	switch src := src.(type) {
+	case string:
+		text = []byte(src)
+	case []byte:
+		text = src
+	default:
+		return fmt.Errorf("cannot read JSON from %T", src)
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	return json.Unmarshal(text, c.to)
+}
+
+func (c jsonColumn) text() string {
+	b, _ := json.Marshal(c.to) // plain data: it cannot fail
+	switch s := string(b); s {
+	case "null", "[]", "{}":
+		return ""
+	default:
+		return s
+	}
+}
+
+// stored is the argument that keeps what a column scans into.
+func stored(to any) any {
+	switch to := to.(type) {
+	case *string:
+		return *to
+	case *bool:
+		return *to
+	case *int64:
+		return *to
+	case *[]byte:
+		return *to
+	case timeColumn:
+		return *to.to
+	case jsonColumn:
+		return to.text()
+	default:
+		panic(fmt.Sprintf("no column is kept in a %T", to))
+	}
+}

@@ -1,0 +1,236 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+// writer changes one kind inside a transaction.
+type writer[T, F any] struct {
+	reader[T, F]
+	tx *transaction
+}
+
+// bulk is from how many rows on an insert copies.
+const bulk = 16
+
+// Insert adds rows.
+func (w writer[T, F]) Insert(ctx context.Context, rows ...*T) error {
+	columns := w.insertColumns()
+	values := make([][]any, len(rows))
+	for i, row := range rows {
+		if w.derive != nil {
+			w.derive(row)
+		}
+		values[i] = w.values(row)
+	}
+	if err := w.add(ctx, w.name, columns, values); err != nil {
+		if errors.Is(err, ErrForeignKey) {
+			return platform.ErrNoParent
+		}
+		return err
+	}
+	if err := w.addAliases(ctx, rows); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		w.tx.deltas.count(w.number, w.uid(row), w.enclosed != nil, w.quietParent, w.tx.slot, 1)
+	}
+	return nil
+}
+
+// add writes rows one by one, or copies them where there are many.
+func (w writer[T, F]) add(ctx context.Context, table string, columns []string, values [][]any) error {
+	if len(values) >= bulk {
+		return w.tx.conn.Copy(ctx, table, columns, values)
+	}
+	run := make([]*Statement, len(values))
+	for i, row := range values {
+		s := w.dialect.statement()
+		s.add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (")
+		for n, v := range row {
+			if n > 0 {
+				s.add(", ")
+			}
+			s.add("?", v)
+		}
+		run[i] = s.add(")").done(nil)
+	}
+	return w.conn.Run(ctx, run...)
+}
+
+func (t *table[T, F]) insertColumns() []string {
+	var columns []string
+	if t.enclosed != nil {
+		columns = append(columns, "root", "parent", "g2", "g3")
+	}
+	for _, c := range t.columns {
+		if name, own := c.own(); own {
+			columns = append(columns, name)
+		}
+	}
+	return append(columns, t.hidden()...)
+}
+
+// hidden lists columns that are written but not read with their kind.
+func (t *table[T, F]) hidden() []string {
+	names := make([]string, len(t.writeOnly))
+	for i, c := range t.writeOnly {
+		names[i], _ = c.own()
+	}
+	return names
+}
+
+func (t *table[T, F]) values(row *T) []any {
+	var values []any
+	if t.enclosed != nil {
+		values = append(values, t.placed(t.uid(row))...)
+	}
+	for _, c := range t.columns {
+		if _, own := c.own(); own {
+			values = append(values, stored(c.to(row)))
+		}
+	}
+	for _, c := range t.writeOnly {
+		values = append(values, stored(c.to(row)))
+	}
+	return values
+}
+
+// placed gives root, parent, g2 and g3 of a UID.
+func (t *table[T, F]) placed(uid platform.UID) []any {
+	orNull := func(u platform.UID) any {
+		if u == "" {
+			return nil
+		}
+		return string(u)
+	}
+	root := string(uid.Root())
+	if t.rootless != nil && t.rootless(uid) {
+		root = ""
+	}
+	encloser := t.enclosed(uid)
+	return []any{root, orNull(uid.Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
+}
+
+func (w writer[T, F]) addAliases(ctx context.Context, rows []*T) error {
+	if w.aliases == nil {
+		return nil
+	}
+	var values [][]any
+	for _, row := range rows {
+		names := slices.Clone(w.aliases(row))
+		slices.Sort(names)
+		for _, alias := range slices.Compact(names) {
+			values = append(values, []any{alias, string(w.uid(row))})
+		}
+	}
+	return w.add(ctx, w.aliasTable, []string{"alias", "uid"}, values)
+}
+
+// Update writes the named fields and reads the row back.
+func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) error {
+	if w.derive != nil {
+		w.derive(row)
+	}
+	s := w.dialect.statement()
+	s.add("UPDATE " + w.name + " SET ")
+	set := 0
+	for _, c := range slices.Concat(w.columns, w.writeOnly) {
+		name, own := c.own()
+		if !own || !(name == "update_time" || c.field != "" && slices.Contains(fields, c.field)) {
+			continue
+		}
+		if set++; set > 1 {
+			s.add(", ")
+		}
+		s.add(name+" = ?", stored(c.to(row)))
+	}
+	if set == 0 {
+		s.add("uid = uid") // nothing to change; the row is still read back
+	}
+	uid := string(w.uid(row))
+	s.add(" WHERE uid = ?", uid)
+	s.add(" RETURNING " + w.returning())
+	found := false
+	err := w.conn.Run(ctx, s.done(func(scan func(...any) error) error {
+		found = true
+		*row = *new(T)
+		return scan(w.ownDestinations(row)...)
+	}))
+	switch {
+	case errors.Is(err, ErrForeignKey):
+		return platform.ErrNoParent
+	case err != nil:
+		return err
+	case !found:
+		return platform.ErrNotFound
+	}
+	if w.aliases == nil || !slices.Contains(fields, "aliases") {
+		return nil
+	}
+	if err := w.conn.Run(ctx, w.dialect.statement().add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", uid).done(nil)); err != nil {
+		return err
+	}
+	return w.addAliases(ctx, []*T{row})
+}
+
+// returning lists the table's own columns for RETURNING, which knows no alias.
+func (t *table[T, F]) returning() string {
+	var names []string
+	for _, c := range t.columns {
+		if name, own := c.own(); own {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (t *table[T, F]) ownDestinations(row *T) []any {
+	var to []any
+	for _, c := range t.columns {
+		if _, own := c.own(); own {
+			to = append(to, c.to(row))
+		}
+	}
+	return to
+}
+
+// Delete removes a row.
+func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) {
+	rows, err := w.lastLook(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", string(uid)).done(nil)
+	forget := w.dialect.statement().add("DELETE FROM counter WHERE scope = ?", string(uid)).done(nil)
+	err = w.conn.Run(ctx, s, forget)
+	switch {
+	case errors.Is(err, ErrForeignKey):
+		return nil, platform.ErrReferenced
+	case err != nil:
+		return nil, err
+	case s.Affected == 0:
+		return nil, platform.ErrNotFound
+	}
+	w.tx.deltas.count(w.number, uid, w.enclosed != nil, w.quietParent, w.tx.slot, -1)
+	return rows[0], nil
+}
+
+// lastLook reads a row, with all that is joined to it, before it goes.
+func (w writer[T, F]) lastLook(ctx context.Context, uid platform.UID) ([]*T, error) {
+	var rows []*T
+	s := w.dialect.statement()
+	s.add("SELECT "+w.selected()+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?", string(uid))
+	if err := w.conn.Run(ctx, s.done(w.collect(&rows))); err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, platform.ErrNotFound
+	}
+	return rows, nil
+}

@@ -1,0 +1,289 @@
+// The built-in playground page: write a query, run it, read the answer. No framework, nothing to build.
+
+const $ = (id) => document.getElementById(id);
+const settings = JSON.parse($('settings').textContent);
+const params = new URLSearchParams(location.search);
+
+// ---- Colours. One pattern serves GraphQL and JSON: a name before a colon, a word of the language, a text, a value.
+
+const token = new RegExp([
+  /(?<note>#[^\n]*)/,
+  /(?<text>"""[\s\S]*?(?:"""|$)|"(?:[^"\\\n]|\\.)*"?)/,
+  /(?<value>[$@]\w+|-?\b\d[\d.eE+-]*|\b(?:true|false|null)\b)/,
+  /(?<word>\b(?:query|mutation|subscription|fragment|on)\b)/,
+  /(?<name>\b[A-Z]\w*)/,
+].map((part) => part.source).join('|'), 'g');
+
+// Above this many characters colour costs more time than it gives.
+const colourLimit = 300_000;
+
+function colour(target, text, json = false) {
+  target.textContent = '';
+  if (text.length > colourLimit) { target.append(text); return; }
+  let end = 0;
+  for (const match of text.matchAll(token)) {
+    let kind = Object.keys(match.groups).find((group) => match.groups[group] !== undefined);
+    if (json && kind === 'text' && text[match.index + match[0].length] === ':') kind = 'name';
+    const span = document.createElement('span');
+    span.className = kind;
+    span.textContent = match[0];
+    target.append(text.slice(end, match.index), span);
+    end = match.index + match[0].length;
+  }
+  target.append(text.slice(end));
+}
+
+// ---- Editors: a textarea over a coloured copy of what is in it.
+
+function editor(id, { json = false } = {}) {
+  const area = $(id), copy = area.previousElementSibling;
+  let tabLeaves = false; // after Esc, so that the keyboard is not caught here
+
+  // The last line break needs something behind it to have a height.
+  const paint = () => colour(copy, area.value + '\n', json);
+  const insert = (text) => {
+    // Deprecated, and still the only way that keeps undo; setRangeText is for browsers that drop it.
+    if (!document.execCommand('insertText', false, text)) area.setRangeText(text, area.selectionStart, area.selectionEnd, 'end');
+    area.dispatchEvent(new Event('input'));
+  };
+
+  const indent = (back) => {
+    const { selectionStart: start, selectionEnd: end, value } = area;
+    if (start === end && !back) { insert('  '); return; }
+    const from = value.lastIndexOf('\n', start - 1) + 1;
+    const lines = value.slice(from, end);
+    const moved = back ? lines.replace(/^ {1,2}|^\t/gm, '') : lines.replace(/^(?=.)/gm, '  ');
+    if (moved === lines) return;
+    area.setSelectionRange(from, end);
+    insert(moved);
+    const firstLine = moved.split('\n')[0].length - lines.split('\n')[0].length;
+    area.setSelectionRange(start === end ? Math.max(from, start + firstLine) : from, from + moved.length - (start === end ? value.slice(start, end).length : 0));
+  };
+
+  area.addEventListener('input', paint);
+  area.addEventListener('blur', () => { tabLeaves = false; });
+  area.addEventListener('keydown', (event) => {
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Escape') { tabLeaves = true; return; }
+    if (event.key === 'Tab' && !tabLeaves) {
+      event.preventDefault();
+      indent(event.shiftKey);
+    } else if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      const before = area.value.slice(0, area.selectionStart);
+      const margin = before.slice(before.lastIndexOf('\n') + 1).match(/^[ \t]*/)[0];
+      const opened = /[{(\[]$/.test(before.trimEnd()) && !/\n\s*$/.test(before);
+      insert('\n' + margin + (opened ? '  ' : ''));
+    }
+    if (event.key !== 'Tab' && event.key !== 'Shift') tabLeaves = false;
+  });
+
+  return {
+    area,
+    get text() { return area.value; },
+    set text(value) { area.value = value; area.setSelectionRange(0, 0); paint(); },
+  };
+}
+
+const query = editor('query');
+const variables = editor('variables', { json: true });
+
+// ---- Tabs: each keeps its query, its variables and its last answer while the page is open.
+
+const tabs = (settings.examples ?? []).map(({ name, query, variables }) => ({ name, query, variables }));
+if (params.has('query')) tabs.unshift({ name: 'From the link', query: params.get('query'), variables: params.get('variables') ?? '' });
+if (tabs.length === 0) tabs.push({ name: 'Query', query: '{\n  __typename\n}\n', variables: '' });
+let open = null;
+
+for (const [i, tab] of tabs.entries()) {
+  tab.button = document.createElement('button');
+  tab.button.id = 'tab-' + i;
+  tab.button.type = 'button';
+  tab.button.role = 'tab';
+  tab.button.textContent = tab.name;
+  tab.button.setAttribute('aria-controls', 'workspace');
+  tab.button.addEventListener('click', () => show(tab));
+  $('tabs').append(tab.button);
+}
+
+$('tabs').addEventListener('keydown', (event) => {
+  const here = tabs.indexOf(open), last = tabs.length - 1;
+  const next = { ArrowRight: here === last ? 0 : here + 1, ArrowLeft: here === 0 ? last : here - 1, Home: 0, End: last }[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  show(tabs[next]);
+  open.button.focus();
+});
+
+function show(tab) {
+  if (tab === open) return;
+  running?.abort();
+  open = tab;
+  for (const { button } of tabs) {
+    button.ariaSelected = String(button === tab.button);
+    button.tabIndex = button === tab.button ? 0 : -1;
+  }
+  $('workspace').setAttribute('aria-labelledby', tab.button.id);
+  tab.button.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  query.text = tab.query;
+  variables.text = tab.variables;
+  fault('');
+  link();
+  answer(tab.answer ?? '');
+  status(...(tab.status ?? ['']));
+}
+
+query.area.addEventListener('input', () => { open.query = query.text; link(); });
+variables.area.addEventListener('input', () => { open.variables = variables.text; fault(''); link(); });
+
+function link() {
+  const to = new URLSearchParams({ query: query.text });
+  if (variables.text.trim()) to.set('variables', variables.text);
+  $('link').href = '/?' + to;
+}
+
+// ---- The token. What the reader types lives as long as the browser's tab; a token from the server is asked for
+// anew each time the page loads, because it expires.
+
+const tokenKey = 'atrium.token';
+const typed = sessionStorage.getItem(tokenKey);
+$('token').value = typed ?? settings.token;
+if (!typed && settings.token) $('token-note').textContent = 'Filled in for development';
+
+$('token').addEventListener('input', () => {
+  const value = $('token').value.trim();
+  if (value) sessionStorage.setItem(tokenKey, value); else sessionStorage.removeItem(tokenKey);
+  $('token-note').textContent = '';
+});
+
+$('reveal').addEventListener('click', () => {
+  const covered = $('token').classList.toggle('covered');
+  $('reveal').textContent = covered ? 'Show' : 'Hide';
+});
+
+// ---- Running.
+
+let running = null; // the AbortController of the query under way
+
+// The operations of a document with where each starts: the words at the outermost level, outside texts and comments.
+function operations(text) {
+  const found = [];
+  let depth = 0;
+  for (const match of text.matchAll(/#[^\n]*|"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|[{}()]|\b(query|mutation|subscription|fragment)\b\s*(\w+)?/g)) {
+    if (/^[{(]$/.test(match[0])) depth++;
+    else if (/^[})]$/.test(match[0])) depth--;
+    else if (match[1] && match[1] !== 'fragment' && depth === 0) found.push({ type: match[1], name: match[2], start: match.index });
+  }
+  return found;
+}
+
+async function run() {
+  if (running) { running.abort(); return; }
+
+  let values;
+  try {
+    values = variables.text.trim() ? JSON.parse(variables.text) : undefined;
+  } catch (problem) {
+    fault('Not JSON: ' + problem.message);
+    variables.area.focus();
+    return;
+  }
+
+  // Of several operations, the one the cursor is in.
+  const all = operations(query.text);
+  const chosen = all.findLast(({ start }) => start <= query.area.selectionStart) ?? all[0];
+  const stream = chosen?.type === 'subscription';
+  const headers = {
+    'Content-Type': 'application/json',
+    'Accept': stream ? 'text/event-stream' : 'application/graphql-response+json, application/json;q=0.9',
+  };
+  const token = $('token').value.trim();
+  if (token) headers['Authorization'] = 'Bearer ' + token;
+
+  const tab = open, stop = running = new AbortController(), started = performance.now();
+  const took = () => Math.round(performance.now() - started) + ' ms';
+  const say = (text, kind) => { tab.status = [text, kind]; if (tab === open) status(text, kind); };
+  const put = (text) => { tab.answer = text; if (tab === open) answer(text); };
+  button(true);
+  put('');
+  say(stream ? 'Waiting for events …' : 'Running …');
+  try {
+    const response = await fetch(settings.endpoint, {
+      method: 'POST', headers, signal: stop.signal,
+      body: JSON.stringify({ query: query.text, variables: values, operationName: all.length > 1 ? chosen.name : undefined }),
+    });
+    const outcome = response.status + ' ' + response.statusText;
+    if (response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+      const count = await readEvents(response.body, (data, count) => {
+        put((tab.answer ? tab.answer + '\n\n' : '') + pretty(data));
+        say(count + (count === 1 ? ' event' : ' events') + ' …', 'good');
+      });
+      say(`${count} ${count === 1 ? 'event' : 'events'}, then the stream ended · ${took()}`, 'good');
+    } else {
+      const text = await response.text();
+      put(pretty(text));
+      const faulty = !response.ok || hasErrors(text);
+      say(`${outcome.trim()}${response.ok && faulty ? ', with errors' : ''} · ${took()} · ${size(text.length)}`, faulty ? 'bad' : 'good');
+    }
+  } catch (problem) {
+    if (stop.signal.aborted) say('Stopped · ' + took());
+    else { put('The server did not answer: ' + problem.message); say('No answer · ' + took(), 'bad'); }
+  } finally {
+    if (running === stop) { running = null; button(false); }
+  }
+}
+
+// Reads the `next` events of GraphQL over server-sent events until `complete`, and returns how many came.
+async function readEvents(body, each) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '', count = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return count;
+    const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const field = (name) => block.split('\n').filter((line) => line.startsWith(name + ':')).map((line) => line.slice(name.length + 1).trim()).join('\n');
+      if (field('event') === 'complete') { reader.cancel(); return count; }
+      if (field('data')) each(field('data'), ++count);
+    }
+  }
+}
+
+// ---- What the reader sees of it.
+
+function pretty(text) {
+  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
+}
+
+function hasErrors(text) {
+  try { return JSON.parse(text).errors?.length > 0; } catch { return true; }
+}
+
+function size(bytes) {
+  return bytes < 1000 ? bytes + ' B' : bytes < 1e6 ? (bytes / 1e3).toFixed(1) + ' kB' : (bytes / 1e6).toFixed(1) + ' MB';
+}
+
+function answer(text) { colour($('result'), text, true); }
+
+function status(text, kind = '') {
+  $('status').textContent = text;
+  $('status').className = kind;
+}
+
+function fault(text) {
+  $('variables-fault').textContent = text;
+  variables.area.ariaInvalid = String(text !== '');
+}
+
+function button(busy) {
+  $('run').classList.toggle('running', busy);
+  $('run').firstChild.data = busy ? 'Stop' : 'Run ';
+}
+
+$('run').addEventListener('click', run);
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); if (!running) run(); }
+});
+
+show(tabs[0]);
