@@ -202,7 +202,8 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 			return err
 		}))
 	}
-	return truth, tx.Run(ctx, run...)
+	err := tx.Run(ctx, run...)
+	return truth, err
 }
 
 // differences is what must be added to the counters to make them true.

@@ -51,9 +51,9 @@ func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes 
 type part struct {
 	column       string
 	inside, but  bool
-	scopes       []int // places in the list of scopes
-	keys, within []string // what column is compared with, and the UIDs of the branches
-	single       bool // every scope has this one branch only
+	scopes       []int    // places in the list of scopes
+	keys, within []string // what column is compared with, and what the rows lie within
+	single       bool     // every scope has this one branch only
 }
 
 // parts sorts the branches of scopes by how they are found. Scopes that need
@@ -81,10 +81,7 @@ func (r reader[T, F]) parts(scopes []platform.Scope) (parts []*part, rest []int)
 			}
 			p.scopes = append(p.scopes, i)
 			p.keys = append(p.keys, how.key)
-			p.within = append(p.within, string(b.UID))
-			if how.inside != "" {
-				p.within[len(p.within)-1] = string(how.inside)
-			}
+			p.within = append(p.within, string(how.scope(b)))
 		}
 	}
 	return parts, rest
@@ -93,6 +90,9 @@ func (r reader[T, F]) parts(scopes []platform.Scope) (parts []*part, rest []int)
 // in adds the condition that t belongs to the parent p.
 func (p *part) in(s *statement) {
 	s.add("t." + p.column + " = p.k")
+	if p.column != "root" {
+		s.add(" AND t.root = substr(p.inside, 1, 40)")
+	}
 	if p.inside {
 		s.add(" AND t.uid >= p.inside AND t.uid < p.inside || '0'")
 	}

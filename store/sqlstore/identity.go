@@ -69,7 +69,7 @@ func (s tables) Candidates(ctx context.Context, issuer, subject string) ([]platf
 		" FROM identity i LEFT JOIN role_binding b ON b.identity = i.uid LEFT JOIN role r ON r.uid = b.role"+
 		" WHERE i.match_issuer IN (?, ?) AND i.match_subject IN (?, ?) ORDER BY i.uid", issuer, anyValue, subject, anyValue)
 	var found []platform.Candidate
-	return found, s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		i, g := new(platform.Identity), platform.Grant{}
 		err := scan((*string)(&i.UID), jsonColumn{&i.ClaimMatch}, timeColumn{&i.LastSeenTime}, (*string)(&g.Group), (*string)(&g.Role), jsonColumn{&g.Capabilities})
 		if n := len(found); n == 0 || found[n-1].Identity.UID != i.UID {
@@ -81,6 +81,7 @@ func (s tables) Candidates(ctx context.Context, issuer, subject string) ([]platf
 		}
 		return err
 	}))
+	return found, err
 }
 
 // Grants reads what is bound to identities.
@@ -88,12 +89,13 @@ func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Gra
 	q := s.dialect.statement()
 	q.add("SELECT b.identity, b.parent, b.role, r.capabilities FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ?", uidList(uids))
 	var grants []platform.Grant
-	return grants, s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		var g platform.Grant
 		err := scan((*string)(&g.Identity), (*string)(&g.Group), (*string)(&g.Role), jsonColumn{&g.Capabilities})
 		grants = append(grants, g)
 		return err
 	}))
+	return grants, err
 }
 
 // KnowsIssuer looks for an identity that names an issuer.
@@ -111,7 +113,8 @@ func (s tables) LookupIdentity(ctx context.Context, issuer, subject string) (uid
 	}
 	q := s.dialect.statement()
 	q.add("SELECT uid FROM identity WHERE match_issuer = ? AND match_subject = ? ORDER BY create_time, uid LIMIT 1", issuer, subject)
-	return uid, s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan((*string)(&uid)) }))
+	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan((*string)(&uid)) }))
+	return uid, err
 }
 
 // Seen notes when identities acted.

@@ -18,11 +18,12 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	q.sql.WriteString(s.dialect.Parents(q.arg(repos), q.arg(digests)))
 	q.add(" JOIN image m ON m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image
-	return images, s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		i := new(platform.Image)
 		images = append(images, i)
 		return scan((*string)(&i.Repo), &i.Digest, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
 	}))
+	return images, err
 }
 
 // PutImages stores images over what was known of them.

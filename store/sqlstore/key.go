@@ -10,7 +10,7 @@ import (
 func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error) {
 	var keys []platform.Key
 	q := s.dialect.statement().add("SELECT id, material, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
-	return keys, s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		k := platform.Key{Purpose: purpose}
 		var id int64
 		err := scan(&id, &k.Material, timeColumn{&k.CreateTime})
@@ -18,6 +18,7 @@ func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error
 		keys = append(keys, k)
 		return err
 	}))
+	return keys, err
 }
 
 // EnsureKey adds a key unless another replica was faster.

@@ -67,7 +67,8 @@ func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error)
 	} else {
 		s.add(" WHERE t.uid ?", uidList(uids))
 	}
-	return rows, r.conn.Run(ctx, s.done(r.collect(&rows)))
+	err := r.conn.Run(ctx, s.done(r.collect(&rows)))
+	return rows, err
 }
 
 // A skip past this many rows is worth a look at the total first: the page may

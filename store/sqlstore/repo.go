@@ -28,11 +28,16 @@ var repos = table[platform.Repo, platform.RepoFilter]{
 	},
 }
 
-// Readme reads the readme of a repo, which lists leave alone.
-func (s tables) Readme(ctx context.Context, repo platform.UID) (content string, found bool, err error) {
-	q := s.dialect.statement().add("SELECT readme FROM repo WHERE uid = ?", string(repo))
-	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { found = true; return scan(&content) }))
-	return content, found, err
+// Readmes reads the readmes of repos, which lists leave alone.
+func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
+	var readmes []*platform.Readme
+	q := s.dialect.statement().add("SELECT uid, readme FROM repo WHERE uid ?", uidList(keys.UIDs()))
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		r := new(platform.Readme)
+		readmes = append(readmes, r)
+		return scan((*string)(&r.UID), &r.Content)
+	}))
+	return readmes, err
 }
 
 // SetReadme changes the readme of a repo.

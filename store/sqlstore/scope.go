@@ -10,7 +10,7 @@ import (
 
 // A reach is how a branch of a scope is found in a table.
 type reach struct {
-	column string // compared with key
+	column string // compared with key, beside root
 	key    string
 	inside platform.UID // if set: only UIDs within it
 	but    platform.UID // if set: not this row itself
@@ -28,6 +28,8 @@ func (t *table[T, F]) reach(b platform.Branch) (reach, bool) {
 		return reach{column: "identity", key: string(b.UID), inside: b.Inside}, true
 	case platform.OfRole:
 		return reach{column: "role", key: string(b.UID), inside: b.Inside}, true
+	case platform.OfArtifact:
+		return reach{column: "artifact_name", key: b.Name, inside: b.Inside}, true
 	case platform.Within, platform.Below:
 		depth := b.UID.Depth()
 		r := reach{key: string(b.UID)}
@@ -45,12 +47,20 @@ func (t *table[T, F]) reach(b platform.Branch) (reach, bool) {
 	}
 }
 
+// scope is the narrowest UID that all rows of a branch lie within.
+func (r reach) scope(b platform.Branch) platform.UID {
+	if r.inside != "" {
+		return r.inside
+	}
+	return b.UID
+}
+
 // in adds the condition that a row lies in a branch.
 func (t *table[T, F]) in(s *statement, b platform.Branch) {
 	r, ok := t.reach(b)
 	switch {
 	case ok:
-		s.add("t.root = ?", string(b.UID.Root()))
+		s.add("t.root = ?", string(r.scope(b).Root()))
 		if r.column != "root" {
 			s.add(" AND t."+r.column+" = ?", r.key)
 		}

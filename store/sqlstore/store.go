@@ -87,7 +87,8 @@ func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 		}
 		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", string(uid))
 	}
-	return found, s.conn.Run(ctx, q.done(func(func(...any) error) error { found = true; return nil }))
+	err := s.conn.Run(ctx, q.done(func(func(...any) error) error { found = true; return nil }))
+	return found, err
 }
 
 // A transaction collects what is written last: counters and events.

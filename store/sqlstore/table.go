@@ -17,9 +17,9 @@ type table[T, F any] struct {
 	columns []column[T]
 	// writeOnly columns serve filters; they are not read.
 	writeOnly []column[T]
-	joins   string // what the columns of other tables need, joined to t
-	joinBy  []string // columns of t that joins compare
-	uid     func(*T) platform.UID
+	joins     string   // what the columns of other tables need, joined to t
+	joinBy    []string // columns of t that joins compare
+	uid       func(*T) platform.UID
 
 	// enclosed is the UID whose prefixes are g2 and g3; nil: the kind lies
 	// outside the tree.
@@ -50,7 +50,7 @@ type column[T any] struct {
 
 func (c column[T]) own() (string, bool) { return strings.CutPrefix(c.sql, "t.") }
 
-// jsonColumn keeps any value as JSON text; what is empty is ''.
+// jsonColumn keeps any value as JSON text; what is empty is ”.
 type jsonColumn struct{ to any }
 
 func (c jsonColumn) Scan(src any) error {

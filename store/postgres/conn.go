@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+)
+
+// querier is what *pgxpool.Pool and pgx.Tx have in common.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+type conn struct{ querier }
+
+// Run sends all statements at once and reads their answers.
+func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+	platform.TraceOf(ctx).Note(len(statements))
+	if len(statements) == 1 {
+		s := statements[0]
+		rows, err := c.Query(ctx, s.SQL, bind(s.Args)...)
+		if err != nil {
+			return translate(err)
+		}
+		return translate(read(rows, s))
+	}
+	var batch pgx.Batch
+	for _, s := range statements {
+		batch.Queue(s.SQL, bind(s.Args)...)
+	}
+	results := c.SendBatch(ctx, &batch)
+	for _, s := range statements {
+		rows, err := results.Query()
+		if err == nil {
+			err = read(rows, s)
+		}
+		if err != nil {
+			_ = results.Close() // it tells of the same error
+			return translate(err)
+		}
+	}
+	return translate(results.Close())
+}
+
+func read(rows pgx.Rows, s *sqlstore.Statement) error {
+	defer rows.Close()
+	for rows.Next() {
+		if s.Row == nil {
+			continue
+		}
+		if err := s.Row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	rows.Close()
+	s.Affected = rows.CommandTag().RowsAffected()
+	return rows.Err()
+}
+
+// bind gives arguments the form that pgx takes.
+func bind(args []any) []any {
+	bound := make([]any, len(args))
+	for i, arg := range args {
+		if t, ok := arg.(platform.Time); ok {
+			arg = sqlstore.StoredTime(t)
+		}
+		bound[i] = arg
+	}
+	return bound
+}
+
+type transaction struct {
+	conn
+	tx pgx.Tx
+}
+
+// Copy adds rows by COPY.
+func (t transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
+	platform.TraceOf(ctx).Note(1)
+	_, err := t.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return bind(rows[i]), nil }))
+	return translate(err)
+}
+
+// Lock waits for other transactions with the same name.
+func (t transaction) Lock(ctx context.Context, name string) error {
+	_, err := t.tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
+	return translate(err)
+}
+
+// LockCounters waits for all who change counters, and keeps others out.
+func (t transaction) LockCounters(ctx context.Context) error {
+	_, err := t.tx.Exec(ctx, "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE")
+	return translate(err)
+}
+
+// errLost says that a transaction lost against a concurrent one.
+var errLost = errors.New("lost against a concurrent transaction")
+
+// translate gives the core's errors for PostgreSQL's.
+func translate(err error) error {
+	var e *pgconn.PgError
+	var away *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return translateCode(e)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &away), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return platform.Unavailable("the database does not answer", err)
+	default:
+		return err
+	}
+}
+
+func translateCode(e *pgconn.PgError) error {
+	switch code := e.Code; {
+	case code == "23505":
+		return platform.ErrDuplicate
+	case code == "23503":
+		return sqlstore.ErrForeignKey
+	case code == "40001", code == "40P01":
+		return errLost
+	case code == "57014", code == "55P03": // statement or lock timeout
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, e)
+	case code[:2] == "08", code[:3] == "57P", code[:2] == "53":
+		return platform.Unavailable("the database does not answer", e)
+	default:
+		return e
+	}
+}

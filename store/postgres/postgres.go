@@ -1,0 +1,147 @@
+// Package postgres is the engine for many replicas and much data.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+)
+
+var dialect = sqlstore.Dialect{
+	Placeholder: "$",
+	List:        func(n string) string { return "= ANY(" + n + ")" },
+	Parents: func(n, m string) string {
+		return "unnest(" + n + "::text[], " + m + "::text[]) WITH ORDINALITY p(k, inside, i)"
+	},
+	PerParent: func(parents, table, columns, page string) string {
+		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"
+	},
+	Slots: 32,
+	DDL: strings.NewReplacer("{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
+		"{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+}
+
+// Options are the settings of the pool.
+type Options struct {
+	MaxConnections int32
+	QueryMode      string
+}
+
+// Engine is a PostgreSQL database.
+type Engine struct {
+	conn
+	pool *pgxpool.Pool
+}
+
+var _ sqlstore.Engine = (*Engine)(nil)
+
+// What no statement may exceed; a request has its own deadline besides.
+const (
+	statementTimeout = "4s"
+	lockTimeout      = "2s"
+	connectTimeout   = 5 * time.Second
+)
+
+// Open connects to a database.
+func Open(ctx context.Context, url string, o Options) (*Engine, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("the PostgreSQL URL is not well formed") // pgx's error would show the password
+	}
+	if config.MaxConns = o.MaxConnections; config.MaxConns == 0 {
+		config.MaxConns = int32(4 * max(2, runtime.NumCPU())) //nolint:gosec // a machine has few cores
+	}
+	if config.ConnConfig.DefaultQueryExecMode, err = queryMode(o.QueryMode); err != nil {
+		return nil, err
+	}
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	for name, value := range map[string]string{"statement_timeout": statementTimeout, "lock_timeout": lockTimeout, "timezone": "UTC"} {
+		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{conn{pool}, pool}
+	if err := e.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func queryMode(name string) (pgx.QueryExecMode, error) {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec} {
+		if name == "" || strings.ReplaceAll(name, "_", " ") == mode.String() {
+			return mode, nil
+		}
+	}
+	return 0, fmt.Errorf("query mode %q is not one of cache_statement, cache_describe, describe_exec, exec", name)
+}
+
+// Dialect tells how PostgreSQL spells what the engines share.
+func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
+
+// tries bounds how often a unit of work is run that lost against another.
+const tries = 5
+
+// Write runs unit in a transaction.
+func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
+	for try := 1; ; try++ {
+		err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error { return unit(transaction{conn{tx}, tx}) })
+		if err = translate(err); !errors.Is(err, errLost) {
+			return err
+		}
+		if try == tries {
+			return &platform.Error{Code: platform.CodeAborted, Reason: "ABORTED", Message: "Aborted: too many others change the same; try again", RetryAfter: time.Second}
+		}
+		select {
+		case <-time.After(time.Duration(try*try) * 5 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Ping reports whether the server answers.
+func (e *Engine) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if err := e.pool.Ping(ctx); err != nil {
+		return platform.Unavailable("the database does not answer", err)
+	}
+	return nil
+}
+
+// Close ends every connection.
+func (e *Engine) Close() error {
+	e.pool.Close()
+	return nil
+}
+
+// Migrator gives a handle for migrations, which lock out other replicas.
+func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
+	// Probed often: a replica that starts must not wait long for another
+	// that had nothing to do.
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
+	if err != nil {
+		return nil, err
+	}
+	config := e.pool.Config().ConnConfig.Copy()
+	config.RuntimeParams["statement_timeout"] = "0" // an index takes what it takes
+	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, goose.WithSessionLocker(locker))
+}

@@ -1,0 +1,141 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+)
+
+// querier is what *sql.DB and *sql.Tx have in common.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// conn runs statements one after the other: there is no way to travel.
+type conn struct{ querier }
+
+// Run runs statements.
+func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+	platform.TraceOf(ctx).Note(len(statements))
+	for _, s := range statements {
+		if err := c.run(ctx, s); err != nil {
+			return translate(err)
+		}
+	}
+	return nil
+}
+
+func (c conn) run(ctx context.Context, s *sqlstore.Statement) error {
+	args, err := bind(s.Args)
+	if err != nil {
+		return err
+	}
+	if s.Row == nil {
+		result, err := c.ExecContext(ctx, s.SQL, args...)
+		if err != nil {
+			return err
+		}
+		s.Affected, err = result.RowsAffected()
+		return err
+	}
+	rows, err := c.QueryContext(ctx, s.SQL, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := s.Row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// bind gives arguments the form that SQLite keeps: milliseconds for times,
+// JSON for lists.
+func bind(args []any) ([]any, error) {
+	bound := make([]any, len(args))
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case platform.Time:
+			bound[i] = sqlstore.StoredTime(arg).UnixMilli()
+		case []string:
+			text, err := json.Marshal(arg)
+			if err != nil {
+				return nil, err
+			}
+			bound[i] = string(text)
+		default:
+			bound[i] = arg
+		}
+	}
+	return bound, nil
+}
+
+// transaction is the writer's.
+type transaction struct{ conn }
+
+// Copy adds rows with one statement for many.
+func (t transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	platform.TraceOf(ctx).Note(1)
+	one := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
+	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
+	per := maxVariables / len(columns)
+	for len(rows) > 0 {
+		n := min(per, len(rows))
+		var args []any
+		for _, row := range rows[:n] {
+			args = append(args, row...)
+		}
+		bound, err := bind(args)
+		if err != nil {
+			return err
+		}
+		if _, err := t.ExecContext(ctx, insert+one+strings.Repeat(", "+one, n-1), bound...); err != nil {
+			return translate(err)
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// maxVariables keeps one insert at a size that SQLite parses fast.
+const maxVariables = 2000
+
+// Lock has nothing to do: there is one writer at a time.
+func (transaction) Lock(context.Context, string) error { return nil }
+
+// LockCounters has nothing to do either.
+func (transaction) LockCounters(context.Context) error { return nil }
+
+// translate gives the core's errors for SQLite's.
+func translate(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch code := e.Code(); {
+	case code == lib.SQLITE_CONSTRAINT_UNIQUE || code == lib.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return platform.ErrDuplicate
+	case code == lib.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return sqlstore.ErrForeignKey
+	case code&0xff == lib.SQLITE_BUSY || code&0xff == lib.SQLITE_LOCKED || code&0xff == lib.SQLITE_FULL || code&0xff == lib.SQLITE_IOERR:
+		return platform.Unavailable("the database is busy", err)
+	case code == lib.SQLITE_INTERRUPT:
+		return context.DeadlineExceeded
+	default:
+		return err
+	}
+}

@@ -1,0 +1,111 @@
+// Package sqlite is the embedded engine: one file, no server, no cgo.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+)
+
+var dialect = sqlstore.Dialect{
+	Placeholder: "?",
+	List:        func(n string) string { return "IN (SELECT value FROM json_each(" + n + "))" },
+	Parents: func(n, m string) string {
+		return "(SELECT k.key + 1 AS i, k.value AS k, w.value AS inside FROM json_each(" + n + ") k JOIN json_each(" + m + ") w ON w.key = k.key) p"
+	},
+	// There is no LATERAL; a correlated list of keys does the same.
+	PerParent: func(parents, table, _, page string) string {
+		return parents + " CROSS JOIN " + table + " t ON t.uid IN (SELECT t.uid FROM " + table + " t WHERE " + page + ")"
+	},
+	Slots: 1, // there is one writer
+	DDL:   strings.NewReplacer("{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
+}
+
+// Engine is a SQLite file: one connection writes, several read beside it.
+type Engine struct {
+	conn   // reads
+	reader *sql.DB
+	writer *sql.DB
+	path   string
+}
+
+var _ sqlstore.Engine = (*Engine)(nil)
+
+const readers = 8
+
+// Open opens or creates the file at path.
+func Open(ctx context.Context, path string) (*Engine, error) {
+	writer, err := connect(path, "&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	writer.SetMaxOpenConns(1)
+	if err := writer.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), writer.Close())
+	}
+	reader, err := connect(path, "&_pragma=query_only(1)")
+	if err != nil {
+		return nil, errors.Join(err, writer.Close())
+	}
+	reader.SetMaxOpenConns(readers)
+	reader.SetMaxIdleConns(readers)
+	return &Engine{conn{reader}, reader, writer, path}, nil
+}
+
+func connect(path, more string) (*sql.DB, error) {
+	// LIKE must tell cases apart, as it does on PostgreSQL.
+	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)" +
+		"&_pragma=foreign_keys(1)&_pragma=case_sensitive_like(1)&_pragma=cache_size(-65536)&_pragma=mmap_size(268435456)" + more
+	return sql.Open("sqlite", dsn)
+}
+
+// Dialect tells how SQLite spells what the engines share.
+func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
+
+// Write runs unit in the transaction of the one writer.
+func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
+	tx, err := e.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return translate(err)
+	}
+	if err := unit(transaction{conn{tx}}); err != nil {
+		return errors.Join(err, ignoreDone(tx.Rollback()))
+	}
+	return translate(tx.Commit())
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}
+
+// Ping reports whether the file can be read.
+func (e *Engine) Ping(ctx context.Context) error {
+	if err := e.reader.PingContext(ctx); err != nil {
+		return platform.Unavailable("the database does not answer", err)
+	}
+	return nil
+}
+
+// Close ends every connection.
+func (e *Engine) Close() error { return errors.Join(e.reader.Close(), e.writer.Close()) }
+
+// Migrator gives a handle for migrations.
+func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
+	db, err := connect(e.path, "&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return sqlstore.NewMigrator(db, &dialect, goose.DialectSQLite3)
+}

@@ -1,0 +1,70 @@
+// Package store opens the store that a URL names.
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"atrium/store/postgres"
+	"atrium/store/sqlite"
+	"atrium/store/sqlstore"
+)
+
+// Options are the settings of a connection; the zero value serves.
+type Options struct {
+	// MaxConnections of the pool, on PostgreSQL; 0: four times the cores.
+	MaxConnections int32
+	// QueryMode is pgx's default_query_exec_mode, on PostgreSQL: "" is
+	// cache_statement; pgbouncer before 1.21 needs cache_describe.
+	QueryMode string
+}
+
+// Open connects to postgres://... or sqlite:PATH. The schema must be up to
+// date (Migrate).
+func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
+	engine, err := open(ctx, url, o)
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.New(engine), nil
+}
+
+// Migrate brings the schema up to date. Several replicas may do it at once.
+func Migrate(ctx context.Context, url string) error {
+	return migrator(ctx, url, func(m *sqlstore.Migrator) error { return m.Up(ctx) })
+}
+
+// Migrations tells which migrations have been applied.
+func Migrations(ctx context.Context, url string) (states []sqlstore.MigrationState, err error) {
+	err = migrator(ctx, url, func(m *sqlstore.Migrator) error {
+		states, err = m.Status(ctx)
+		return err
+	})
+	return states, err
+}
+
+func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
+	switch {
+	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
+		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode})
+	case strings.HasPrefix(url, "sqlite:"):
+		return sqlite.Open(ctx, strings.TrimPrefix(url, "sqlite:"))
+	default:
+		return nil, fmt.Errorf("database URL must start with postgres:// or sqlite:")
+	}
+}
+
+func migrator(ctx context.Context, url string, use func(*sqlstore.Migrator) error) error {
+	engine, err := open(ctx, url, Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = engine.Close() }()
+	m, err := engine.Migrator(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.Close() }()
+	return use(m)
+}

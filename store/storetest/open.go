@@ -1,0 +1,127 @@
+// Package storetest holds how a store behaves, checked on every engine.
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"atrium/store"
+	"atrium/store/sqlstore"
+)
+
+// postgresURL is the environment variable with the server that tests may make
+// databases on; scripts/with-postgres sets it.
+const postgresURL = "ATRIUM_TEST_POSTGRES"
+
+// Each runs test on every engine, in parallel, each time with an empty
+// database of its own.
+func Each(t *testing.T, test func(t *testing.T, s *sqlstore.Store)) {
+	t.Helper()
+	for _, engine := range []struct {
+		name string
+		url  func(testing.TB) string
+	}{{"sqlite", SQLite}, {"postgres", Postgres}} {
+		t.Run(engine.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, Open(t, engine.url(t)))
+		})
+	}
+}
+
+// Open opens a database for the time of a test.
+func Open(t testing.TB, url string) *sqlstore.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), url, store.Options{MaxConnections: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// SQLite makes an empty database and gives its URL.
+func SQLite(t testing.TB) string {
+	t.Helper()
+	u := "sqlite:" + filepath.Join(t.TempDir(), "atrium.db")
+	if err := store.Migrate(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// Postgres makes an empty database, a copy of one that was migrated once, and
+// gives its URL.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv(postgresURL)
+	if server == "" {
+		t.Fatalf("%s is not set: run the tests by make test, or go test under scripts/with-postgres", postgresURL)
+	}
+	from, err := template(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "test_" + randomName()
+	if err := onServer(server, "CREATE DATABASE "+name+" TEMPLATE "+from); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := onServer(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return database(server, name)
+}
+
+// template migrates one database per test binary, for others to be copied
+// from.
+var template = func() func(server string) (string, error) {
+	var once sync.Once
+	name := "template_" + randomName()
+	var failed error
+	return func(server string) (string, error) {
+		once.Do(func() {
+			// Linguistic order is what production clusters have: text that
+			// must compare by bytes has to say so itself.
+			failed = onServer(server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'und'")
+			if failed == nil {
+				failed = store.Migrate(context.Background(), database(server, name))
+			}
+		})
+		return name, failed
+	}
+}()
+
+func onServer(server, sql string) error {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, sql)
+	return err
+}
+
+func database(server, name string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+func randomName() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
