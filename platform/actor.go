@@ -29,6 +29,7 @@ type Claims struct {
 type Actor struct {
 	Issuer, Subject, Email string
 	Identities             []UID
+	Expires                time.Time // of its token: what stays open longer must end then
 
 	grants   []grant
 	operator string // an operator's command, from which no capability is asked
@@ -69,13 +70,13 @@ func caller(ctx context.Context) (*Actor, error) {
 // Authenticate finds the identities that a verified token matches, and what
 // they hold, with one read. Nothing is cached: a binding revoked is gone from
 // the next request on. A token that matches none gives an actor who may do
-// only what needs no identity; an issuer that nobody names, UNAUTHENTICATED.
+// only what needs no identity.
 func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 	candidates, err := p.store.Candidates(ctx, c.Issuer, c.Subject)
 	if err != nil {
 		return nil, err
 	}
-	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email}
+	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, Expires: c.Expires}
 	for _, candidate := range candidates {
 		identity := candidate.Identity
 		if !identity.matches(c) {

@@ -34,10 +34,6 @@ type Store interface {
 	// update time.
 	Seen(ctx context.Context, identities []UID, at Time) error
 
-	// Images reads the images of (repo, digest) pairs; missing ones are left
-	// out.
-	Images(ctx context.Context, keys ImageKeys) ([]*Image, error)
-
 	// Keys gives every key of a purpose, the oldest first. EnsureKey adds the
 	// first one, unless another replica was faster.
 	Keys(ctx context.Context, purpose string) ([]Key, error)
@@ -71,6 +67,10 @@ type Reader interface {
 
 	// Grants reads the roles bound to identities.
 	Grants(ctx context.Context, identities []UID) ([]Grant, error)
+
+	// Images reads the images of (repo, digest) pairs; missing ones are left
+	// out.
+	Images(ctx context.Context, keys ImageKeys) ([]*Image, error)
 
 	// Readmes reads the readmes of repos; missing repos are left out.
 	Readmes(ctx context.Context, keys Keys) ([]*Readme, error)

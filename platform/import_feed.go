@@ -1,0 +1,120 @@
+package platform
+
+import (
+	"context"
+	"slices"
+)
+
+// Import puts advisories into a group by advisory id and artifact name. One
+// that is there is replaced, unless its update time is later. A record
+// without times is as old as the import.
+func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisory) (Imported, error) {
+	if err := s.p.importing(ctx, group); err != nil {
+		return Imported{}, err
+	}
+	in := intake[Advisory, [2]string]{
+		key:   func(a *Advisory) [2]string { return [2]string{a.AdvisoryID, a.ArtifactName} },
+		check: (*Advisory).check,
+		known: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
+			ids := make([]string, len(rows))
+			for i, a := range rows {
+				ids[i] = a.AdvisoryID
+			}
+			there, err := tx.Advisories().List(ctx, Query[AdvisoryFilter]{
+				Scope: scopeOf(Branch{Relation: Children, UID: group}), Filter: AdvisoryFilter{AdvisoryIDs: ids},
+				Order: s.kind.DefaultOrder, Limit: everything, Parts: PartItems,
+			})
+			return there.Items, err
+		},
+		keeps: func(known, a *Advisory) bool {
+			return equalJSON(a.bare(), known.bare()) || outdated(a.UpdateTime, known.UpdateTime)
+		},
+		replace: func(ctx context.Context, tx Tx, known, a *Advisory) error {
+			a.stampImported(known.UID, s.p.now())
+			return tx.AdvisoryRows().Update(ctx, a, "deleteTime", "author", "artifactType", "aliases", "events", "severities", "origin")
+		},
+		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
+			for _, a := range added {
+				a.stampImported(group.newChild(), s.p.now())
+			}
+			return tx.AdvisoryRows().Insert(ctx, added...)
+		},
+	}
+	return in.run(ctx, s.p.store, advisories)
+}
+
+// outdated reports whether a record is older than the one that is there.
+func outdated(record, there Time) bool { return !record.IsZero() && record.Before(there.Time) }
+
+func (a *Advisory) check(v *violations) {
+	for _, x := range []struct{ field, s string }{{"advisoryId", a.AdvisoryID}, {"artifactName", a.ArtifactName}} {
+		switch {
+		case x.s == "":
+			v.add(x.field, "is required")
+		case len(x.s) > maxNameBytes:
+			v.add(x.field, "must be at most %d bytes", maxNameBytes)
+		default:
+			v.line(x.field, x.s)
+		}
+	}
+}
+
+func (a *Advisory) stampImported(uid UID, now Time) {
+	a.UID = uid
+	if a.CreateTime.IsZero() {
+		a.CreateTime = now
+	}
+	if a.UpdateTime.IsZero() {
+		a.UpdateTime = now
+	}
+	for i := range a.Events {
+		a.Events[i].UID = uid.newChild()
+	}
+}
+
+// bare is what the source says of an advisory, without what Atrium added.
+func (a *Advisory) bare() any {
+	bare := *a
+	bare.UID, bare.CreateTime, bare.UpdateTime = "", Time{}, Time{}
+	bare.Events = slices.Clone(a.Events)
+	for i := range bare.Events {
+		bare.Events[i].UID = ""
+	}
+	return []any{a.Origin, bare}
+}
+
+// Import stores vulnerability metadata by id, as Advisories.Import does.
+func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerability) (Imported, error) {
+	if err := operating(ctx); err != nil {
+		return Imported{}, err
+	}
+	in := intake[Vulnerability, string]{
+		key: func(vuln *Vulnerability) string { return vuln.ID },
+		check: func(vuln *Vulnerability, v *violations) {
+			if vuln.ID == "" || len(vuln.ID) > maxNameBytes {
+				v.add("id", "must be 1 to %d bytes", maxNameBytes)
+			}
+		},
+		known: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
+			ids := make([]string, len(rows))
+			for i, vuln := range rows {
+				ids[i] = vuln.ID
+			}
+			there, err := tx.Vulnerabilities().List(ctx, Query[VulnerabilityFilter]{
+				Scope: scopeOf(Branch{Relation: Everything}), Filter: VulnerabilityFilter{IDs: ids},
+				Order: s.kind.DefaultOrder, Limit: everything, Parts: PartItems,
+			})
+			return there.Items, err
+		},
+		keeps: func(known, vuln *Vulnerability) bool {
+			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || outdated(vuln.UpdateTime, known.UpdateTime)
+		},
+		replace: func(ctx context.Context, tx Tx, _, vuln *Vulnerability) error {
+			return tx.VulnerabilityRows().Update(ctx, vuln, "summary", "details", "references", "severities", "aliases")
+		},
+		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
+			return tx.VulnerabilityRows().Insert(ctx, added...)
+		},
+	}
+	return in.run(ctx, s.p.store, vulnerabilities)
+}

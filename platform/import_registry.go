@@ -1,0 +1,181 @@
+package platform
+
+import "context"
+
+// An ImportedRepo is a repo with its readme.
+type ImportedRepo struct {
+	Repo
+	Readme string
+}
+
+// Import puts repos into a group by their names and sets the UID of each. Of
+// one that is there, description and readme are replaced.
+func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o ImportOptions) (Imported, error) {
+	if err := s.p.importing(ctx, group); err != nil {
+		return Imported{}, err
+	}
+	in := intake[ImportedRepo, string]{
+		key: func(r *ImportedRepo) string { return r.Name },
+		check: func(r *ImportedRepo, v *violations) {
+			s.kind.Check(&r.Repo, always, v)
+			v.text("readme", r.Readme, maxReadmeBytes)
+		},
+		known: func(ctx context.Context, tx Tx, rows []*ImportedRepo) ([]*ImportedRepo, error) {
+			return s.imported(ctx, tx, group, rows)
+		},
+		keeps: func(known, r *ImportedRepo) bool {
+			r.UID = known.UID
+			return known.Description == r.Description && known.Readme == r.Readme
+		},
+		replace: func(ctx context.Context, tx Tx, known, r *ImportedRepo) error {
+			s.kind.Stamp(&r.Repo, known.UID, s.p.now())
+			if err := tx.RepoRows().Update(ctx, &r.Repo, "description"); err != nil {
+				return err
+			}
+			recordImported(ctx, tx, s.resources, "updated", o, &r.Repo)
+			return tx.SetReadme(ctx, known.UID, r.Readme)
+		},
+		insert: func(ctx context.Context, tx Tx, added []*ImportedRepo) error {
+			return s.insertImported(ctx, tx, group, added, o)
+		},
+	}
+	return in.run(ctx, s.p.store, repos)
+}
+
+func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*ImportedRepo, o ImportOptions) error {
+	rows := make([]*Repo, len(added))
+	for i, r := range added {
+		s.kind.Stamp(&r.Repo, group.newChild(), s.p.now())
+		rows[i] = &r.Repo
+	}
+	if err := tx.RepoRows().Insert(ctx, rows...); err != nil {
+		return err
+	}
+	recordImported(ctx, tx, s.resources, "created", o, rows...)
+	for _, r := range added {
+		if err := tx.SetReadme(ctx, r.UID, r.Readme); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// imported reads the repos of these names, with their readmes.
+func (s Repos) imported(ctx context.Context, tx Tx, group UID, like []*ImportedRepo) ([]*ImportedRepo, error) {
+	names := make([]string, len(like))
+	for i, r := range like {
+		names[i] = r.Name
+	}
+	there, err := tx.Repos().List(ctx, Query[RepoFilter]{
+		Scope: scopeOf(Branch{Relation: Children, UID: group}), Filter: RepoFilter{Names: names},
+		Order: s.kind.DefaultOrder, Limit: everything, Parts: PartItems,
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, uids := make([]*ImportedRepo, len(there.Items)), make([]UID, len(there.Items))
+	byUID := map[UID]*ImportedRepo{}
+	for i, r := range there.Items {
+		found[i], uids[i] = &ImportedRepo{Repo: *r}, r.UID
+		byUID[r.UID] = found[i]
+	}
+	readmes, err := tx.Readmes(ctx, Keys{uids})
+	for _, r := range readmes {
+		byUID[r.UID].Readme = r.Content
+	}
+	return found, err
+}
+
+// An ImportedTag is a tag and the repo it belongs to.
+type ImportedTag struct {
+	Repo UID
+	Tag
+}
+
+// Import puts tags into repos by their names; one that points elsewhere moves.
+func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) (Imported, error) {
+	if err := operating(ctx); err != nil {
+		return Imported{}, err
+	}
+	in := intake[ImportedTag, [2]string]{
+		key: func(t *ImportedTag) [2]string { return [2]string{string(t.Repo), t.Name} },
+		check: func(t *ImportedTag, v *violations) {
+			v.uid("repo", t.Repo)
+			s.kind.Check(&t.Tag, always, v)
+		},
+		known: s.imported,
+		keeps: func(known, t *ImportedTag) bool { return known.Digest == t.Digest && known.Deprecated == t.Deprecated },
+		replace: func(ctx context.Context, tx Tx, known, t *ImportedTag) error {
+			s.kind.Stamp(&t.Tag, known.UID, s.p.now())
+			if err := tx.TagRows().Update(ctx, &t.Tag, "digest", "deprecated"); err != nil {
+				return err
+			}
+			recordImported(ctx, tx, s.resources, "created", o, &t.Tag)
+			return nil
+		},
+		insert: func(ctx context.Context, tx Tx, added []*ImportedTag) error {
+			rows := make([]*Tag, len(added))
+			for i, t := range added {
+				s.kind.Stamp(&t.Tag, t.Repo.newChild(), s.p.now())
+				rows[i] = &t.Tag
+			}
+			recordImported(ctx, tx, s.resources, "created", o, rows...)
+			return tx.TagRows().Insert(ctx, rows...)
+		},
+	}
+	return in.run(ctx, s.p.store, tags)
+}
+
+// imported reads the tags of these names in these repos.
+func (s Tags) imported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*ImportedTag, error) {
+	var names []string
+	var scope Scope
+	seen := map[UID]bool{}
+	for _, t := range like {
+		names = append(names, t.Name)
+		if !seen[t.Repo] {
+			seen[t.Repo] = true
+			scope.branches = append(scope.branches, Branch{Relation: Children, UID: t.Repo})
+		}
+	}
+	there, err := tx.Tags().List(ctx, Query[TagFilter]{
+		Scope: scope, Filter: TagFilter{Names: names}, Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems,
+	})
+	found := make([]*ImportedTag, len(there.Items))
+	for i, t := range there.Items {
+		found[i] = &ImportedTag{t.UID.Parent(), *t}
+	}
+	return found, err
+}
+
+// Import stores images by repo and digest.
+func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
+	if err := operating(ctx); err != nil {
+		return Imported{}, err
+	}
+	put := func(ctx context.Context, tx Tx, images []*Image) error { return tx.PutImages(ctx, images) }
+	in := intake[Image, ImageKey]{
+		key:   (*Image).key,
+		check: (*Image).check,
+		known: func(ctx context.Context, tx Tx, rows []*Image) ([]*Image, error) {
+			keys := make([]ImageKey, len(rows))
+			for i, image := range rows {
+				keys[i] = image.key()
+			}
+			return tx.Images(ctx, ImageKeys{keys})
+		},
+		keeps:   func(known, image *Image) bool { return equalJSON(known, image) },
+		replace: func(ctx context.Context, tx Tx, _, image *Image) error { return put(ctx, tx, []*Image{image}) },
+		insert:  put,
+	}
+	return in.run(ctx, s.p.store, images)
+}
+
+func (i *Image) key() ImageKey { return ImageKey{i.Repo, i.Digest} }
+
+func (i *Image) check(v *violations) {
+	v.uid("repo", i.Repo)
+	if !digestPattern.MatchString(i.Digest) {
+		v.add("digest", "must match %s", digestPattern)
+	}
+}
