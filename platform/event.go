@@ -2,12 +2,11 @@ package platform
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"time"
-
-	"crypto/rand"
 )
 
 // eventPrefix is the reverse-DNS prefix of every event type.
@@ -23,7 +22,13 @@ type Event struct {
 	Actor   EventActor
 	Body    json.RawMessage // the resource after the change (before it, when deleted), without secrets
 	Time    Time
+
+	Position EventPosition // its place in the feed, once it is stored
 }
+
+// An EventPosition is a place in the order of the feed. It only ever grows:
+// what is committed later never comes before what could be read already.
+type EventPosition struct{ Transaction, Number int64 }
 
 // EventActor names who made a change.
 type EventActor struct {

@@ -182,6 +182,18 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 	return s.found(ctx, group, owner)
 }
 
+// None reports whether there is no group, as in a database that nobody has
+// used yet. It is the operator's question.
+func (s Groups) None(ctx context.Context) (bool, error) {
+	if err := operating(ctx); err != nil {
+		return false, err
+	}
+	groups, err := s.p.store.Groups().List(ctx, Query[GroupFilter]{
+		Scope: scopeOf(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
+	})
+	return err == nil && len(groups.Items) == 0, err
+}
+
 func (s Groups) found(ctx context.Context, group *Group, owner *ClaimMatch) (*Organisation, error) {
 	root, now := newRootUID(), s.p.now()
 	s.kind.Stamp(group, root, now)

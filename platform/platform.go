@@ -39,6 +39,7 @@ type Platform struct {
 	Advisories      Advisories
 	Vulnerabilities Vulnerabilities
 	Subscriptions   Subscriptions
+	Events          Events
 
 	store   Store
 	options Options
@@ -80,6 +81,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.Advisories = Advisories{resources[Advisory, AdvisoryFilter]{p, &advisoryKind, Reader.Advisories, Tx.AdvisoryRows}}
 	p.Vulnerabilities = Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind, Reader.Vulnerabilities, Tx.VulnerabilityRows}}
 	p.Subscriptions = newSubscriptions(p)
+	p.Events = Events{p}
 	return p, nil
 }
 

@@ -34,6 +34,17 @@ type Store interface {
 	// update time.
 	Seen(ctx context.Context, identities []UID, at Time) error
 
+	// EventsAfter reads events of organisations that follow a position, in
+	// order. It gives none while one that comes before it may still appear.
+	EventsAfter(ctx context.Context, roots []UID, after EventPosition, limit int) ([]*Event, error)
+
+	// EventPosition finds the place of an event, "" the newest; found is
+	// false where there is no such event.
+	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
+
+	// Changed is closed when this process has stored the next event.
+	Changed() <-chan struct{}
+
 	// Keys gives every key of a purpose, the oldest first. EnsureKey adds the
 	// first one, unless another replica was faster.
 	Keys(ctx context.Context, purpose string) ([]Key, error)

@@ -28,9 +28,10 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, columns, page string) string {
 		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"
 	},
-	Slots: 32,
+	Settled: "e.xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+	Slots:   32,
 	DDL: strings.NewReplacer("{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
-		"{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
 
 // Options are the settings of the pool.

@@ -25,8 +25,9 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, _, page string) string {
 		return parents + " CROSS JOIN " + table + " t ON t.uid IN (SELECT t.uid FROM " + table + " t WHERE " + page + ")"
 	},
-	Slots: 1, // there is one writer
-	DDL:   strings.NewReplacer("{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
+	Settled: "1 = 1", // there is one writer
+	Slots:   1,
+	DDL:     strings.NewReplacer("{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
 }
 
 // Engine is a SQLite file: one connection writes, several read beside it.

@@ -20,6 +20,10 @@ type Dialect struct {
 	// selects; page may use p.
 	PerParent func(parents, table, columns, page string) string
 
+	// Settled is the condition that every transaction that was there before
+	// that of an event e has ended.
+	Settled string
+
 	// Slots is how many rows of counter a busy scope is spread over, so that
 	// writers do not wait for each other.
 	Slots int

@@ -5,7 +5,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 
 	"atrium/platform"
 )
@@ -13,14 +12,15 @@ import (
 // Store is a platform.Store over an engine.
 type Store struct {
 	tables
-	engine Engine
+	engine  Engine
+	changed changed
 }
 
 var _ platform.Store = (*Store)(nil)
 
 // New makes a store of an engine whose schema is up to date.
 func New(engine Engine) *Store {
-	return &Store{tables{engine, engine.Dialect()}, engine}
+	return &Store{tables: tables{engine, engine.Dialect()}, engine: engine}
 }
 
 // Ping reports whether the database answers.
@@ -102,38 +102,27 @@ type transaction struct {
 
 // Write runs unit in a transaction.
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	return s.engine.Write(ctx, func(conn TxConn) error {
+	recorded := 0
+	err := s.engine.Write(ctx, func(conn TxConn) error {
 		tx := &transaction{tables: tables{conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
 		if err := unit(tx); err != nil {
 			return err
 		}
+		recorded = len(tx.events)
 		return tx.finish(ctx)
 	})
+	if err == nil && recorded > 0 {
+		s.changed.tell()
+	}
+	return err
 }
 
 // finish writes events and counters in one round trip, the counters last:
 // they are what concurrent writers wait for.
 func (tx *transaction) finish(ctx context.Context) error {
-	var run []*Statement
-	if len(tx.events) > 0 {
-		values := make([][]any, len(tx.events))
-		for i, e := range tx.events {
-			actor, err := json.Marshal(e.Actor)
-			if err != nil {
-				return err
-			}
-			values[i] = []any{e.ID, e.Type, string(e.Subject.Root()), string(e.Subject), string(e.Group), string(actor), string(e.Body), e.Time}
-		}
-		columns := []string{"id", "type", "root", "subject", "grp", "actor", "body", "time"}
-		if len(values) >= bulk {
-			if err := tx.conn.Copy(ctx, "event", columns, values); err != nil {
-				return err
-			}
-		} else {
-			for _, v := range values {
-				run = append(run, tx.dialect.statement().add("INSERT INTO event (id, type, root, subject, grp, actor, body, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", v...).done(nil))
-			}
-		}
+	run, err := tx.recordEvents(ctx)
+	if err != nil {
+		return err
 	}
 	run = append(run, tx.deltas.statements(tx.dialect)...)
 	if len(run) == 0 {
@@ -141,9 +130,6 @@ func (tx *transaction) finish(ctx context.Context) error {
 	}
 	return tx.conn.Run(ctx, run...)
 }
-
-// Record adds events.
-func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx.events, events...) }
 
 // Lock makes transactions that change who may do what in an organisation wait
 // for each other.

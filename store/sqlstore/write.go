@@ -50,17 +50,22 @@ func (w writer[T, F]) add(ctx context.Context, table string, columns []string, v
 	}
 	run := make([]*Statement, len(values))
 	for i, row := range values {
-		s := w.dialect.statement()
-		s.add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (")
-		for n, v := range row {
-			if n > 0 {
-				s.add(", ")
-			}
-			s.add("?", v)
-		}
-		run[i] = s.add(")").done(nil)
+		run[i] = w.dialect.insert(table, columns, row)
 	}
 	return w.conn.Run(ctx, run...)
+}
+
+// insert adds one row.
+func (d *Dialect) insert(table string, columns []string, values []any) *Statement {
+	s := d.statement()
+	s.add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (")
+	for i, v := range values {
+		if i > 0 {
+			s.add(", ")
+		}
+		s.add("?", v)
+	}
+	return s.add(")").done(nil)
 }
 
 func (t *table[T, F]) insertColumns() []string {

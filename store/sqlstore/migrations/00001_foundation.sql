@@ -1,5 +1,6 @@
 -- One schema for every engine. {text} compares by bytes, {time} has
--- milliseconds, {serial} numbers rows in order of insertion.
+-- milliseconds, {serial} numbers rows in order of insertion, {xact} is the
+-- transaction, in an order in which transactions can be waited for.
 --
 -- root, g2 and g3 are what encloses a row on the first three levels of the
 -- tree, so that "all below X" is one equality for X on any of them.
@@ -259,8 +260,11 @@ CREATE TABLE counter (
     PRIMARY KEY (scope, kind, slot)
 );
 
+-- (xact, seq) is the order of the feed: seq alone is handed out before the
+-- commit, so that a later number can be seen before an earlier one.
 CREATE TABLE event (
     seq {serial},
+    xact {xact},
     id {text} NOT NULL UNIQUE,
     type {text} NOT NULL,
     root {text} NOT NULL,
@@ -270,7 +274,8 @@ CREATE TABLE event (
     body {text} NOT NULL,
     time {time} NOT NULL
 );
-CREATE INDEX event_root ON event (root, id);
+CREATE INDEX event_order ON event (xact, seq);
+CREATE INDEX event_root ON event (root, xact, seq);
 CREATE INDEX event_time ON event (time);
 
 -- Secret material that replicas share: keys of page tokens, of the development
