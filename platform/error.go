@@ -236,11 +236,14 @@ func (v violations) has(field string) bool {
 	})
 }
 
+// maxViolations bounds an answer, whose request can be full of nonsense.
+const maxViolations = 100
+
 func (v violations) err() error {
 	if len(v) == 0 {
 		return nil
 	}
-	return Invalid(v...)
+	return Invalid(v[:min(len(v), maxViolations)]...)
 }
 
 // inOrder sorts by the position of each violation's field (or of the field it

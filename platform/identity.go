@@ -36,6 +36,14 @@ type ClaimMatch struct {
 	ClaimPatterns   map[string]string `json:"claimPatterns,omitempty"`
 }
 
+// UnmarshalJSON reads a rule; a member it does not know is an error.
+func (m *ClaimMatch) UnmarshalJSON(b []byte) error {
+	return unmarshalMembers(b,
+		member{"issuer", &m.Issuer}, member{"issuerPattern", &m.IssuerPattern}, member{"subject", &m.Subject},
+		member{"subjectPattern", &m.SubjectPattern}, member{"audience", &m.Audience}, member{"audiencePattern", &m.AudiencePattern},
+		member{"claims", &m.Claims}, member{"claimPatterns", &m.ClaimPatterns})
+}
+
 // StaticKeys is a rule that brings the issuer's keys with it.
 type StaticKeys struct {
 	Issuer         string   `json:"issuer"`
@@ -43,6 +51,13 @@ type StaticKeys struct {
 	IssuerKeys     string   `json:"issuerKeys"` // JWKS
 	ExpirationTime Time     `json:"expirationTime,omitzero"`
 	Audiences      []string `json:"audiences,omitempty"`
+}
+
+// UnmarshalJSON reads a rule; a member it does not know is an error.
+func (k *StaticKeys) UnmarshalJSON(b []byte) error {
+	return unmarshalMembers(b,
+		member{"issuer", &k.Issuer}, member{"subject", &k.Subject}, member{"issuerKeys", &k.IssuerKeys},
+		member{"expirationTime", &k.ExpirationTime}, member{"audiences", &k.Audiences})
 }
 
 // RelationshipType says by which rule an identity is found.
@@ -62,7 +77,7 @@ type IdentityFilter struct {
 }
 
 func (f IdentityFilter) check(v *violations) {
-	oneOf(v, "relationship_type", f.RelationshipType, []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic})
+	oneOf(v, "relationship_type", &f.RelationshipType, []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic})
 }
 
 var identityKind = Kind[Identity]{

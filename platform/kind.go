@@ -230,7 +230,14 @@ func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F
 	v := violations(slices.Clone(req.Malformed))
 	req.UIDP.check(&v)
 	req.Filter.check(&v)
+	var unopened string
+	if len(v) > 0 { // the list that was meant, for which alone the token opens, is not known
+		unopened, req.PageToken = req.PageToken, ""
+	}
 	q, err := r.paging(ctx, req, &v)
+	if unopened != "" && !looksSealed(unopened) {
+		v.add("page_token", "%s", errToken)
+	}
 	if err != nil {
 		return q, err
 	}

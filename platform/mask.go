@@ -30,10 +30,11 @@ const (
 // An Input is what a caller sends to create or update a resource: values, and
 // which fields they were given for.
 type Input[T any] struct {
-	body     []byte
-	resource T
-	given    []string
-	mask     []string
+	body      []byte
+	resource  T
+	given     []string
+	mask      []string
+	malformed []Violation
 }
 
 // JSONInput is an input whose body is a JSON object with the kind's fields in
@@ -41,6 +42,13 @@ type Input[T any] struct {
 // the body holds, "*" alone replaces every updatable field.
 func JSONInput[T any](body []byte, mask []string) Input[T] {
 	return Input[T]{body: body, mask: mask}
+}
+
+// Malformed adds what the adapter could not decode; it is reported together
+// with what validation finds.
+func (in Input[T]) Malformed(found ...Violation) Input[T] {
+	in.malformed = append(slices.Clone(in.malformed), found...)
+	return in
 }
 
 // TypedInput gives the named fields of resource.
@@ -98,6 +106,7 @@ func (in Input[T]) listed(fields []Field, v *violations) []string {
 // field that is not of its type. With a mask other than * what it does not
 // list is ignored, known or not.
 func (in Input[T]) decode(fields []Field, listed []string, v *violations) (T, []string) {
+	*v = append(*v, in.malformed...)
 	if in.body == nil {
 		return in.resource, in.given
 	}
@@ -128,21 +137,64 @@ func (in Input[T]) decode(fields []Field, listed []string, v *violations) (T, []
 
 func decodeField(resource any, name string, value json.RawMessage, v *violations) {
 	one, _ := json.Marshal(map[string]json.RawMessage{name: value}) // value is valid JSON
-	decoder := json.NewDecoder(bytes.NewReader(one))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(resource)
+	err := json.Unmarshal(one, resource)
 	var wrongType *json.UnmarshalTypeError
+	var members memberErrors
 	switch {
 	case err == nil:
-	case errors.As(err, &wrongType):
-		field := wrongType.Field
-		if field == "" {
-			field = name
+	case errors.As(err, &members):
+		for _, m := range members {
+			v.add(name+"."+m.Field, "%s", m.Description)
 		}
-		v.add(field, "must be %s", jsonTypeName(wrongType.Type))
+	case errors.As(err, &wrongType):
+		v.add(name, "must be %s", jsonTypeName(wrongType.Type))
 	default:
 		v.add(name, "%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
+}
+
+// A member is one of an object inside a resource, and where it is decoded to.
+type member struct {
+	name string
+	to   any
+}
+
+// memberErrors is everything that is wrong with the members of an object.
+type memberErrors []Violation
+
+func (e memberErrors) Error() string { return e[0].Field + " " + e[0].Description }
+
+// unmarshalMembers decodes an object inside a resource as resources themselves
+// are: names in camelCase or snake_case, no unknown ones, all faults at once.
+func unmarshalMembers(b []byte, members ...member) error {
+	if string(b) == "null" {
+		return nil
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(b, &given); err != nil {
+		return err
+	}
+	var faults violations
+	for _, name := range sortedKeys(given) {
+		i := slices.IndexFunc(members, func(m member) bool { return m.name == camel(name) })
+		if i < 0 {
+			faults.add(shown(name), "is not a field of this object")
+			continue
+		}
+		err := json.Unmarshal(given[name], members[i].to)
+		var wrongType *json.UnmarshalTypeError
+		switch {
+		case err == nil:
+		case errors.As(err, &wrongType):
+			faults.add(members[i].name, "must be %s", jsonTypeName(wrongType.Type))
+		default:
+			faults.add(members[i].name, "%s", err)
+		}
+	}
+	if len(faults) > 0 {
+		return memberErrors(faults)
+	}
+	return nil
 }
 
 func jsonTypeName(t reflect.Type) string {

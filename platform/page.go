@@ -255,6 +255,13 @@ func (s *sealer) seal(t token, list []byte) string {
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(b, b[1:], t.bytes(), list))
 }
 
+// looksSealed reports whether text has the form of a page token.
+func looksSealed(text string) bool {
+	const keyNonceTag = 1 + 12 + 16
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && len(b) > keyNonceTag
+}
+
 func (s *sealer) open(sealed string, list []byte) (token, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	if err != nil || len(b) == 0 {

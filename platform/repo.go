@@ -32,6 +32,14 @@ type SyncConfig struct {
 	GracePeriod    bool   `json:"gracePeriod"`
 }
 
+// UnmarshalJSON reads a configuration; a member it does not know is an error.
+func (c *SyncConfig) UnmarshalJSON(b []byte) error {
+	return unmarshalMembers(b,
+		member{"source", &c.Source}, member{"uniqueTags", &c.UniqueTags}, member{"expirationTime", &c.ExpirationTime},
+		member{"google", &c.Google}, member{"amazon", &c.Amazon}, member{"azure", &c.Azure},
+		member{"apkoOverlay", &c.ApkoOverlay}, member{"gracePeriod", &c.GracePeriod})
+}
+
 // CatalogTier says which part of the catalogue a repo belongs to.
 type CatalogTier string
 
@@ -82,7 +90,7 @@ var repoKind = Kind[Repo]{
 			v.line("description", r.Description)
 		}
 		if changed("catalogTier") {
-			oneOf(v, "catalogTier", r.CatalogTier, catalogTiers)
+			oneOf(v, "catalogTier", &r.CatalogTier, catalogTiers)
 		}
 		if changed("bundles") {
 			v.lines("bundles", r.Bundles, maxLabels)

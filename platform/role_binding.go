@@ -116,26 +116,38 @@ func newBinding(group, identity, role UID, now Time) *RoleBinding {
 // Create binds a role to an identity on a group. The caller must hold all that
 // the role grants there.
 func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[RoleBinding]) (*RoleBinding, error) {
-	bindings, err := s.CreateBatch(ctx, parent, []Input[RoleBinding]{in})
+	bindings, err := s.bind(ctx, parent, []Input[RoleBinding]{in}, "created", func(int) string { return "" })
 	if err != nil {
-		return nil, err
+		return nil, s.kind.in(err)
 	}
 	return bindings[0], nil
 }
 
 // CreateBatch makes up to MaxBatch bindings on one group: all or none.
 func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[RoleBinding]) ([]*RoleBinding, error) {
-	bindings, err := s.acceptBatch(ctx, parent, ins)
+	if len(ins) == 0 || len(ins) > MaxBatch {
+		if _, err := caller(ctx); err != nil {
+			return nil, err
+		}
+		return nil, s.kind.in(Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatch)}))
+	}
+	bindings, err := s.bind(ctx, parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
 	if err != nil {
 		return nil, s.kind.in(err)
 	}
-	verb := "created"
-	if len(ins) > 1 {
-		verb = "created.batch"
+	return bindings, nil
+}
+
+// bind makes bindings on a group; place is what the fields of the i-th are
+// called by.
+func (s RoleBindings) bind(ctx context.Context, parent UID, ins []Input[RoleBinding], verb string, place func(i int) string) ([]*RoleBinding, error) {
+	bindings, err := s.acceptAll(ctx, parent, ins, place)
+	if err != nil {
+		return nil, err
 	}
 	err = s.p.store.Write(ctx, func(tx Tx) error {
 		for i, b := range bindings {
-			if err := s.mayBind(ctx, tx, parent, b, batchField(i, len(bindings))); err != nil {
+			if err := s.mayBind(ctx, tx, parent, b, place(i)); err != nil {
 				return err
 			}
 		}
@@ -144,54 +156,39 @@ func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[R
 		}
 		return s.hydrate(ctx, tx, bindings, verb)
 	})
-	if errors.Is(err, ErrDuplicate) {
-		err = s.firstTaken(ctx, parent, bindings)
+	switch {
+	case errors.Is(err, ErrDuplicate):
+		return nil, s.firstTaken(ctx, parent, bindings)
+	case errors.Is(err, ErrNoParent):
+		return nil, missing("Group", parent)
 	}
-	if errors.Is(err, ErrNoParent) {
-		err = missing("Group", parent)
-	}
-	if err != nil {
-		return nil, s.kind.in(err)
-	}
-	return bindings, nil
+	return bindings, err
 }
 
-// batchField prefixes the field of a violation with its place in a batch.
-func batchField(i, of int) string {
-	if of == 1 {
-		return ""
-	}
-	return fmt.Sprintf("requests[%d].roleBinding.", i)
-}
-
-func (s RoleBindings) acceptBatch(ctx context.Context, parent UID, ins []Input[RoleBinding]) ([]*RoleBinding, error) {
-	if len(ins) == 0 || len(ins) > MaxBatch {
-		if _, err := caller(ctx); err != nil {
-			return nil, err
-		}
-		return nil, Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatch)})
-	}
+// acceptAll accepts every binding, or reports what is wrong with all of them.
+func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []Input[RoleBinding], place func(i int) string) ([]*RoleBinding, error) {
 	bindings := make([]*RoleBinding, len(ins))
-	var all []Violation
+	var all violations
 	for i, in := range ins {
 		b, err := s.accept(ctx, parent, in)
 		var e *Error
-		switch {
-		case errors.As(err, &e) && e.Code == CodeInvalidArgument:
-			for _, x := range e.Violations {
-				if x.Field != "parent" {
-					x.Field = batchField(i, len(ins)) + x.Field
-				} else if i > 0 {
-					continue
-				}
-				all = append(all, x)
-			}
-		case err != nil:
+		if err != nil && (!errors.As(err, &e) || e.Code != CodeInvalidArgument) {
 			return nil, err
 		}
 		bindings[i] = b
+		if e == nil {
+			continue
+		}
+		for _, x := range e.Violations {
+			if x.Field != "parent" {
+				x.Field = place(i) + x.Field
+			} else if i > 0 {
+				continue // the parent is the same for all
+			}
+			all = append(all, x)
+		}
 	}
-	return bindings, violations(all).err()
+	return bindings, all.err()
 }
 
 // hydrate reads back what was bound, for the answer and the events.

@@ -1,0 +1,75 @@
+package platform
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNamesFollowTheirGrammars(t *testing.T) {
+	t.Parallel()
+	long := func(n int) string { return strings.Repeat("a", n) }
+	check := func(of string, ok func(string, *violations), good, bad []string) {
+		t.Helper()
+		for _, list := range []struct {
+			names []string
+			good  bool
+		}{{good, true}, {bad, false}} {
+			for _, name := range list.names {
+				var v violations
+				if ok(name, &v); (len(v) == 0) != list.good {
+					t.Errorf("%s %q: %v", of, name, v)
+				}
+			}
+		}
+	}
+	check("name", func(s string, v *violations) { v.name("name", s, namePattern) },
+		[]string{"a", "0", "-", ".", " ", "my ci.runner_1-b", long(255)},
+		[]string{"", "A", "é", "a/b", "a\n", "a\tb", "a,b", "a\x00", long(256)})
+	check("repo", func(s string, v *violations) { v.name("name", s, repoPattern) },
+		[]string{"a", "go", "library/golang", "a.b_c__d-e--f", "0/1/2", "a---b", long(255)},
+		[]string{"", "A", "a/", "/a", "a//b", "a..b", "a._b", "a___b", "-a", "a-", ".a", "a.", "a b", "é", "a:b", "a@b", "a/-b", "a\n", long(256)})
+	check("tag", func(s string, v *violations) { v.name("name", s, tagPattern) },
+		[]string{"a", "_", "1.26", "A.b-c_d", "sha256-" + long(64), long(128)},
+		[]string{"", ".a", "-a", "a b", "a/b", "a:b", "é", "a\n", long(129)})
+	check("digest", func(s string, v *violations) { (&Image{Repo: rootA, Digest: s}).check(v) },
+		[]string{"sha256:" + strings.Repeat("0", 64), "sha256:" + strings.Repeat("f", 64)},
+		[]string{"", "sha256:", "sha256:" + strings.Repeat("0", 63), "sha256:" + strings.Repeat("0", 65), "sha256:" + strings.Repeat("F", 64),
+			"SHA256:" + strings.Repeat("0", 64), "sha512:" + strings.Repeat("0", 128), strings.Repeat("0", 64), "sha256:" + strings.Repeat("0", 64) + "\n"})
+	check("description", func(s string, v *violations) { v.line("description", s) },
+		[]string{"", "One line, äöü 漢字 🙂.", strings.Repeat("é", 512)},
+		[]string{"a\nb", "a\rb", "a\tb", "\x00", "\x7f", "\u0085", "\xff", strings.Repeat("é", 513)})
+	check("readme", func(s string, v *violations) { v.text("content", s, maxReadmeBytes) },
+		[]string{"", "# Title\n\n\ttext\r\n", long(256 << 10)},
+		[]string{"\xff", "a\x00b", long(256<<10 + 1)})
+}
+
+func TestTagsAreSortedIntoClasses(t *testing.T) {
+	t.Parallel()
+	hex := strings.Repeat("0a", 32)
+	for name, want := range map[string]TagClass{
+		"latest": "", "1.26": "", "bookworm": "",
+		"sha256-" + hex: TagClassReferrer, "sha256-" + hex + ".sig": TagClassReferrer, "sha256-" + hex + ".att": TagClassReferrer, "sha256-" + hex + ".sbom": TagClassReferrer,
+		"sha256-" + hex[2:]: "",
+		"bookworm-20260327": TagClassDate, "20260327": "",
+		"1.2.3-r4": TagClassEpoch, "1.2.3-r": "", "r4": "",
+	} {
+		if got := tagClass(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestListsOfTextAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		list []string
+		want int
+	}{
+		{nil, 0}, {[]string{"a", "b"}, 0}, {[]string{"a", ""}, 1}, {[]string{"a\n", "b\n"}, 1}, {make([]string, 4), 1},
+	} {
+		var v violations
+		if v.lines("bundles", x.list, 3); len(v) != x.want {
+			t.Errorf("%q: %v", x.list, v)
+		}
+	}
+}

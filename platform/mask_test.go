@@ -1,0 +1,230 @@
+package platform
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// decoded decodes an update of a repo, and tells what it would write.
+func decoded(body string, mask ...string) (Repo, []string, violations) {
+	var v violations
+	row, fields := JSONInput[Repo]([]byte(body), mask).forUpdate(repoKind.Fields, &v)
+	return row, fields, v.inOrder(repoKind.fieldNames())
+}
+
+// fieldsOf lists the fields of violations.
+func fieldsOf(v violations) string {
+	names := make([]string, len(v))
+	for i, x := range v {
+		names[i] = x.Field
+	}
+	return strings.Join(names, " ")
+}
+
+func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
+	t.Parallel()
+	const body = `{"name": "n", "description": "d", "bundles": ["b"]}`
+	all := "name description catalogTier bundles aliases activeTags sync_config"
+	for _, x := range []struct {
+		body   string
+		mask   []string
+		change string // fields to be written
+		refuse string // fields of violations
+	}{
+		{body, nil, "bundles description name", ""},
+		{`{}`, nil, "", ""},
+		{``, nil, "", ""},
+		{`{"catalog_tier": "CATALOG_TIER_BASE", "activeTags": []}`, nil, "activeTags catalogTier", ""},
+		{`{"uid": 5, "createTime": "never", "update_time": {}, "name": "n"}`, nil, "name", ""}, // output only: ignored
+		{body, []string{"description"}, "description", ""},
+		{body, []string{"description", "description"}, "description", ""},
+		{body, []string{"active_tags", "catalogTier"}, "activeTags catalogTier", ""},
+		{body, []string{"catalogTier", "catalog_tier"}, "catalogTier", ""},
+		{body, []string{"sync_config"}, "sync_config", ""},
+		{body, []string{"syncConfig"}, "sync_config", ""},
+		{body, []string{"*"}, all, ""},
+		{`{}`, []string{"*"}, all, ""},
+		{body, []string{"*", "name"}, "name", "updateMask"},
+		{body, []string{"name", "*"}, "name", "updateMask"},
+		{body, []string{"*", "*"}, "", "updateMask updateMask"},
+		{body, []string{"nope"}, "", "updateMask"},
+		{body, []string{""}, "", "updateMask"},
+		{body, []string{" name"}, "", "updateMask"},
+		{body, []string{"Name"}, "", "updateMask"},
+		{body, []string{"name.first"}, "", "updateMask"},
+		{body, []string{"sync_config.source"}, "", "updateMask"},
+		{body, []string{"uid", "create_time", "updateTime", "nope"}, "", "updateMask updateMask updateMask updateMask"},
+		// What a mask does not list is ignored, whatever it is; * lists all.
+		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"description"}, "description", ""},
+		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"name"}, "name", "name"},
+		{`{"nope": 1, "name": "n"}`, []string{"*"}, all, "nope"},
+		{`{"nope": 1, "name": "n"}`, nil, "name", "nope"},
+	} {
+		_, fields, v := decoded(x.body, x.mask...)
+		if got := strings.Join(fields, " "); got != x.change && x.refuse == "" {
+			t.Errorf("%s with mask %q writes %q, want %q", x.body, x.mask, got, x.change)
+		}
+		if got := fieldsOf(v); got != x.refuse {
+			t.Errorf("%s with mask %q: %v, want violations of %q", x.body, x.mask, v, x.refuse)
+		}
+	}
+}
+
+func TestNullClearsAField(t *testing.T) {
+	t.Parallel()
+	row, fields, v := decoded(`{"description": null, "bundles": null, "sync_config": null, "catalogTier": null}`)
+	if len(v) > 0 || strings.Join(fields, " ") != "bundles catalogTier description sync_config" {
+		t.Errorf("writes %q, %v", fields, v)
+	}
+	if row.Description != "" || row.Bundles != nil || row.SyncConfig != nil || row.CatalogTier != "" {
+		t.Errorf("%+v", row)
+	}
+	if _, fields, v = decoded(`{}`, "description"); len(v) > 0 || !slices.Equal(fields, []string{"description"}) {
+		t.Errorf("a listed field that the body lacks: writes %q, %v", fields, v)
+	}
+}
+
+func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ body, fields, first string }{
+		{`{"zebra": 1, "bundles": "b", "apple": 2, "name": 5, "description": ["x"], "sync_config": [], "aliases": [1]}`,
+			"name description bundles aliases sync_config apple zebra", "must be a string"},
+		{`{"name": {}}`, "name", "must be a string"},
+		{`{"bundles": [true]}`, "bundles", "must be a string"},
+		{`{"bundles": {}}`, "bundles", "must be a list"},
+		{`{"sync_config": "x"}`, "sync_config", "must be an object"},
+		{`{"sync_config": {"source": 1, "google": true, "nope": 1, "amazon": "a", "uniqueTags": 7}}`, "sync_config.google sync_config.nope sync_config.source sync_config.uniqueTags", "must be a string"},
+		{`{"name": "a", "name": "b"}`, "name", "is given twice"},
+		{`{"catalogTier": "x", "catalog_tier": "y"}`, "catalogTier", "is given twice"},
+		{`{"nope": 1, "nope": 2}`, "nope nope", "is not a field of this resource"},
+		{`{"NAME": "a"}`, "NAME", "is not a field of this resource"},
+		{`{"": 1}`, "", "is not a field of this resource"},
+		{`[]`, "body", "must be a JSON object"},
+		{`"name"`, "body", "must be a JSON object"},
+		{`null`, "body", "must be a JSON object"},
+		{`5`, "body", "must be a JSON object"},
+		{`{"name": "a"`, "body", "must be a JSON object: "},
+		{`{"name": }`, "body", "must be a JSON object: "},
+		{`{"name": "a"} {"name": "b"}`, "body", "must be a JSON object: "},
+		{`{"name": "a"}]`, "body", "must be a JSON object: "},
+		{`{name: "a"}`, "body", "must be a JSON object: "},
+		{"{\"name\": \"\xff\"}", "body", "must be UTF-8"},
+		{"\ufeff{}", "body", "must be a JSON object"},
+	} {
+		_, _, v := decoded(x.body)
+		if got := fieldsOf(v); got != x.fields {
+			t.Errorf("%s: violations of %q, want %q: %v", x.body, got, x.fields, v)
+		} else if !strings.HasPrefix(v[0].Description, x.first) {
+			t.Errorf("%s: %q, want %q", x.body, v[0].Description, x.first)
+		}
+	}
+}
+
+func TestWhatAClientSentIsShownCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 1000)
+	_, _, v := decoded(fmt.Sprintf(`{%q: 1}`, long), long)
+	_, _, w := decoded(fmt.Sprintf(`{%q: 1}`, long))
+	for _, x := range append(v, w...) {
+		if len(x.Field)+len(x.Description) > 200 {
+			t.Errorf("%d bytes of field and %d of description", len(x.Field), len(x.Description))
+		}
+	}
+	if len(v) != 1 || len(w) != 1 {
+		t.Errorf("%v %v", v, w)
+	}
+}
+
+func TestDeepBodiesAreRefusedNotFollowed(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
+	if _, _, v := decoded(`{"sync_config": ` + deep + `}`); len(v) != 1 {
+		t.Errorf("%d violations", len(v))
+	}
+}
+
+func TestACreationIgnoresWhatOnlyTheServiceSets(t *testing.T) {
+	t.Parallel()
+	var v violations
+	in := JSONInput[Group]([]byte(`{"name": "acme", "uid": "x", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 7, "createTime": 0}`), nil)
+	got := in.forCreate(groupKind.Fields, &v)
+	if len(v) > 0 || got.Name != "acme" || got.UID != "" || got.Verified || got.Kind != "" || got.ResourceLimits != nil || got.Status != "" {
+		t.Errorf("%+v %v", got, v)
+	}
+	typed := TypedInput(Group{UID: rootA, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
+	got = typed.forCreate(groupKind.Fields, &v)
+	if len(v) > 0 || got.Name != "acme" || got.Description != "" || got.UID != "" || got.Verified || got.Kind != "" {
+		t.Errorf("typed: %+v %v", got, v)
+	}
+}
+
+func TestATypedInputChangesTheFieldsItNames(t *testing.T) {
+	t.Parallel()
+	var v violations
+	row, fields := TypedInput(Repo{Name: "n", Description: "d", SyncConfig: &SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").forUpdate(repoKind.Fields, &v)
+	slices.Sort(fields)
+	if len(v) > 0 || strings.Join(fields, " ") != "description name sync_config" || row.Description != "d" || row.Name != "n" || row.SyncConfig.Source != "s" {
+		t.Errorf("%+v %q %v", row, fields, v)
+	}
+}
+
+func TestBothSpellingsOfAFieldNameIt(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"name": "name", "catalog_tier": "catalogTier", "catalogTier": "catalogTier", "sync_config": "sync_config", "syncConfig": "sync_config",
+		"createTime": "createTime", "create_time": "createTime", "catalog__tier": "catalogTier",
+		"CatalogTier": "", "catalog-tier": "", "catalog_Tier": "catalogTier", "": "", "_": "", "_name": "",
+	} {
+		got := ""
+		if f := findField(repoKind.Fields, name); f != nil {
+			got = f.Name
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func FuzzInput(f *testing.F) {
+	f.Add([]byte(`{"name": "golang", "sync_config": {"source": "x"}}`), "")
+	f.Add([]byte(`{"name": null, "bundles": [1, "a"], "nope": {}}`), "name,active_tags")
+	f.Add([]byte(`{"description": "d"}`), "*")
+	f.Add([]byte(`{"description": "d", "description": 5}`), "*,name")
+	f.Add([]byte(`[`), "uid")
+	f.Fuzz(func(t *testing.T, body []byte, mask string) {
+		var paths []string
+		if mask != "" {
+			paths = strings.Split(mask, ",")
+		}
+		row, fields, v := decoded(string(body), paths...)
+		for _, name := range fields {
+			if f := findField(repoKind.Fields, name); f == nil || f.Mode != Updatable {
+				t.Fatalf("%s with mask %q writes %q", body, mask, name)
+			}
+		}
+		if sorted := slices.Clone(fields); len(slices.Compact(slices.Sorted(slices.Values(sorted)))) != len(fields) {
+			t.Fatalf("%s with mask %q writes %q", body, mask, fields)
+		}
+		if len(v) > 0 {
+			if Invalid(v...).Violations[0] != v[0] {
+				t.Fatal("the message does not name the first violation")
+			}
+			return
+		}
+		if row.UID != "" || !row.CreateTime.IsZero() || !row.UpdateTime.IsZero() {
+			t.Fatalf("%s sets what only the service sets: %+v", body, row)
+		}
+		// What was decoded and is written again decodes to the same.
+		again, err := json.Marshal(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, _, v := decoded(string(again))
+		if len(v) > 0 || !equalJSON(same, row) {
+			t.Fatalf("%s decodes to %+v, that to %+v (%v)", body, row, same, v)
+		}
+	})
+}

@@ -1,0 +1,79 @@
+package platform
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestATimeAlwaysHasThreeDecimals(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"2026-03-27T13:55:00Z":             "2026-03-27T13:55:00.000Z",
+		"2026-03-27T13:55:00.7Z":           "2026-03-27T13:55:00.700Z",
+		"2026-03-27T13:55:00.785Z":         "2026-03-27T13:55:00.785Z",
+		"2026-03-27T13:55:00.785999999Z":   "2026-03-27T13:55:00.785Z",
+		"2026-03-27T15:55:00.785+02:00":    "2026-03-27T13:55:00.785Z",
+		"2026-12-31T23:59:59.999999-01:00": "2027-01-01T00:59:59.999Z",
+		"1969-12-31T23:59:59.9995Z":        "1969-12-31T23:59:59.999Z",
+	} {
+		got, err := ParseTime(in)
+		if err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
+		if got.String() != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+		b, err := json.Marshal(got)
+		if err != nil || string(b) != `"`+want+`"` {
+			t.Errorf("%s: marshalled to %s (%v)", in, b, err)
+		}
+	}
+}
+
+func TestWhatIsNoTimestampIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{
+		"", "now", "2026-03-27", "2026-03-27 13:55:00Z", "2026-03-27T13:55:00", "2026-13-27T13:55:00Z", "2026-02-30T00:00:00Z",
+		"2026-03-27T25:00:00Z", "1711547700", "9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00", "2026-03-27T13:55:00Z\n",
+	} {
+		if got, err := ParseTime(in); err == nil {
+			t.Errorf("%q is taken for %s", in, got)
+		}
+	}
+}
+
+func TestAnAbsentTimeIsLeftOut(t *testing.T) {
+	t.Parallel()
+	b, err := json.Marshal(Group{UID: rootA, Name: "acme"})
+	if err != nil || strings.Contains(string(b), "Time") {
+		t.Errorf("%s (%v)", b, err)
+	}
+	if !At(time.Time{}).IsZero() {
+		t.Error("the time of nothing is something")
+	}
+	var got Group
+	if err := json.Unmarshal([]byte(`{"createTime": null, "updateTime": "2026-03-27T13:55:00Z"}`), &got); err != nil || !got.CreateTime.IsZero() || got.UpdateTime.IsZero() {
+		t.Errorf("%v (%v)", got, err)
+	}
+}
+
+func FuzzTime(f *testing.F) {
+	f.Add("2026-03-27T13:55:00.785Z")
+	f.Add("9999-12-31T23:59:59.999-23:59")
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := ParseTime(s)
+		if err != nil {
+			return
+		}
+		wire := got.String()
+		if len(wire) != len(timeLayout) {
+			t.Fatalf("%q is written %q", s, wire)
+		}
+		again, err := ParseTime(wire)
+		if err != nil || again != got {
+			t.Fatalf("%q is written %q, which reads %s (%v)", s, wire, again, err)
+		}
+	})
+}

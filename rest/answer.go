@@ -1,0 +1,71 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"atrium/platform"
+)
+
+// An envelope is the answer of a list: a page under the plural of its kind.
+type envelope[T any] struct {
+	plural string
+	page   platform.Page[T]
+}
+
+// stream writes item after item, so that a page is never in memory as JSON.
+func (e envelope[T]) stream(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, `{"%s":[`, e.plural); err != nil {
+		return err
+	}
+	items := newEncoder(w)
+	for i, item := range e.page.Items {
+		if i > 0 {
+			if _, err := io.WriteString(w, ","); err != nil {
+				return err
+			}
+		}
+		if err := items.Encode(item); err != nil {
+			return err
+		}
+	}
+	next := ""
+	if e.page.NextPageToken != "" { // of letters, digits, - and _ only
+		next = `"nextPageToken":"` + e.page.NextPageToken + `",`
+	}
+	_, err := fmt.Fprintf(w, "],%s\"totalCount\":\"%d\",\"skipped\":%d}\n", next, e.page.TotalCount, e.page.Skipped)
+	return err
+}
+
+// writeAnswer writes a result; nil is an empty body.
+func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any) {
+	private(w.Header())
+	if answer == nil {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	var err error
+	if s, ok := answer.(interface{ stream(io.Writer) error }); ok {
+		err = s.stream(w)
+	} else {
+		err = newEncoder(w).Encode(answer)
+	}
+	if err != nil && r.Context().Err() == nil {
+		o.logger().WarnContext(r.Context(), "an answer was cut short", "request_id", requestID(w), "error", err)
+	}
+}
+
+func newEncoder(w io.Writer) *json.Encoder {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder
+}
+
+// private sets what every answer has: it is meant for this caller at this
+// moment, and is what its Content-Type says.
+func private(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+}

@@ -1,0 +1,135 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"atrium/platform"
+)
+
+// A batch is the body of batchCreate, and a batchAnswer what it answers.
+type (
+	batch struct {
+		Parent   platform.UID   `json:"parent"`
+		Requests []batchRequest `json:"requests"`
+		RoleUID  platform.UID   `json:"roleUid,omitempty"` // of the requests that name none
+	}
+	batchRequest struct {
+		Parent      platform.UID         `json:"parent,omitempty"` // equal to the batch's
+		RoleBinding platform.RoleBinding `json:"roleBinding"`
+	}
+	batchAnswer struct {
+		RoleBindings []*platform.RoleBinding `json:"roleBindings"`
+	}
+)
+
+func batchCreate(of platform.RoleBindings) operation {
+	return func(r *request) (any, error) {
+		body, err := r.readBody()
+		if err != nil {
+			return nil, err
+		}
+		parent, inputs, malformed := decodeBatch(body)
+		if len(malformed) > 0 {
+			return nil, platform.Invalid(malformed...)
+		}
+		made, err := of.CreateBatch(r.Context(), parent, inputs)
+		return batchAnswer{made}, err
+	}
+}
+
+// decodeBatch takes a batch apart. It reports everything that is not as batch
+// has it, but leaves the role bindings themselves to the operation.
+func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBinding], []platform.Violation) {
+	var d decoding
+	if !utf8.Valid(body) {
+		d.add("body", "must be UTF-8")
+		return "", nil, d.malformed
+	}
+	top := d.object("", body, "parent", "requests", "roleUid")
+	parent, role := d.uid("parent", top["parent"]), d.uid("roleUid", top["roleUid"])
+	var requests []json.RawMessage
+	if raw := top["requests"]; raw != nil && json.Unmarshal(raw, &requests) != nil {
+		d.add("requests", "must be a list")
+	}
+	inputs := make([]platform.Input[platform.RoleBinding], len(requests))
+	if len(requests) > platform.MaxBatch {
+		return parent, inputs, d.malformed // which the operation refuses unseen
+	}
+	for i, raw := range requests {
+		at := fmt.Sprintf("requests[%d].", i)
+		one := d.object(at, raw, "parent", "roleBinding")
+		if own := d.uid(at+"parent", one["parent"]); own != "" && own != parent {
+			d.add(at+"parent", "must be the parent of the batch")
+		}
+		binding := d.withRole(at+"roleBinding", one["roleBinding"], role)
+		inputs[i] = platform.JSONInput[platform.RoleBinding](binding, nil)
+	}
+	return parent, inputs, d.malformed
+}
+
+// A decoding collects what is malformed in a body.
+type decoding struct{ malformed []platform.Violation }
+
+func (d *decoding) add(field, description string) {
+	d.malformed = append(d.malformed, platform.Violation{Field: field, Description: description})
+}
+
+// object reads the members of a JSON object, each in either spelling. prefix
+// is its place in the body, "" for all of it. No object has no members.
+func (d *decoding) object(prefix string, raw []byte, known ...string) map[string]json.RawMessage {
+	var given map[string]json.RawMessage
+	if len(bytes.TrimSpace(raw)) > 0 && json.Unmarshal(raw, &given) != nil {
+		place := "body"
+		if prefix != "" {
+			place = prefix[:len(prefix)-1]
+		}
+		d.add(place, "must be a JSON object")
+		return nil
+	}
+	members := map[string]json.RawMessage{}
+	for _, name := range known {
+		for _, spelling := range (parameter{name: name}).spellings() {
+			if value, ok := given[spelling]; ok {
+				if members[name] != nil {
+					d.add(prefix+name, "is given twice")
+				}
+				members[name] = value
+				delete(given, spelling)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		d.add(prefix+shown(name), "is not a field of this request")
+	}
+	return members
+}
+
+func (d *decoding) uid(field string, raw json.RawMessage) platform.UID {
+	var uid platform.UID
+	if raw != nil && json.Unmarshal(raw, &uid) != nil {
+		d.add(field, "must be a string")
+	}
+	return uid
+}
+
+// withRole gives a role binding the role of the batch, unless it has its own.
+func (d *decoding) withRole(field string, raw json.RawMessage, role platform.UID) []byte {
+	binding := map[string]json.RawMessage{}
+	if raw != nil && json.Unmarshal(raw, &binding) != nil {
+		d.add(field, "must be a JSON object")
+		return nil
+	}
+	if binding == nil { // null
+		binding = map[string]json.RawMessage{}
+	}
+	if binding["roleUid"] == nil && binding["role_uid"] == nil && role != "" {
+		binding["roleUid"], _ = json.Marshal(role)
+	}
+	merged, _ := json.Marshal(binding) // of valid JSON
+	return merged
+}

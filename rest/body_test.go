@@ -1,0 +1,99 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestABodyIsRefusedByItsHeadersAndSize(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, contentType, encoding string
+		body                        io.Reader
+		status                      int // 0: it is read
+		field                       string
+	}{
+		{"no media type", "", "", strings.NewReader("{}"), 0, ""},
+		{"JSON", "application/json", "", strings.NewReader("{}"), 0, ""},
+		{"JSON with charset", "application/json; charset=UTF-8", "", strings.NewReader("{}"), 0, ""},
+		{"JSON in capitals", "Application/JSON", "", strings.NewReader("{}"), 0, ""},
+		{"identity", "application/json", "identity", strings.NewReader("{}"), 0, ""},
+		{"empty", "application/json", "", strings.NewReader(""), 0, ""},
+		{"the largest", "", "", strings.NewReader(strings.Repeat(" ", maxBody)), 0, ""},
+		{"a form", "application/x-www-form-urlencoded", "", strings.NewReader("{}"), 415, "Content-Type"},
+		{"text", "text/plain", "", strings.NewReader("{}"), 415, "Content-Type"},
+		{"another charset", "application/json; charset=latin1", "", strings.NewReader("{}"), 415, "Content-Type"},
+		{"a broken media type", "application/json; =", "", strings.NewReader("{}"), 415, "Content-Type"},
+		{"compressed", "application/json", "gzip", strings.NewReader("{}"), 415, "Content-Encoding"},
+		{"too large", "", "", strings.NewReader(strings.Repeat(" ", maxBody+1)), 413, "body"},
+		{"broken off", "", "", io.MultiReader(strings.NewReader("{"), errorReader{}), 400, "body"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := httptest.NewRequest(http.MethodPost, "/iam/v2/groups", c.body)
+			r.Header.Set("Content-Type", c.contentType)
+			r.Header.Set("Content-Encoding", c.encoding)
+			w := httptest.NewRecorder()
+			body, err := newRequest(w, r, &route{}, nil).readBody()
+			if c.status == 0 {
+				if err != nil || body == nil {
+					t.Fatalf("got %q, %v", body, err)
+				}
+				return
+			}
+			Options{}.WriteError(w, r, err)
+			if e := platform.AsError(err); w.Code != c.status || e.Violations[0].Field != c.field {
+				t.Errorf("got %d %+v, want %d %s", w.Code, e, c.status, c.field)
+			}
+		})
+	}
+}
+
+type errorReader struct{}
+
+func (errorReader) Read([]byte) (int, error) { return 0, errors.New("the client went away") }
+
+func TestABatchComesApart(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{
+		``:                               0,
+		`{}`:                             0,
+		`{"parent":"p","requests":null}`: 0,
+		`{"parent":"p","roleUid":"r","requests":[{"roleBinding":{"identityUid":"i"}}]}`:      1,
+		`{"parent":"p","role_uid":"r","requests":[{"role_binding":{"identity_uid":"i"}}]}`:   1,
+		`{"parent":"p","requests":[{"parent":"p","roleBinding":null},{"parent":null},null]}`: 3,
+		`{"requests":[` + strings.Repeat(`5,`, 25) + `5]}`:                                   26, // too many are not looked at
+	} {
+		if _, inputs, malformed := decodeBatch([]byte(body)); len(inputs) != want || malformed != nil {
+			t.Errorf("%s: %d requests %v, want %d", body, len(inputs), malformed, want)
+		}
+	}
+}
+
+func TestWhatABatchCannotMeanIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`[]`:       "body",
+		`{`:        "body",
+		`{} {}`:    "body",
+		"\"\xff\"": "body",
+		`{"parent":1,"role_uid":true,"requests":{},"x":1,"y":2}`:                           "x y parent roleUid requests",
+		`{"roleUid":"a","role_uid":"b"}`:                                                   "roleUid",
+		`{"parent":"p","requests":[{"parent":"q","z":1,"roleBinding":[]},7,{"parent":2}]}`: "requests[0].z requests[0].parent requests[0].roleBinding requests[1] requests[2].parent",
+	} {
+		_, _, malformed := decodeBatch([]byte(body))
+		var fields []string
+		for _, v := range malformed {
+			fields = append(fields, v.Field)
+		}
+		if got := strings.Join(fields, " "); got != want {
+			t.Errorf("%s: violations of %q, want %q", body, got, want)
+		}
+	}
+}

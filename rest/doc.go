@@ -1,0 +1,19 @@
+// Package rest serves the platform's operations as the HTTP endpoints of the
+// v2 interface: JSON bodies, google.rpc.Status errors.
+//
+// It decodes a request, calls one operation of package platform, and encodes
+// the result. No rule and no permission lives here. What is offered is one
+// table of routes, a file per domain (iam.go, registry.go ...):
+//
+//	rest.go       the handler: from the table to a router
+//	route.go      what a route is, and the generic routes of a kind
+//	path.go       variables of a path that hold slashes, and fixed suffixes
+//	query.go      names of query parameters: both spellings, none unknown
+//	filter.go     values of query parameters, into a list request
+//	body.go       request bodies: size, media type
+//	batch.go      the body of batchCreate
+//	answer.go     the list envelope and other answers
+//	error.go      errors as HTTP answers; the only place that logs them
+//
+// Every route under /<domain>/v2/ is served under /<domain>/v2beta1/ too.
+package rest

@@ -1,0 +1,122 @@
+package rest
+
+import (
+	"errors"
+	"reflect"
+	"strconv"
+
+	"atrium/platform"
+)
+
+// A filter is a parameter of a list of F, and how its value goes into the
+// list's request.
+type filter[F any] struct {
+	parameter
+	set func(*platform.ListRequest[F], string) error
+}
+
+// listRequest decodes the query of a list. What cannot be decoded goes along,
+// for the operation to report it together with what it finds itself.
+func listRequest[F any](r *request, filters []filter[F]) platform.ListRequest[F] {
+	list := platform.ListRequest[F]{Malformed: r.malformed}
+	for _, f := range filters {
+		for _, value := range r.query[f.name] {
+			if err := f.set(&list, value); err != nil {
+				list.Malformed = append(list.Malformed, platform.Violation{Field: f.name, Description: err.Error()})
+				break
+			}
+		}
+	}
+	return list
+}
+
+func parametersOf[F any](filters []filter[F]) []parameter {
+	parameters := make([]parameter, len(filters))
+	for i, f := range filters {
+		parameters[i] = f.parameter
+	}
+	return parameters
+}
+
+// text is a filter by one value.
+func text[F any, S ~string](name string, at func(*F) *S) filter[F] {
+	return value(name, parseText[S], func(l *platform.ListRequest[F]) *S { return at(&l.Filter) })
+}
+
+// texts is a filter by any of several values.
+func texts[F any, S ~string](name string, at func(*F) *[]S) filter[F] {
+	return values(name, func(l *platform.ListRequest[F]) *[]S { return at(&l.Filter) })
+}
+
+// moment is a filter by a time.
+func moment[F any](name string, at func(*F) *platform.Time) filter[F] {
+	return value(name, platform.ParseTime, func(l *platform.ListRequest[F]) *platform.Time { return at(&l.Filter) })
+}
+
+// scoping are the parameters of every list in the tree.
+func scoping[F any]() []filter[F] {
+	type request = platform.ListRequest[F]
+	return []filter[F]{
+		value("uidp.ancestors_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.AncestorsOf }),
+		value("uidp.descendants_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.DescendantsOf }),
+		value("uidp.children_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.ChildrenOf }),
+		value("uidp.in_root", parseBool, func(l *request) *bool { return &l.UIDP.InRoot }),
+		values("uidp.ids", func(l *request) *[]platform.UID { return &l.UIDP.IDs }),
+	}
+}
+
+// paging are the parameters of every list.
+func paging[F any]() []filter[F] {
+	type request = platform.ListRequest[F]
+	return []filter[F]{
+		value("page_size", parseNumber, func(l *request) *int { return &l.PageSize }),
+		value("page_token", maybeEmpty, func(l *request) *string { return &l.PageToken }),
+		value("order_by", maybeEmpty, func(l *request) *string { return &l.OrderBy }),
+		value("skip", parseNumber, func(l *request) *int { return &l.Skip }),
+	}
+}
+
+func value[F, V any](name string, parse func(string) (V, error), at func(*platform.ListRequest[F]) *V) filter[F] {
+	return filter[F]{parameter{name: name, of: reflect.TypeFor[V]()}, func(l *platform.ListRequest[F], s string) (err error) {
+		*at(l), err = parse(s)
+		return err
+	}}
+}
+
+func values[F any, S ~string](name string, at func(*platform.ListRequest[F]) *[]S) filter[F] {
+	return filter[F]{parameter{name: name, of: reflect.TypeFor[S](), repeated: true}, func(l *platform.ListRequest[F], s string) error {
+		one, err := parseText[S](s)
+		if all := at(l); err == nil {
+			*all = append(*all, one)
+		}
+		return err
+	}}
+}
+
+// parseText refuses an empty value. The operation would take it for none at
+// all, and so list everything for a client whose variable was not set.
+func parseText[S ~string](s string) (S, error) {
+	if s == "" {
+		return "", errors.New("must not be empty")
+	}
+	return S(s), nil
+}
+
+// maybeEmpty is for what a client may well send without a value: the token of
+// the first page.
+func maybeEmpty(s string) (string, error) { return s, nil }
+
+func parseBool(s string) (bool, error) {
+	if s != "true" && s != "false" {
+		return false, errors.New("must be true or false")
+	}
+	return s == "true", nil
+}
+
+func parseNumber(s string) (int, error) {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil {
+		return 0, errors.New("must be a whole number of 32 bits")
+	}
+	return int(n), nil
+}

@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"atrium/platform"
+)
+
+func iamRoutes(p *platform.Platform) []route {
+	return []route{
+		list("/iam/v2/groups", p.Groups,
+			text("name", func(f *platform.GroupFilter) *string { return &f.Name })),
+		get("/iam/v2/groups/{uid=**}", p.Groups),
+		create("/iam/v2/groups/{parent=**}", p.Groups),
+		create("/iam/v2/groups", p.Groups), // a root group
+		update("/iam/v2/groups/{uid=**}", p.Groups),
+		remove("/iam/v2/groups/{uid=**}", p.Groups),
+
+		list("/iam/v2/identities", p.Identities,
+			text("name", func(f *platform.IdentityFilter) *string { return &f.Name }),
+			text("relationship_type", func(f *platform.IdentityFilter) *platform.RelationshipType { return &f.RelationshipType })),
+		get("/iam/v2/identities/{uid=**}", p.Identities),
+		create("/iam/v2/identities/{parent=**}", p.Identities),
+		update("/iam/v2/identities/{uid=**}", p.Identities),
+		remove("/iam/v2/identities/{uid=**}", p.Identities),
+		{
+			name: "LookupIdentity", method: http.MethodGet, pattern: "/iam/v2/identities:lookupIdentity",
+			query:  []parameter{issuer, subject},
+			answer: lookupAnswer{}, call: strict(lookup(p.Identities)),
+		},
+
+		list("/iam/v2/roles", roles{p.Roles},
+			text("name", func(f *platform.RoleFilter) *string { return &f.Name })),
+		get("/iam/v2/roles/{uid=**}", roles{p.Roles}),
+		create("/iam/v2/roles/{parent=**}", p.Roles),
+		update("/iam/v2/roles/{uid=**}", p.Roles),
+		remove("/iam/v2/roles/{uid=**}", p.Roles),
+
+		list("/iam/v2/roleBindings", p.RoleBindings,
+			text("identity", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Identity }),
+			text("group", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Group }),
+			text("role", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Role })),
+		get("/iam/v2/roleBindings/{uid=**}", p.RoleBindings),
+		create("/iam/v2/roleBindings/{parent=**}", p.RoleBindings),
+		update("/iam/v2/roleBindings/{uid=**}", p.RoleBindings),
+		remove("/iam/v2/roleBindings/{uid=**}", p.RoleBindings),
+		{
+			name: "BatchCreateRoleBindings", method: http.MethodPost, pattern: "/iam/v2/roleBindings:batchCreate",
+			capabilities: needing(platform.CapRoleBindingsCreate),
+			body:         batch{}, answer: batchAnswer{}, call: strict(batchCreate(p.RoleBindings)),
+		},
+	}
+}
+
+var (
+	issuer  = parameter{name: "issuer", of: reflect.TypeFor[string]()}
+	subject = parameter{name: "subject", of: reflect.TypeFor[string]()}
+)
+
+type lookupAnswer struct {
+	UID platform.UID `json:"uid"`
+}
+
+func lookup(of platform.Identities) operation {
+	return func(r *request) (any, error) {
+		uid, err := of.Lookup(r.Context(), r.query.Get(issuer.name), r.query.Get(subject.name))
+		return lookupAnswer{uid}, err
+	}
+}
+
+// roles shows of a built-in role what the specification shows of a role: uid,
+// name and description. Who makes a role can read all of it back.
+type roles struct{ platform.Roles }
+
+func (s roles) Get(ctx context.Context, uid platform.UID) (*platform.Role, error) {
+	role, err := s.Roles.Get(ctx, uid)
+	return shownRole(role), err
+}
+
+func (s roles) List(ctx context.Context, req platform.ListRequest[platform.RoleFilter]) (platform.Page[platform.Role], error) {
+	page, err := s.Roles.List(ctx, req)
+	for i, role := range page.Items {
+		page.Items[i] = shownRole(role)
+	}
+	return page, err
+}
+
+func shownRole(r *platform.Role) *platform.Role {
+	if r == nil || !platform.IsBuiltInRole(r.UID) {
+		return r
+	}
+	return &platform.Role{UID: r.UID, Name: r.Name, Description: r.Description}
+}

@@ -1,0 +1,133 @@
+package rest
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A pattern is a path as reference/wire.txt writes it: fixed, or fixed up to a
+// variable {name=**} that holds slashes, which a suffix may follow. A suffix
+// is made of fixed segments and of variables {name} without slashes.
+//
+//	/iam/v2/roleBindings:batchCreate
+//	/iam/v2/groups/{uid=**}
+//	/registry/v2/repos/{repo_uid=**}/digests/{digest}/size
+
+// cutPattern gives a pattern's fixed prefix, as the router takes it, and the
+// suffix behind the variable.
+func cutPattern(pattern string) (prefix string, suffix []string) {
+	prefix, rest, found := strings.Cut(pattern, "{")
+	if !found {
+		return pattern, nil
+	}
+	_, rest, _ = strings.Cut(rest, "}")
+	if rest != "" {
+		suffix = strings.Split(rest[1:], "/")
+	}
+	return prefix + "*", suffix
+}
+
+// A place is every route whose path has the same fixed prefix.
+type place struct {
+	prefix string // ends in * where a variable follows
+	shapes []shape
+}
+
+// A shape is the routes of a place that have the same suffix.
+type shape struct {
+	suffix  []string
+	methods methods
+}
+
+// methods are the routes of one path, by HTTP method.
+type methods map[string]*route
+
+// allow is the Allow header: what OPTIONS tells and 405 must tell.
+func (m methods) allow() string {
+	allowed := []string{http.MethodOptions}
+	for method := range m {
+		allowed = append(allowed, method)
+		if method == http.MethodGet {
+			allowed = append(allowed, http.MethodHead)
+		}
+	}
+	slices.Sort(allowed)
+	return strings.Join(allowed, ", ")
+}
+
+// placesOf sorts the table by prefix. The longest suffix of a place comes
+// first, since the variable in front of it would match anything.
+func placesOf(table []route) map[string]*place {
+	places := map[string]*place{}
+	for i := range table {
+		prefix, suffix := cutPattern(table[i].pattern)
+		if places[prefix] == nil {
+			places[prefix] = &place{prefix: prefix}
+		}
+		places[prefix].add(suffix, &table[i])
+	}
+	return places
+}
+
+func (p *place) add(suffix []string, r *route) {
+	at := slices.IndexFunc(p.shapes, func(s shape) bool { return slices.Equal(s.suffix, suffix) })
+	if at < 0 {
+		p.shapes = append(p.shapes, shape{suffix, methods{}})
+		at = len(p.shapes) - 1
+	}
+	p.shapes[at].methods[r.method] = r
+	slices.SortFunc(p.shapes, func(a, b shape) int { return cmp.Compare(len(b.suffix), len(a.suffix)) })
+}
+
+// match finds the routes of an escaped path and what its variables hold; nil
+// where there are none.
+func (p *place) match(escaped string) (variables []string, found methods) {
+	fixed, open := strings.CutSuffix(p.prefix, "*")
+	if !open {
+		return nil, p.shapes[0].methods
+	}
+	tail := strings.TrimPrefix(escaped, fixed)
+	for _, s := range p.shapes {
+		if variables, ok := split(tail, s.suffix); ok {
+			return variables, s.methods
+		}
+	}
+	return nil, nil
+}
+
+// split takes suffix off the end of an escaped path and gives the variables in
+// the order of the pattern, the one in front first. That one may hold slashes,
+// as they are or escaped: both are told apart from the suffix's slashes here,
+// before anything is unescaped. Nothing is cleaned: a UID with a slash too
+// many is not a UID, and the operation says so.
+func split(escaped string, suffix []string) (variables []string, ok bool) {
+	variables = make([]string, 1, 2)
+	for i := len(suffix) - 1; i >= 0; i-- {
+		slash := strings.LastIndexByte(escaped, '/')
+		if slash < 0 {
+			return nil, false
+		}
+		segment := escaped[slash+1:]
+		switch {
+		case strings.HasPrefix(suffix[i], "{"):
+			variables = slices.Insert(variables, 1, unescaped(segment))
+		case segment != suffix[i]:
+			return nil, false
+		}
+		escaped = escaped[:slash]
+	}
+	variables[0] = unescaped(escaped)
+	return variables, true
+}
+
+// unescaped leaves as it is what is no escape. net/http lets none through, and
+// no operation would take it for a UID.
+func unescaped(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}

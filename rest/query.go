@@ -1,0 +1,96 @@
+package rest
+
+import (
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+// A parameter is one that a route takes in its query.
+type parameter struct {
+	name     string       // as documented; its other spelling is accepted too
+	of       reflect.Type // of its value, or of one of its values
+	repeated bool         // may be given many times
+}
+
+// updateMask names the fields that an update changes.
+var updateMask = parameter{name: "updateMask", of: reflect.TypeFor[string]()}
+
+// maskOf reads the mask; nil where there is none.
+func maskOf(query url.Values) []string {
+	mask := query.Get(updateMask.name)
+	if mask == "" {
+		return nil
+	}
+	return strings.Split(mask, ",")
+}
+
+// decodeQuery sorts the values of a query by the documented names of known
+// parameters. A parameter that the route does not take is a violation, since a
+// typo must not widen a list; so is one given twice that has one value.
+func decodeQuery(raw string, known []parameter) (url.Values, []platform.Violation) {
+	var malformed []platform.Violation
+	add := func(field, description string) {
+		malformed = append(malformed, platform.Violation{Field: field, Description: description})
+	}
+	given, err := url.ParseQuery(raw)
+	if err != nil {
+		add("query", "must be name=value pairs, URL-encoded")
+	}
+	values := url.Values{}
+	for _, p := range known {
+		for _, name := range p.spellings() {
+			values[p.name] = append(values[p.name], given[name]...)
+			delete(given, name)
+		}
+		switch n := len(values[p.name]); {
+		case n == 0:
+			delete(values, p.name)
+		case n > 1 && !p.repeated:
+			add(p.name, "must be given once")
+			delete(values, p.name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		add(shown(name), "is not a parameter of this operation")
+	}
+	return values, malformed
+}
+
+// spellings are page_size and pageSize, once where they are the same.
+func (p parameter) spellings() []string {
+	return slices.Compact([]string{snake(p.name), camel(p.name)})
+}
+
+func snake(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if 'A' <= c && c <= 'Z' {
+			b.WriteByte('_')
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func camel(s string) string {
+	words := strings.Split(s, "_")
+	for i := range words[1:] {
+		words[i+1] = upperFirst(words[i+1])
+	}
+	return strings.Join(words, "")
+}
+
+// shown cuts what a client sent to a length fit for an error.
+func shown(s string) string {
+	const most = 100
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return strings.ToValidUTF8(s, "")
+}

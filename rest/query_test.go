@@ -1,0 +1,153 @@
+package rest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// tagFilters are all kinds of parameters there are, but for repeated ones of
+// the filter.
+func tagFilters() []filter[platform.TagFilter] {
+	filters := append(scoping[platform.TagFilter](),
+		text("name", func(f *platform.TagFilter) *string { return &f.Name }),
+		moment("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
+		including("include_dates", platform.TagClassDate),
+		texts("names", func(f *platform.TagFilter) *[]string { return &f.Names }))
+	return append(filters, paging[platform.TagFilter]()...)
+}
+
+func decodeTags(query string) platform.ListRequest[platform.TagFilter] {
+	filters := tagFilters()
+	r := &http.Request{URL: &url.URL{RawQuery: query}}
+	return listRequest(newRequest(httptest.NewRecorder(), r, &route{query: parametersOf(filters)}, nil), filters)
+}
+
+func TestAQueryBecomesAListRequest(t *testing.T) {
+	t.Parallel()
+	type request = platform.ListRequest[platform.TagFilter]
+	since := platform.At(time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC))
+	for query, want := range map[string]request{
+		"":                                             {},
+		"page_size=5":                                  {PageSize: 5},
+		"pageSize=5":                                   {PageSize: 5},
+		"page_size=0":                                  {},
+		"page_size=-1":                                 {PageSize: -1},
+		"skip=10&orderBy=name%20desc":                  {Skip: 10, OrderBy: "name desc"},
+		"order_by=name+desc":                           {OrderBy: "name desc"},
+		"page_token=&order_by=":                        {},
+		"pageToken=abc":                                {PageToken: "abc"},
+		"uidp.descendants_of=" + root:                  {UIDP: platform.UIDFilter{DescendantsOf: root}},
+		"uidp.descendantsOf=" + root:                   {UIDP: platform.UIDFilter{DescendantsOf: root}},
+		"uidp.children_of=" + child:                    {UIDP: platform.UIDFilter{ChildrenOf: child}},
+		"uidp.childrenOf=" + root:                      {UIDP: platform.UIDFilter{ChildrenOf: root}},
+		"uidp.ancestors_of=" + child:                   {UIDP: platform.UIDFilter{AncestorsOf: child}},
+		"uidp.ancestorsOf=" + child:                    {UIDP: platform.UIDFilter{AncestorsOf: child}},
+		"uidp.in_root=true":                            {UIDP: platform.UIDFilter{InRoot: true}},
+		"uidp.inRoot=false":                            {},
+		"uidp.ids=a&uidp.ids=b":                        {UIDP: platform.UIDFilter{IDs: []platform.UID{"a", "b"}}},
+		"name=a%2Cb":                                   {Filter: platform.TagFilter{Name: "a,b"}},
+		"names=a,b&names=c":                            {Filter: platform.TagFilter{Names: []string{"a,b", "c"}}},
+		"include_dates=true":                           {},
+		"include_dates=false":                          {Filter: platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
+		"includeDates=false":                           {Filter: platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
+		"updated_since=" + since.String():              {Filter: platform.TagFilter{UpdatedSince: since}},
+		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: platform.TagFilter{UpdatedSince: since}},
+	} {
+		if got := decodeTags(query); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, want %+v", query, got, want)
+		}
+	}
+}
+
+func TestWhatAQueryCannotMeanIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"page_size=abc":                  "page_size",
+		"page_size=":                     "page_size",
+		"page_size=1.5":                  "page_size",
+		"page_size=2147483648":           "page_size",
+		"page_size=99999999999999999999": "page_size",
+		"skip=x":                         "skip",
+		"page_size=1&page_size=2":        "page_size",
+		"page_size=1&pageSize=1":         "page_size",
+		"pagesize=1":                     "pagesize",
+		"page_Size=1":                    "page_Size",
+		"PageSize=1":                     "PageSize",
+		"limit=1&cursor=2":               "cursor limit",
+		"uidp=x":                         "uidp",
+		"descendants_of=x":               "descendants_of",
+		"uidp.descendants_of=":           "uidp.descendants_of",
+		"uidp.ids=":                      "uidp.ids",
+		"uidp.in_root=x":                 "uidp.in_root",
+		"uidp.in_root=":                  "uidp.in_root",
+		"uidp.in_root=1":                 "uidp.in_root",
+		"name=":                          "name",
+		"names=a&names=":                 "names",
+		"include_dates=maybe":            "include_dates",
+		"updated_since=yesterday":        "updated_since",
+		"updated_since=2026-03-27":       "updated_since",
+		"a=1;b=2":                        "query",
+		"name=%zz":                       "query",
+		"page_size=a&skip=b&nope=1&uidp.in_root=c&name=d&name=e": "name nope uidp.in_root page_size skip",
+	} {
+		var fields []string
+		for _, v := range decodeTags(query).Malformed {
+			fields = append(fields, v.Field)
+			if v.Description == "" {
+				t.Errorf("%s: %s without a description", query, v.Field)
+			}
+		}
+		if got := strings.Join(fields, " "); got != want {
+			t.Errorf("%s: violations of %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestWhatAClientSentIsShownCut(t *testing.T) {
+	t.Parallel()
+	malformed := decodeTags(strings.Repeat("%C3%A9", 1000) + "=1").Malformed
+	if len(malformed) != 1 || len(malformed[0].Field) > 110 || strings.ContainsRune(malformed[0].Field, '\uFFFD') {
+		t.Errorf("got %q", malformed)
+	}
+}
+
+func TestAMaskIsCommaSeparated(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string][]string{
+		"":                              nil,
+		"updateMask=":                   nil,
+		"updateMask=name":               {"name"},
+		"update_mask=name":              {"name"},
+		"updateMask=name,description":   {"name", "description"},
+		"updateMask=name%2Cdescription": {"name", "description"},
+		"updateMask=*":                  {"*"},
+		"updateMask=name,":              {"name", ""},
+	} {
+		values, malformed := decodeQuery(query, []parameter{updateMask})
+		if got := maskOf(values); !reflect.DeepEqual(got, want) || malformed != nil {
+			t.Errorf("%s: got %q %v, want %q", query, got, malformed, want)
+		}
+	}
+	if _, malformed := decodeQuery("updateMask=a&updateMask=b", []parameter{updateMask}); len(malformed) != 1 {
+		t.Errorf("a mask given twice: %v", malformed)
+	}
+}
+
+func FuzzQueries(f *testing.F) {
+	f.Add("page_size=1&uidp.ids=a&uidp.ids=b")
+	f.Add("a=1;b=2&%zz&=&&name=%ff")
+	f.Fuzz(func(t *testing.T, query string) {
+		for _, v := range decodeTags(query).Malformed {
+			if v.Description == "" || len(v.Field) > 110 {
+				t.Errorf("%q: %+v", query, v)
+			}
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestEveryErrorHasItsForm(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	missing := w.org + "/ffffffffffffffff"
+	elsewhere := strings.Repeat("f", 40)
+	for _, c := range []struct {
+		name, as, method, path, body string
+		status, code                 int
+		reason                       string
+		kind, member, value          string // of the detail beside ErrorInfo
+	}{
+		{"no token", nobody, "GET", "/registry/v2/repos", "", 401, 16, "UNAUTHENTICATED", "", "", ""},
+		{"no token, one resource", nobody, "GET", "/registry/v2/repos/" + w.repo, "", 401, 16, "UNAUTHENTICATED", "", "", ""},
+		{"no token, creation", nobody, "POST", "/registry/v2/repos/" + w.org, `{"name":"x"}`, 401, 16, "UNAUTHENTICATED", "", "", ""},
+		{"no token, update", nobody, "PATCH", "/registry/v2/repos/" + w.repo, `{}`, 401, 16, "UNAUTHENTICATED", "", "", ""},
+		{"no token, delete", nobody, "DELETE", "/registry/v2/repos/" + w.repo, "", 401, 16, "UNAUTHENTICATED", "", "", ""},
+		{"no identity", "a stranger", "GET", "/registry/v2/repos", "", 403, 7, "IDENTITY_NOT_FOUND", "", "", ""},
+		{"no capability", "robot", "DELETE", "/registry/v2/repos/" + w.repo, "", 403, 7, "PERMISSION_DENIED", "ErrorInfo", "reason", "PERMISSION_DENIED"},
+		{"no capability, nothing there", "robot", "DELETE", "/registry/v2/repos/" + missing, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
+		{"another organisation", theOwner, "GET", "/registry/v2/repos/" + elsewhere, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
+		{"nothing there", theOwner, "GET", "/registry/v2/repos/" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "registry.atrium.dev/Repo"},
+		{"nothing to update", theOwner, "PATCH", "/iam/v2/groups/" + missing, `{"name":"x"}`, 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "iam.atrium.dev/Group"},
+		{"nothing to delete", theOwner, "DELETE", "/events/v2/subscriptions/" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceName", missing},
+		{"no parent", theOwner, "POST", "/registry/v2/repos/" + missing, `{"name":"x"}`, 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "iam.atrium.dev/Group"},
+		{"no scope", theOwner, "GET", "/registry/v2/repos?uidp.descendants_of=" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceName", missing},
+		{"no image", theOwner, "GET", "/registry/v2/repos/" + w.repo + "/digests/" + sha + "/size", "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "registry.atrium.dev/Image"},
+		{"no size", theOwner, "GET", "/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/size?architecture=vax", "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "registry.atrium.dev/Size"},
+		{"no readme", theOwner, "GET", "/registry/v2/repos/" + missing + "/readme", "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "registry.atrium.dev/Repo"},
+		{"no such caller", theOwner, "GET", "/iam/v2/identities:lookupIdentity?issuer=x&subject=y", "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "iam.atrium.dev/Identity"},
+		{"taken name", theOwner, "POST", "/registry/v2/repos/" + w.org, `{"name":"base"}`, 409, 6, "ALREADY_EXISTS", "ResourceInfo", "resourceName", w.repo},
+		{"not empty", theOwner, "DELETE", "/registry/v2/repos/" + w.repo, "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "RESOURCE_NOT_EMPTY"},
+		{"in use", theOwner, "DELETE", "/iam/v2/identities/" + w.identity, "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "RESOURCE_IN_USE"},
+		{"role in use", theOwner, "DELETE", "/iam/v2/roles/" + w.role, "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "RESOURCE_IN_USE"},
+		{"built-in", theOwner, "PATCH", "/iam/v2/roles/" + string(platform.ViewerRole), `{"name":"x"}`, 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "BUILT_IN_ROLE"},
+		{"built-in, delete", theOwner, "DELETE", "/iam/v2/roles/" + string(platform.ViewerRole), "", 400, 9, "FAILED_PRECONDITION", "PreconditionFailure", "", "BUILT_IN_ROLE"},
+		{"empty identity", theOwner, "POST", "/iam/v2/identities/" + w.org, `{}`, 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "name"},
+		{"no UID", theOwner, "GET", "/iam/v2/groups/nonsense", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "uid"},
+		{"an empty UID", theOwner, "GET", "/iam/v2/groups/", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "uid"},
+		{"a UID with a slash too many", theOwner, "GET", "/registry/v2/repos/" + w.org + "//" + w.repo[41:], "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "uid"},
+		{"a UID with a slash at its end", theOwner, "DELETE", "/registry/v2/repos/" + w.repo + "/", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "uid"},
+		{"a UID in capitals", theOwner, "GET", "/registry/v2/repos/" + strings.ToUpper(w.repo), "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "uid"},
+		{"no parent's UID", theOwner, "POST", "/registry/v2/repos/", `{"name":"x"}`, 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "parent"},
+		{"no digest", theOwner, "GET", "/registry/v2/repos/x/digests/y/architectures", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "repoUid digest"},
+		{"no issuer", theOwner, "GET", "/iam/v2/identities:lookupIdentity", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "issuer subject"},
+		{"a query to a get", theOwner, "GET", "/registry/v2/repos/" + w.repo + "?page_size=1", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "page_size"},
+		{"a query to a creation", theOwner, "POST", "/registry/v2/repos/" + w.org + "?updateMask=name", `{"name":"x"}`, 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "updateMask"},
+		{"a query to a delete", theOwner, "DELETE", "/registry/v2/tags/" + w.tag + "?force=true", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "force"},
+		{"a query to ping", theOwner, "GET", "/ping/v2/ping?x", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "x"},
+		{"v1", theOwner, "GET", "/registry/v1/repos", "", 501, 12, "UNIMPLEMENTED", "", "", ""},
+		{"nothing at this path", theOwner, "GET", "/registry/v2/nothing", "", 404, 5, "NOT_FOUND", "", "", ""},
+		{"nothing in this version", theOwner, "GET", "/registry/v3/repos", "", 404, 5, "NOT_FOUND", "", "", ""},
+		{"an escaped fixed part", theOwner, "GET", "/registry%2Fv2/repos", "", 404, 5, "NOT_FOUND", "", "", ""},
+		{"slashes in front", theOwner, "GET", "//registry/v2/repos", "", 404, 5, "NOT_FOUND", "", "", ""},
+		{"nothing at all", theOwner, "GET", "/", "", 404, 5, "NOT_FOUND", "", "", ""},
+	} {
+		got := w.as(c.as, c.method, c.path, c.body)
+		info := got.detail("ErrorInfo")
+		if got.status != c.status || got.json["code"] != float64(c.code) || info["reason"] != c.reason {
+			t.Errorf("%s: %d %s", c.name, got.status, got.raw)
+			continue
+		}
+		if c.path[1:] != "" && c.path[1] != '/' && info["domain"] != strings.Split(strings.ReplaceAll(c.path[1:], "%2F", "/"), "/")[0]+".atrium.dev" {
+			t.Errorf("%s: %s", c.name, got.raw)
+		}
+		if got.header.Get("Content-Type") != "application/json" || (got.status == 401) != (got.header.Get("WWW-Authenticate") == "Bearer") {
+			t.Errorf("%s: %v", c.name, got.header)
+		}
+		switch found := got.detail(c.kind); {
+		case c.kind == "":
+		case c.kind == "BadRequest":
+			if got.violations() != c.value {
+				t.Errorf("%s: violations of %q: %s", c.name, got.violations(), got.raw)
+			}
+		case c.kind == "PreconditionFailure":
+			list, _ := found["violations"].([]any)
+			if len(list) != 1 || list[0].(map[string]any)["type"] != c.value {
+				t.Errorf("%s: %s", c.name, got.raw)
+			}
+		case found[c.member] != c.value:
+			t.Errorf("%s: %s, want %s %s", c.name, got.raw, c.member, c.value)
+		}
+	}
+}
+
+func TestACreationReportsEveryViolationAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	for _, c := range []struct{ path, body, want string }{
+		{"/iam/v2/identities/" + w.org, `{"name":"UP","description":"a\nb","claimMatch":{"subject":""},"color":1}`,
+			"name description claimMatch.issuer claimMatch.subject color"},
+		{"/iam/v2/groups/x", `{"name":5,"description":6}`, "name description parent"},
+		{"/registry/v2/repos/" + w.org, `{"name":"//","catalogTier":"X","sync_config":{"source":""},"bundles":[""]}`, "name catalogTier bundles sync_config.source"},
+		{"/registry/v2/tags/" + w.repo, `{"name":"-","digest":"md5:1"}`, "name digest"},
+		{"/iam/v2/roles/" + w.org, `{"capabilities":["CAP_NONE"]}`, "name capabilities"},
+		{"/iam/v2/roleBindings/" + w.org, `{"identityUid":"x"}`, "identityUid roleUid"},
+		{"/events/v2/subscriptions/" + w.org, `{"sink":"http://127.0.0.1","types":[""]}`, "sink types"},
+		{"/iam/v2/roleBindings:batchCreate", `{"parent":"` + w.org + `","requests":[{"roleBinding":{"identityUid":"x"}},{"roleBinding":{"y":1}}]}`,
+			"requests[0].roleBinding.identityUid requests[0].roleBinding.roleUid requests[1].roleBinding.identityUid requests[1].roleBinding.roleUid requests[1].roleBinding.y"},
+		{"/iam/v2/roleBindings:batchCreate", `{"x":1,"parent":"` + w.org + `","requests":[{"parent":"y"}]}`, "x requests[0].parent"},
+		{"/iam/v2/roleBindings:batchCreate", ``, "requests"},
+		{"/iam/v2/roleBindings:batchCreate", `{"parent":"` + w.org + `","requests":[` + strings.Repeat("{},", 25) + `{}]}`, "requests"},
+	} {
+		got := w.do(http.MethodPost, c.path, c.body).must(http.StatusBadRequest)
+		if got.violations() != c.want {
+			t.Errorf("%s %s:\ngot  %s\nwant %s", c.path, c.body, got.violations(), c.want)
+		}
+	}
+}
+
+func TestABatchIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	before := w.get("/iam/v2/roleBindings").json["totalCount"]
+	body := `{"parent":"` + w.org + `","roleUid":"` + string(platform.ViewerRole) + `","requests":[{"roleBinding":{"identityUid":"` + w.identity + `"}},` +
+		`{"roleBinding":{"identityUid":"` + w.org + `/ffffffffffffffff"}}]}`
+	w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate", body).must(http.StatusNotFound)
+	if after := w.get("/iam/v2/roleBindings").json["totalCount"]; after != before {
+		t.Errorf("%v bindings, then %v", before, after)
+	}
+}
+
+func TestBodiesOfAnotherKindAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := "/registry/v2/repos/" + w.org
+	for _, c := range []struct {
+		header, value string
+		status        int
+	}{
+		{"Content-Type", "application/x-www-form-urlencoded", 415},
+		{"Content-Encoding", "gzip", 415},
+		{"Content-Type", "application/json", 413},
+	} {
+		body := `{"name":"x"}`
+		if c.status == 413 {
+			body += strings.Repeat(" ", maxBody)
+		}
+		got := w.do(http.MethodPost, path, body, c.header, c.value).must(c.status)
+		if got.json["code"] != 3.0 || got.detail("BadRequest") == nil {
+			t.Errorf("%s %s: %s", c.header, c.value, got.raw)
+		}
+	}
+	if got := w.get("/registry/v2/repos"); got.json["totalCount"] != "0" {
+		t.Errorf("something was made: %s", got.raw)
+	}
+	w.do(http.MethodGet, "/registry/v2/repos", "not looked at", "Content-Type", "text/plain").must(http.StatusOK)
+}
+
+func TestMethodsThatHTTPHasBesides(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	for path, allow := range map[string]string{
+		"/iam/v2/groups":                           "GET, HEAD, OPTIONS, POST",
+		"/iam/v2/groups/" + w.org:                  "DELETE, GET, HEAD, OPTIONS, PATCH, POST",
+		"/registry/v2/repos":                       "GET, HEAD, OPTIONS",
+		"/registry/v2/tags/" + w.tag:               "DELETE, GET, HEAD, OPTIONS, POST",
+		"/registry/v2/repos/" + w.repo + "/readme": "GET, HEAD, OPTIONS, PATCH",
+		"/iam/v2/roleBindings:batchCreate":         "OPTIONS, POST",
+		"/iam/v2/identities:lookupIdentity":        "GET, HEAD, OPTIONS",
+		"/vulnerabilities/v2beta1/advisories":      "GET, HEAD, OPTIONS",
+		"/ping/v2/ping":                            "GET, HEAD, OPTIONS",
+	} {
+		options := w.as(nobody, http.MethodOptions, path, "").must(http.StatusNoContent)
+		if options.header.Get("Allow") != allow || options.raw != "" {
+			t.Errorf("OPTIONS %s: %q, want %q", path, options.header.Get("Allow"), allow)
+		}
+		for _, method := range []string{http.MethodPut, http.MethodTrace, "PURGE"} {
+			got := w.do(method, path, "").must(http.StatusMethodNotAllowed)
+			if got.header.Get("Allow") != allow || got.json["code"] != 12.0 {
+				t.Errorf("%s %s: %q %s", method, path, got.header.Get("Allow"), got.raw)
+			}
+		}
+	}
+	w.do(http.MethodHead, "/iam/v2/roleBindings:batchCreate", "").must(http.StatusMethodNotAllowed)
+	for _, path := range []string{"/registry/v2/repos", "/registry/v2/repos/" + w.repo, "/ping/v2/ping"} {
+		// Go's client asks for gzip by itself in a GET only.
+		get := w.do(http.MethodGet, path, "", "Accept-Encoding", "identity").must(http.StatusOK)
+		head := w.do(http.MethodHead, path, "").must(http.StatusOK)
+		if head.raw != "" || head.header.Get("Content-Type") != "application/json" || head.header.Get("Content-Length") != get.header.Get("Content-Length") {
+			t.Errorf("HEAD %s: %q %v, GET %v", path, head.raw, head.header, get.header)
+		}
+	}
+	w.do(http.MethodHead, "/registry/v2/repos/x", "").must(http.StatusBadRequest)
+	w.do(http.MethodHead, "/nothing", "").must(http.StatusNotFound)
+}
+
+func TestAnswersAreCompressedWhenAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for accept, want := range map[string]string{"gzip": "gzip", "deflate, gzip;q=0.5": "gzip", "identity": "", "gzip;q=0": ""} {
+		got := w.do(http.MethodGet, "/iam/v2/roles", "", "Accept-Encoding", accept).must(http.StatusOK)
+		if got.header.Get("Content-Encoding") != want || !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Encoding") {
+			t.Errorf("%s: %v", accept, got.header)
+		}
+		if zipped := strings.HasPrefix(got.raw, "\x1f\x8b"); zipped != (want == "gzip") {
+			t.Errorf("%s: %q", accept, got.raw[:20])
+		}
+	}
+	made := w.make("/registry/v2/repos/"+w.org, `{"name":"x"}`)
+	if got := w.do(http.MethodDelete, "/registry/v2/repos/"+made, "", "Accept-Encoding", "gzip").must(http.StatusOK); got.raw != "" || got.header.Get("Content-Encoding") != "" {
+		t.Errorf("an empty body: %q %v", got.raw, got.header)
+	}
+}

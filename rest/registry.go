@@ -1,0 +1,89 @@
+package rest
+
+import (
+	"net/http"
+	"reflect"
+
+	"atrium/platform"
+)
+
+func registryRoutes(p *platform.Platform) []route {
+	return []route{
+		list("/registry/v2/repos", p.Repos,
+			text("name", func(f *platform.RepoFilter) *string { return &f.Name })),
+		get("/registry/v2/repos/{uid=**}", p.Repos),
+		create("/registry/v2/repos/{parent=**}", p.Repos),
+		update("/registry/v2/repos/{uid=**}", p.Repos),
+		remove("/registry/v2/repos/{uid=**}", p.Repos),
+		{
+			name: "GetRepoReadme", method: http.MethodGet, pattern: "/registry/v2/repos/{uid=**}/readme",
+			capabilities: needing(platform.CapRepoList), answer: platform.Readme{},
+			call: strict(func(r *request) (any, error) { return p.Repos.Readme(r.Context(), r.uid()) }),
+		},
+		patch("UpdateRepoReadme", "/registry/v2/repos/{uid=**}/readme", p.Repos.UpdateReadme, platform.CapRepoUpdate),
+
+		list("/registry/v2/tags", p.Tags,
+			text("name", func(f *platform.TagFilter) *string { return &f.Name }),
+			moment("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
+			including("include_referrers", platform.TagClassReferrer),
+			including("include_dates", platform.TagClassDate),
+			including("include_epochs", platform.TagClassEpoch),
+			text("digest", func(f *platform.TagFilter) *string { return &f.Digest })),
+		get("/registry/v2/tags/{uid=**}", p.Tags),
+		create("/registry/v2/tags/{parent=**}", p.Tags),
+		remove("/registry/v2/tags/{uid=**}", p.Tags),
+
+		{
+			name: "GetArchitectures", method: http.MethodGet, pattern: "/registry/v2/repos/{repo_uid=**}/digests/{digest}/architectures",
+			capabilities: needing(platform.CapRepoList, platform.CapManifestMetadataList),
+			answer:       architectures{}, call: strict(imageArchitectures(p.Images)),
+		},
+		{
+			name: "GetSize", method: http.MethodGet, pattern: "/registry/v2/repos/{repo_uid=**}/digests/{digest}/size",
+			capabilities: needing(platform.CapRepoList, platform.CapManifestMetadataList),
+			query:        []parameter{architecture}, answer: platform.ImageSize{}, call: strict(imageSize(p.Images)),
+		},
+	}
+}
+
+// including leaves tags of a class out where it is false. Without it every tag
+// is listed.
+func including(name string, class platform.TagClass) filter[platform.TagFilter] {
+	return filter[platform.TagFilter]{
+		parameter{name: name, of: reflect.TypeFor[bool]()},
+		func(l *platform.ListRequest[platform.TagFilter], s string) error {
+			included, err := parseBool(s)
+			if err == nil && !included {
+				l.Filter.Without = append(l.Filter.Without, class)
+			}
+			return err
+		},
+	}
+}
+
+var architecture = parameter{name: "architecture", of: reflect.TypeFor[string]()}
+
+type architectures struct {
+	Architectures []string `json:"architectures"`
+}
+
+func imageArchitectures(of platform.Images) operation {
+	return func(r *request) (any, error) {
+		image, err := of.Get(r.Context(), r.image())
+		if err != nil {
+			return nil, err
+		}
+		return architectures{image.ArchitectureNames()}, nil
+	}
+}
+
+func imageSize(of platform.Images) operation {
+	return func(r *request) (any, error) {
+		return of.Size(r.Context(), r.image(), r.query.Get(architecture.name))
+	}
+}
+
+// image is the one that the path names.
+func (r *request) image() platform.ImageKey {
+	return platform.ImageKey{Repo: r.uid(), Digest: r.variables[1]}
+}

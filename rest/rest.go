@@ -1,0 +1,124 @@
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"atrium/platform"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+// Options are the settings of the endpoints; the zero value serves.
+type Options struct {
+	ServiceDomain string       // what ErrorInfo.domain ends in; "" is atrium.dev
+	Logger        *slog.Logger // of errors whose cause the client is not shown; nil: nobody
+}
+
+// New serves every route over p. It takes the caller from the request's
+// context (platform.WithActor), and the id that its errors name from the
+// X-Request-Id header of the answer, both set by whoever calls it.
+//
+// The URL must come as the client sent it: a router in front that cleans paths
+// would change UIDs.
+func New(p *platform.Platform, o Options) http.Handler {
+	router := chi.NewRouter()
+	router.Use(anyMethod)
+	for prefix, place := range placesOf(routes(p)) {
+		router.Handle(prefix, serve(o, place))
+	}
+	for area := range legacyAreas {
+		router.Handle("/"+area+"/v1/*", refuse(o, noV1))
+	}
+	router.NotFound(refuse(o, noPath))
+	return compressed(router)
+}
+
+// routes is the whole table.
+func routes(p *platform.Platform) []route {
+	var all []route
+	for _, domain := range [][]route{
+		iamRoutes(p), registryRoutes(p), vulnerabilitiesRoutes(p), advisoryRoutes(p), eventsRoutes(p), pingRoutes(p),
+	} {
+		for _, r := range domain {
+			beta := r
+			beta.pattern = strings.Replace(r.pattern, "/v2/", "/v2beta1/", 1)
+			all = append(all, r, beta)
+		}
+	}
+	return all
+}
+
+// anyMethod makes the router look at paths only: a place answers methods that
+// it does not have, known to HTTP or not.
+func anyMethod(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serve answers the requests whose path starts with place.prefix.
+func serve(o Options, place *place) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		variables, methods := place.match(r.URL.EscapedPath())
+		if methods == nil {
+			o.WriteError(w, r, noPath)
+			return
+		}
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet // net/http leaves the body out
+		}
+		route := methods[method]
+		switch {
+		case route != nil:
+			answer, err := route.call(newRequest(w, r, route, variables))
+			if err != nil {
+				o.WriteError(w, r, err)
+				return
+			}
+			o.writeAnswer(w, r, answer)
+		case method == http.MethodOptions:
+			private(w.Header())
+			w.Header().Set("Allow", methods.allow())
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.Header().Set("Allow", methods.allow())
+			o.WriteError(w, r, noMethod)
+		}
+	}
+}
+
+func refuse(o Options, err error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { o.WriteError(w, r, err) }
+}
+
+// compressed is next for clients that take no gzip, and with gzip for others.
+func compressed(next http.Handler) http.Handler {
+	compressing := middleware.Compress(5, "application/json")(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+			compressing.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Add("Vary", "Accept-Encoding") // chi adds it to what it compresses
+		next.ServeHTTP(w, r)
+	})
+}
+
+// acceptsGzip reads Accept-Encoding with its weights, which chi does not: it
+// would take "gzip;q=0" for a wish.
+func acceptsGzip(accepted []string) bool {
+	for _, coding := range strings.Split(strings.Join(accepted, ","), ",") {
+		name, parameters, _ := strings.Cut(coding, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		weight, _ := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
+		return strings.Trim(weight, "0.") != "" || weight == ""
+	}
+	return false
+}

@@ -1,0 +1,165 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+// A route is one operation as HTTP offers it. All but call is data, which tells
+// what the route takes and gives.
+type route struct {
+	name         string // of the operation, as gRPC has it: ListRepos
+	method       string
+	pattern      string                // as reference/wire.txt has it
+	capabilities []platform.Capability // all are needed; none: see the operation
+	query        []parameter
+	body         any    // the zero value of what the body holds; nil: none is read
+	answer       any    // the zero value of the answer, or of one item of a list; nil: empty
+	plural       string // the key of the items, for a list
+	call         operation
+}
+
+// An operation answers what is encoded as JSON, or nil for an empty body.
+type operation func(*request) (any, error)
+
+// A request is an HTTP request with its path and query taken apart.
+type request struct {
+	*http.Request
+	writer    http.ResponseWriter
+	variables []string             // of the path
+	query     url.Values           // by the names that the route gives its parameters
+	malformed []platform.Violation // of the query
+}
+
+func newRequest(w http.ResponseWriter, r *http.Request, route *route, variables []string) *request {
+	query, malformed := decodeQuery(r.URL.RawQuery, route.query)
+	return &request{Request: r, writer: w, variables: variables, query: query, malformed: malformed}
+}
+
+// uid is the path's first variable, which is "" for a path without one.
+func (r *request) uid() platform.UID {
+	if len(r.variables) == 0 {
+		return ""
+	}
+	return platform.UID(r.variables[0])
+}
+
+// strict refuses a query that is not as the route has it. Operations that
+// take more than a UID go without it: they report the query together with all
+// else.
+func strict(call operation) operation {
+	return func(r *request) (any, error) {
+		if len(r.malformed) > 0 {
+			return nil, platform.Invalid(r.malformed...)
+		}
+		return call(r)
+	}
+}
+
+// The operations that kinds share. Each takes the part of a kind's operations
+// that it calls.
+type (
+	lister[T, F any] interface {
+		Kind() *platform.Kind[T]
+		List(context.Context, platform.ListRequest[F]) (platform.Page[T], error)
+	}
+	getter[T any] interface {
+		Kind() *platform.Kind[T]
+		Get(context.Context, platform.UID) (*T, error)
+	}
+	creator[T any] interface {
+		Kind() *platform.Kind[T]
+		Create(context.Context, platform.UID, platform.Input[T]) (*T, error)
+	}
+	updater[T any] interface {
+		Kind() *platform.Kind[T]
+		Update(context.Context, platform.UID, platform.Input[T]) (*T, error)
+	}
+	remover[T any] interface {
+		Kind() *platform.Kind[T]
+		Delete(context.Context, platform.UID) error
+	}
+)
+
+// list is the list of a kind in the tree, which scopes narrow.
+func list[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
+	return listAll(pattern, of, slices.Concat(scoping[F](), filters)...)
+}
+
+// listAll is the list of a kind outside of the tree.
+func listAll[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
+	kind := of.Kind()
+	filters = slices.Concat(filters, paging[F]())
+	return route{
+		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: needing(kind.List),
+		query: parametersOf(filters), answer: *new(T), plural: kind.Plural,
+		call: func(r *request) (any, error) {
+			page, err := of.List(r.Context(), listRequest(r, filters))
+			return envelope[T]{kind.Plural, page}, err
+		},
+	}
+}
+
+func get[T any](pattern string, of getter[T]) route {
+	kind := of.Kind()
+	return route{
+		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: needing(kind.List),
+		answer: *new(T),
+		call:   strict(func(r *request) (any, error) { return of.Get(r.Context(), r.uid()) }),
+	}
+}
+
+func create[T any](pattern string, of creator[T]) route {
+	kind := of.Kind()
+	return route{
+		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: needing(kind.Create),
+		body: *new(T), answer: *new(T),
+		call: func(r *request) (any, error) {
+			body, err := r.readBody()
+			if err != nil {
+				return nil, err
+			}
+			return of.Create(r.Context(), r.uid(), platform.JSONInput[T](body, nil).Malformed(r.malformed...))
+		},
+	}
+}
+
+func update[T any](pattern string, of updater[T]) route {
+	kind := of.Kind()
+	return patch("Update"+kind.Name, pattern, of.Update, kind.Update)
+}
+
+// patch is a partial update.
+func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (*T, error), needed platform.Capability) route {
+	return route{
+		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needing(needed),
+		query: []parameter{updateMask}, body: *new(T), answer: *new(T),
+		call: func(r *request) (any, error) {
+			body, err := r.readBody()
+			if err != nil {
+				return nil, err
+			}
+			return of(r.Context(), r.uid(), platform.JSONInput[T](body, maskOf(r.query)).Malformed(r.malformed...))
+		},
+	}
+}
+
+func remove[T any](pattern string, of remover[T]) route {
+	kind := of.Kind()
+	return route{
+		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: needing(kind.Delete),
+		call: strict(func(r *request) (any, error) { return nil, of.Delete(r.Context(), r.uid()) }),
+	}
+}
+
+// needing lists the capabilities there are: "" is none.
+func needing(capabilities ...platform.Capability) []platform.Capability {
+	return slices.DeleteFunc(capabilities, func(c platform.Capability) bool { return c == "" })
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -1,0 +1,262 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// populated has one of each kind that is read only, and a repo to hold them.
+type populated struct {
+	*world
+	group, identity, role, binding, repo, tag, subscription, advisory string
+}
+
+const imageDigest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+
+func newPopulated(t *testing.T) *populated {
+	w := &populated{world: newWorld(t)}
+	w.group = w.make("/iam/v2/groups/"+w.org, `{"name":"team","description":"a team"}`)
+	w.identity = w.make("/iam/v2/identities/"+w.org, `{"name":"robot","claimMatch":{"issuer":"`+testIssuer+`","subject":"robot"}}`)
+	w.role = w.make("/iam/v2/roles/"+w.org, `{"name":"lister","capabilities":["CAP_REPO_LIST","groups.list"]}`)
+	w.binding = w.make("/iam/v2/roleBindings/"+w.org, `{"identityUid":"`+w.identity+`","roleUid":"`+w.role+`"}`)
+	w.repo = w.make("/registry/v2/repos/"+w.org, `{"name":"base"}`)
+	w.tag = w.make("/registry/v2/tags/"+w.repo, `{"name":"latest","digest":"`+imageDigest+`"}`)
+	w.subscription = w.make("/events/v2/subscriptions/"+w.org, `{"sink":"https://sink.example.com/a"}`)
+	ctx := platform.WithActor(t.Context(), platform.Operator("import"))
+	advisory := &platform.Advisory{AdvisoryID: "GO-2024-0001", ArtifactName: "stdlib", Author: "osv", Aliases: []string{"CVE-2024-1"}, Origin: "osv",
+		Events: []platform.AdvisoryEvent{{Author: "osv", Fixed: &platform.Fixed{FixedVersion: "1.2.3"}}}}
+	other := &platform.Advisory{AdvisoryID: "GO-2024-0002", ArtifactName: "net", ArtifactType: "go"}
+	if _, err := w.p.Advisories.Import(ctx, platform.UID(w.org), []*platform.Advisory{advisory, other}); err != nil {
+		t.Fatal(err)
+	}
+	w.advisory = string(advisory.UID)
+	if _, err := w.p.Vulnerabilities.Import(ctx, []*platform.Vulnerability{
+		{ID: "GO-2024-0001", Summary: "bad", Aliases: []string{"CVE-2024-1"}}, {ID: "GO-2024-0002"}, {ID: "GO-2024-0003"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.p.Images.Import(ctx, []*platform.Image{{Repo: platform.UID(w.repo), Digest: imageDigest, Architectures: []platform.Architecture{
+		{Name: "arm64", Size: 7}, {Name: "amd64", Size: 1 << 40},
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// requests makes a good request for every operation, by its name; n tells the
+// requests of one operation apart.
+func (w *populated) requests() map[string]func(n int) (uid, suffix, body string) {
+	of := func(uid, suffix, body string) func(int) (string, string, string) {
+		return func(n int) (string, string, string) { return uid, suffix, strings.ReplaceAll(body, "#", fmt.Sprint(n)) }
+	}
+	collection := of("", "", "")
+	fresh := func(path, body string) func(int) (string, string, string) {
+		return func(n int) (string, string, string) {
+			return w.make(path, strings.ReplaceAll(body, "#", fmt.Sprint(n))), "", ""
+		}
+	}
+	robot := func(n int) string { return w.make("/iam/v2/identities/"+w.org, fmt.Sprintf(`{"name":"fresh %d"}`, n)) }
+	binding := func(n int) string { return `{"identityUid":"` + robot(n) + `","roleUid":"` + w.role + `"}` }
+	image := "/digests/" + imageDigest
+	return map[string]func(int) (string, string, string){
+		"ListGroups":  collection,
+		"GetGroup":    of(w.group, "", ""),
+		"CreateGroup": of(w.group, "", `{"name":"g #"}`),
+		"UpdateGroup": of(w.group, "", `{"description":"d #"}`),
+		"DeleteGroup": fresh("/iam/v2/groups/"+w.org, `{"name":"gone #"}`),
+
+		"ListIdentities": collection,
+		"GetIdentity":    of(w.identity, "", ""),
+		"CreateIdentity": of(w.group, "", `{"name":"i #"}`),
+		"UpdateIdentity": of(w.identity, "", `{"company":"c #"}`),
+		"DeleteIdentity": fresh("/iam/v2/identities/"+w.org, `{"name":"gone #"}`),
+		"LookupIdentity": of("", "?subject=robot&issuer="+testIssuer, ""),
+
+		"ListRoles":  collection,
+		"GetRole":    of(w.role, "", ""),
+		"CreateRole": of(w.group, "", `{"name":"r #","capabilities":["CAP_TAG_LIST"]}`),
+		"UpdateRole": of(w.role, "", `{"description":"d #"}`),
+		"DeleteRole": fresh("/iam/v2/roles/"+w.org, `{"name":"gone #"}`),
+
+		"ListRoleBindings":  collection,
+		"GetRoleBinding":    of(w.binding, "", ""),
+		"CreateRoleBinding": func(n int) (string, string, string) { return w.org, "", binding(n) },
+		"UpdateRoleBinding": of(w.binding, "", `{"roleUid":"`+string(platform.ViewerRole)+`"}`),
+		"DeleteRoleBinding": func(n int) (string, string, string) { return w.make("/iam/v2/roleBindings/"+w.org, binding(n)), "", "" },
+		"BatchCreateRoleBindings": func(n int) (string, string, string) {
+			return "", "", fmt.Sprintf(`{"parent":%q,"roleUid":%q,"requests":[{"roleBinding":{"identityUid":%q}},{"parent":%q,"role_binding":{"identity_uid":%q,"role_uid":%q}}]}`,
+				w.org, w.role, robot(n), w.org, w.identity, w.make("/iam/v2/roles/"+w.org, fmt.Sprintf(`{"name":"for batch %d"}`, n)))
+		},
+
+		"ListRepos":        collection,
+		"GetRepo":          of(w.repo, "", ""),
+		"CreateRepo":       of(w.group, "", `{"name":"r#"}`),
+		"UpdateRepo":       of(w.repo, "", `{"description":"d #"}`),
+		"DeleteRepo":       fresh("/registry/v2/repos/"+w.org, `{"name":"gone#"}`),
+		"GetRepoReadme":    of(w.repo, "/readme", ""),
+		"UpdateRepoReadme": of(w.repo, "/readme", `{"content":"# #"}`),
+
+		"ListTags":  collection,
+		"GetTag":    of(w.tag, "", ""),
+		"CreateTag": of(w.repo, "", `{"name":"v#","digest":"`+imageDigest+`"}`),
+		"DeleteTag": fresh("/registry/v2/tags/"+w.repo, `{"name":"gone#","digest":"`+imageDigest+`"}`),
+
+		"GetArchitectures": of(w.repo, image+"/architectures", ""),
+		"GetSize":          of(w.repo, image+"/size?architecture=arm64", ""),
+
+		"ListAdvisories":            collection,
+		"GetAdvisory":               of(w.advisory, "", ""),
+		"ListVulnerabilityMetadata": collection,
+
+		"ListSubscriptions":  collection,
+		"GetSubscription":    of(w.subscription, "", ""),
+		"CreateSubscription": of(w.group, "", `{"sink":"https://sink.example.com/#"}`),
+		"DeleteSubscription": fresh("/events/v2/subscriptions/"+w.org, `{"sink":"https://gone.example.com/#"}`),
+
+		"Ping": of("", "", ""),
+	}
+}
+
+func TestEveryRouteServesInEverySpellingOfItsPath(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	requests := w.requests()
+	spellings := map[string]func(string) string{
+		"plain":   func(uid string) string { return uid },
+		"escaped": func(uid string) string { return strings.ReplaceAll(uid, "/", "%2F") },
+		"lower":   func(uid string) string { return strings.ReplaceAll(uid, "/", "%2f") },
+	}
+	n := 0
+	for _, r := range routes(w.p) {
+		request := requests[r.name]
+		if request == nil {
+			t.Errorf("%s is not tested here", r.name)
+			continue
+		}
+		if r.name == "CreateGroup" && !strings.Contains(r.pattern, "{") {
+			continue // makes organisations: see below
+		}
+		for name, spelled := range spellings {
+			n++
+			uid, suffix, body := request(n)
+			prefix, _, open := strings.Cut(r.pattern, "{")
+			if !open && name != "plain" {
+				continue
+			}
+			got := w.do(r.method, prefix+spelled(uid)+suffix, body)
+			if got.status != http.StatusOK {
+				t.Errorf("%s %s: %d %s", r.name, got.asked, got.status, got.raw)
+			}
+			if r.method == http.MethodDelete && (got.raw != "" || got.header.Get("Content-Length") != "0" || got.header.Get("Content-Type") != "") {
+				t.Errorf("%s: %q %v", got.asked, got.raw, got.header)
+			}
+			if r.method != http.MethodDelete && got.header.Get("Content-Type") != "application/json" {
+				t.Errorf("%s: %v", got.asked, got.header)
+			}
+			if got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("ETag") != "" {
+				t.Errorf("%s: %v", got.asked, got.header)
+			}
+			if r.plural != "" && (got.json[r.plural] == nil || got.json["totalCount"] == nil || got.json["skipped"] != 0.0) {
+				t.Errorf("%s: %s", got.asked, got.raw)
+			}
+		}
+	}
+	if got := w.get("/registry/v2/repos/" + w.org + "%2F" + strings.TrimPrefix(w.repo, w.org+"/")); got.text("uid") != w.repo {
+		t.Errorf("mixed spellings: %s", got.raw)
+	}
+}
+
+func TestARootGroupIsMadeWithoutAParent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, path := range []string{"/iam/v2/groups", "/iam/v2/groups/", "/iam/v2beta1/groups", "/iam/v2beta1/groups/"} {
+		got := w.do(http.MethodPost, path, fmt.Sprintf(`{"name":"root %d"}`, i)).must(http.StatusOK)
+		if uid := got.text("uid"); len(uid) != 40 {
+			t.Errorf("%s: %s", path, got.raw)
+		}
+	}
+}
+
+// timestamp is the form of every time on the wire.
+var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+
+// members are the names of an answer's members, sorted.
+func members(object map[string]any) string {
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func TestAnswersHaveTheWiresFields(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	for path, want := range map[string]string{
+		"/iam/v2/groups/" + w.group:                                                   "createTime description name status uid updateTime verified",
+		"/iam/v2/identities/" + w.identity:                                            "claimMatch createTime name uid updateTime",
+		"/iam/v2/roles/" + w.role:                                                     "capabilities createTime name uid updateTime",
+		"/iam/v2/roles/" + string(platform.ViewerRole):                                "description name uid",
+		"/iam/v2/roleBindings/" + w.binding:                                           "createTime group identity role uid",
+		"/registry/v2/repos/" + w.repo:                                                "createTime name uid updateTime",
+		"/registry/v2/repos/" + w.repo + "/readme":                                    "uid",
+		"/registry/v2/tags/" + w.tag:                                                  "deprecated digest name uid updateTime",
+		"/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/size":          "architecture size",
+		"/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/architectures": "architectures",
+		"/vulnerabilities/v2/advisories/" + w.advisory:                                "advisoryId aliases artifactName author createTime events uid updateTime",
+		"/events/v2/subscriptions/" + w.subscription:                                  "createTime sink uid updateTime",
+		"/iam/v2/identities:lookupIdentity?subject=robot&issuer=" + testIssuer:        "uid",
+		"/ping/v2/ping": "response",
+	} {
+		got := w.get(path)
+		if members(got.json) != want {
+			t.Errorf("%s: %s, want %s", path, members(got.json), want)
+		}
+		for _, name := range []string{"createTime", "updateTime"} {
+			if s := got.text(name); s != "" && !timestamp.MatchString(s) {
+				t.Errorf("%s: %s %q", path, name, s)
+			}
+		}
+	}
+}
+
+func TestAnswersHoldTheirValues(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	binding := w.get("/iam/v2/roleBindings/" + w.binding)
+	for _, c := range []struct{ got, want string }{
+		{binding.text("identity", "uid"), w.identity},
+		{binding.text("identity", "subject"), "robot"},
+		{binding.text("identity", "issuer"), testIssuer},
+		{binding.text("group", "name"), "acme"},
+		{binding.text("role", "name"), "lister"},
+		{w.get("/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/size").raw, `{"size":"1099511627776","architecture":"amd64"}` + "\n"},
+		{w.get("/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/size?architecture=arm64").raw, `{"size":"7","architecture":"arm64"}` + "\n"},
+		{w.get("/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/architectures").raw, `{"architectures":["arm64","amd64"]}` + "\n"},
+		{w.get("/iam/v2/identities:lookupIdentity?subject=robot&issuer=" + testIssuer).text("uid"), w.identity},
+		{w.as(nobody, http.MethodGet, "/ping/v2/ping", "").must(200).raw, `{"response":"pong"}` + "\n"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+	made := w.do(http.MethodPost, "/events/v2/subscriptions/"+w.group, `{"sink":"https://sink.example.com"}`).must(200)
+	if !strings.HasPrefix(made.text("secret"), "whsec_") {
+		t.Errorf("the secret is not shown when it is made: %s", made.raw)
+	}
+	batch := w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate",
+		`{"parent":"`+w.group+`","roleUid":"`+w.role+`","requests":[{"roleBinding":{"identityUid":"`+w.identity+`"}}]}`).must(200)
+	if list, _ := batch.json["roleBindings"].([]any); len(list) != 1 || members(list[0].(map[string]any)) != "createTime group identity role uid" {
+		t.Errorf("batchCreate: %s", batch.raw)
+	}
+	if got := w.get("/iam/v2/roles?name=viewer").raw; strings.Contains(got, "capabilities") {
+		t.Errorf("a built-in role in a list: %s", got)
+	}
+}
