@@ -1,0 +1,33 @@
+// Package platform is the product: the kinds of a cloud platform's v2 API,
+// their rules, every operation on them, and who may do what. It imports the
+// standard library only; protocols are adapters above it, databases below.
+//
+// # Map
+//
+// A file per kind tells one noun whole: its type, rules, filter and
+// operations. group.go, identity.go, role.go and role_binding.go decide who
+// may do what; repo.go, tag.go and image.go are the registry; advisory.go and
+// vulnerability.go come from feeds; subscription.go asks for events.
+//
+// What kinds share:
+//
+//	uid.go         a resource's name is its path
+//	kind.go        the recipes: get, list, create, update, delete
+//	mask.go        what a caller sends, and which fields it is for
+//	page.go        page sizes, orders, sealed page tokens
+//	check.go       what names and texts must be
+//	actor.go       who asks: tokens, identities and their grants
+//	access.go      what they may see and do, decided from paths
+//	capability.go  the ledger of rights
+//	event.go       the record of each change; event_feed.go reads it live
+//	error.go       what is answered instead of a result
+//	store.go       what a database must do for all this
+//	import.go      many records at once
+//
+// # Adding a kind
+//
+// Write its file here with a Kind value, its filter and operations; give Store
+// and Tx a table for it; describe the table in store/sqlstore and its DDL in a
+// new migration; add a .graphqls file, a resolver file and its routes. A test
+// (every kind is everywhere, in internal/house) tells what was forgotten.
+package platform
