@@ -18,9 +18,14 @@ help: ## Print this help
 run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
 	$(abspath $(BIN)) serve --dev $(ARGS)
 
+# The page that the program embeds. Where it cannot be built, build.sh says so and the program has a small page.
+GRAPHIQL := web/dist/main.js.gz
+$(GRAPHIQL): web/build.sh web/build.mjs web/package.json web/package-lock.json $(wildcard web/graphiql/*) $(wildcard web/builtin/*.js)
+	@web/build.sh
+
 # The version is given here, so Go need not ask git, which refuses in a clone that another user owns.
 .PHONY: build
-build: ## Build the program into bin/atrium (BIN=path overrides)
+build: $(GRAPHIQL) ## Build the program into bin/atrium (BIN=path overrides)
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/atrium
 
 .PHONY: test

@@ -109,7 +109,8 @@ func (s *source) readFile(ctx context.Context, path string) error {
 	case zipArchive:
 		return s.readZip(ctx, path, file)
 	default:
-		return s.document(ctx, Place{File: path}, s.log.counted(file))
+		_, err := s.document(ctx, Place{File: path}, s.log.counted(file))
+		return err
 	}
 }
 
@@ -131,7 +132,7 @@ func (s *source) readTar(ctx context.Context, path string, file io.Reader) error
 		if header.Typeflag != tar.TypeReg || formatOf(header.Name) != oneDocument {
 			continue
 		}
-		if err := s.document(ctx, Place{File: path, Member: header.Name}, archive); err != nil {
+		if whole, err := s.document(ctx, Place{File: path, Member: header.Name}, archive); err != nil || !whole {
 			return err
 		}
 	}
@@ -167,21 +168,22 @@ func (s *source) readMember(ctx context.Context, at Place, member *zip.File) err
 		return nil
 	}
 	defer r.Close()
-	return s.document(ctx, at, r)
+	_, err = s.document(ctx, at, r)
+	return err
 }
 
-// document hands one document on.
-func (s *source) document(ctx context.Context, at Place, r io.Reader) error {
+// document hands one document on; whole is false where r broke off.
+func (s *source) document(ctx context.Context, at Place, r io.Reader) (whole bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return true, err
 	}
 	s.log.record()
 	b, err := readAll(r)
 	if err != nil {
 		s.log.unread(at, err)
-		return nil
+		return errors.Is(err, errTooLarge), nil
 	}
-	return s.each(at, b)
+	return true, s.each(at, b)
 }
 
 // counted counts what is read of an input file.

@@ -38,7 +38,8 @@ func eachLine(r io.Reader, f func(number int, line []byte) error) (number int, e
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return number, err
 		}
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // some tools begin files so
@@ -47,7 +48,7 @@ func eachLine(r io.Reader, f func(number int, line []byte) error) (number int, e
 				return number, err
 			}
 		}
-		if err != nil {
+		if last {
 			return number, nil
 		}
 		number, line, tooLarge = number+1, line[:0], false

@@ -206,7 +206,7 @@ func (r *registry) imageLine(ctx context.Context, at Place, line []byte) error {
 		r.images.fail(at, unknownRepo(image.Repo))
 		return nil
 	}
-	record := &platform.Image{Repo: repo, Digest: image.Digest, Packages: image.Packages, Architectures: []platform.Architecture{}}
+	record := &platform.Image{Repo: repo, Digest: image.Digest, Packages: image.Packages}
 	for _, a := range image.Architectures {
 		record.Architectures = append(record.Architectures, platform.Architecture(a))
 	}

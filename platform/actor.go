@@ -31,6 +31,7 @@ type Actor struct {
 	Identities             []UID
 	Expires                time.Time // of its token: what stays open longer must end then
 
+	audience string // one that its token names, where it was not made for this service
 	grants   []grant
 	operator string // an operator's command, from which no capability is asked
 }
@@ -77,6 +78,9 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 		return nil, err
 	}
 	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, Expires: c.Expires}
+	if !c.ServiceAudience && len(c.Audience) > 0 {
+		a.audience = c.Audience[0]
+	}
 	for _, candidate := range candidates {
 		identity := candidate.Identity
 		if !identity.matches(c) {
@@ -215,11 +219,14 @@ func oneMatches(exact, pattern, got string) bool {
 	return fullMatch(pattern, got)
 }
 
+// fullMatch reports whether a pattern matches all of s. The pattern is left as
+// it is: put between \A(?: and )\z it could close that group.
 func fullMatch(pattern, s string) bool {
-	re, err := fullPattern(pattern)
-	return err == nil && re.MatchString(s)
-}
-
-func fullPattern(pattern string) (*regexp.Regexp, error) {
-	return regexp.Compile(`\A(?:` + pattern + `)\z`)
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return false
+	}
+	re.Longest()
+	at := re.FindStringIndex(s)
+	return at != nil && at[0] == 0 && at[1] == len(s)
 }

@@ -234,7 +234,7 @@ type Advisories struct {
 func (s Advisories) ListOfRepos(ctx context.Context, req ListRequest[AdvisoryFilter], repos []*Repo) ([]Page[Advisory], []error) {
 	return listPointing(ctx, s.resources, req, len(repos), func(i int, req *ListRequest[AdvisoryFilter]) func(Branch) Branch {
 		repo := repos[i]
-		req.UIDP = UIDFilter{DescendantsOf: repo.UID.Root()}
+		req.UIDP.DescendantsOf = repo.UID.Root()
 		req.Filter.ArtifactNames = []string{repo.Name}
 		return func(b Branch) Branch { return Branch{Relation: OfArtifact, Name: repo.Name, Inside: b.UID} }
 	})

@@ -137,6 +137,8 @@ func ParseCapability(s string) (Capability, error) {
 	return "", fmt.Errorf("must be a capability such as %s", capabilities[0].wire)
 }
 
+func (c Capability) known() bool { _, ok := capabilityBit[c]; return ok }
+
 // WireName is the name of c in the enum of the wire.
 func (c Capability) WireName() string {
 	if i, ok := capabilityBit[c]; ok {

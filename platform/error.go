@@ -247,14 +247,19 @@ func (v violations) err() error {
 }
 
 // inOrder sorts by the position of each violation's field (or of the field it
-// lies in) among fields; unknown ones come last, as found.
+// lies in) among fields. The parent comes first, as in the path; unknown ones
+// come last, as found.
 func (v violations) inOrder(fields []string) violations {
 	position := func(x Violation) int {
 		top, _, _ := strings.Cut(x.Field, ".")
-		if i := slices.Index(fields, top); i >= 0 {
+		switch i := slices.Index(fields, top); {
+		case top == "parent":
+			return -1
+		case i < 0:
+			return len(fields)
+		default:
 			return i
 		}
-		return len(fields)
 	}
 	slices.SortStableFunc(v, func(a, b Violation) int { return position(a) - position(b) })
 	return v

@@ -154,7 +154,7 @@ func (s Groups) signUp(ctx context.Context, in Input[Group]) (*Group, error) {
 	if err := v.inOrder(s.kind.fieldNames()).err(); err != nil {
 		return nil, err
 	}
-	made, err := s.found(ctx, group, &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject})
+	made, err := s.found(ctx, group, &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject, Audience: actor.audience})
 	if err != nil {
 		return nil, err
 	}

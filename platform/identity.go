@@ -4,6 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
 )
 
 // An Identity is who acts. A token acts as every identity whose rule it
@@ -124,11 +128,11 @@ var identityKind = Kind[Identity]{
 
 func (m *ClaimMatch) check(v *violations) {
 	v.oneOfPair("claimMatch.issuer", m.Issuer, m.IssuerPattern, true)
-	v.oneOfPair("claimMatch.subject", m.Subject, m.SubjectPattern, true)
-	v.oneOfPair("claimMatch.audience", m.Audience, m.AudiencePattern, false)
-	if m.Issuer != "" {
+	if m.Issuer != "" && m.IssuerPattern == "" {
 		v.issuer("claimMatch.issuer", m.Issuer)
 	}
+	v.oneOfPair("claimMatch.subject", m.Subject, m.SubjectPattern, true)
+	v.oneOfPair("claimMatch.audience", m.Audience, m.AudiencePattern, false)
 	if len(m.Claims)+len(m.ClaimPatterns) > maxClaims {
 		v.add("claimMatch.claims", "must be at most %d, patterns included", maxClaims)
 	}
@@ -152,6 +156,8 @@ func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
 		v.add(field, "is required, or its pattern")
 	case len(exact) > 2048:
 		v.add(field, "must be at most 2048 bytes")
+	case strings.ContainsFunc(exact, unicode.IsControl):
+		v.add(field, "must not hold control characters")
 	}
 	if pattern != "" {
 		v.pattern(field+"Pattern", pattern)
@@ -161,7 +167,7 @@ func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
 func (v *violations) pattern(field, pattern string) {
 	if len(pattern) > maxPatternBytes {
 		v.add(field, "must be at most %d bytes", maxPatternBytes)
-	} else if _, err := fullPattern(pattern); err != nil {
+	} else if _, err := regexp.Compile(pattern); err != nil {
 		v.add(field, "must be an RE2 pattern")
 	}
 }
@@ -210,26 +216,39 @@ func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) 
 // Update changes an identity. Who changes its rule decides who acts with what
 // is bound to it, and so must hold all of that.
 func (s Identities) Update(ctx context.Context, uid UID, in Input[Identity]) (*Identity, error) {
-	actor, err := caller(ctx)
+	change, fields, err := s.change(ctx, uid, in)
 	if err != nil {
-		return nil, err
+		return nil, s.kind.in(err)
 	}
-	return s.updateIf(ctx, uid, in, noTwin, func(tx Tx, change *Identity, fields []string) error {
-		for _, field := range fields {
-			if field == "claimMatch" || field == "staticKeys" {
-				return s.holdsAllBound(ctx, tx, actor, uid)
-			}
+	fields = change.oneRule(fields)
+	return s.write(ctx, uid, change, fields, noTwin, func(tx Tx, _ *Identity, fields []string) error {
+		if slices.Contains(fields, "claimMatch") || slices.Contains(fields, "staticKeys") {
+			return s.holdsAllBound(ctx, tx, uid)
 		}
 		return nil
 	})
 }
 
-func (s Identities) holdsAllBound(ctx context.Context, tx Tx, actor *Actor, uid UID) error {
+// oneRule adds the rule that a change replaces by one of the other type.
+func (i *Identity) oneRule(fields []string) []string {
+	if i.StaticKeys != nil && !slices.Contains(fields, "claimMatch") {
+		return append(fields, "claimMatch")
+	}
+	if i.ClaimMatch != nil && !slices.Contains(fields, "staticKeys") {
+		return append(fields, "staticKeys")
+	}
+	return fields
+}
+
+func (s Identities) holdsAllBound(ctx context.Context, tx Tx, uid UID) error {
+	actor, err := caller(ctx)
+	if err != nil {
+		return err
+	}
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return err
 	}
-	actor, err := actor.refreshed(ctx, tx)
-	if err != nil {
+	if actor, err = actor.refreshed(ctx, tx); err != nil {
 		return err
 	}
 	bound, err := tx.Grants(ctx, []UID{uid})
@@ -245,7 +264,9 @@ func (s Identities) holdsAllBound(ctx context.Context, tx Tx, actor *Actor, uid 
 }
 
 // Delete removes an identity that no role is bound to.
-func (s Identities) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+func (s Identities) Delete(ctx context.Context, uid UID) error {
+	return s.removeIf(ctx, uid, func(tx Tx) error { return tx.Lock(ctx, uid.Root()) }) // nobody binds it meanwhile
+}
 
 // Lookup finds the identity that tokens of exactly this issuer and subject
 // act as; the oldest of several. Any valid token may ask.

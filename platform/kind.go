@@ -189,11 +189,13 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) Branch) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
+	// Only scopes of whole subtrees can be narrowed to what points somewhere.
+	alone := req.PageToken != "" || req.UIDP.narrow()
 	var q Query[F]
 	for i := range n {
 		requests[i] = req
 		narrow := point(i, &requests[i])
-		if req.PageToken != "" {
+		if alone {
 			pages[i], errs[i] = r.List(ctx, requests[i])
 			continue
 		}
@@ -205,7 +207,7 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 			scopes[i].branches = append(scopes[i].branches, narrow(b))
 		}
 	}
-	if req.PageToken != "" || n == 0 {
+	if alone || n == 0 {
 		return pages, errs
 	}
 	q.Filter = req.Filter // the scopes say the rest
@@ -288,9 +290,10 @@ func (r resources[T, F]) paging(ctx context.Context, req ListRequest[F], v *viol
 func (r resources[T, F]) page(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
 	name := listName(r.kind.Name, req.UIDP, req.Filter)
 	order := slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field })
+	issued, sealer := r.p.options.Clock(), r.p.sealer.Load()
 	cursor := func(row *T) string {
-		return r.p.sealer.Load().seal(token{
-			issued: r.p.options.Clock(), order: order, desc: q.Order.Desc,
+		return sealer.seal(token{
+			issued: issued, order: order, desc: q.Order.Desc,
 			Position: Position{r.kind.Orders[order].Value(row), r.kind.UID(row)},
 		}, name)
 	}
@@ -402,8 +405,13 @@ func (r resources[T, F]) updateIf(ctx context.Context, uid UID, in Input[T], sam
 	if err != nil {
 		return nil, r.kind.in(err)
 	}
+	return r.write(ctx, uid, change, fields, same, check)
+}
+
+// write stores the fields of an accepted change.
+func (r resources[T, F]) write(ctx context.Context, uid UID, change *T, fields []string, same func(*T) F, check func(Tx, *T, []string) error) (*T, error) {
 	var row *T
-	err = r.p.store.Write(ctx, func(tx Tx) error {
+	err := r.p.store.Write(ctx, func(tx Tx) error {
 		if err := check(tx, change, fields); err != nil {
 			return err
 		}

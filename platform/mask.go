@@ -107,32 +107,53 @@ func (in Input[T]) listed(fields []Field, v *violations) []string {
 // list is ignored, known or not.
 func (in Input[T]) decode(fields []Field, listed []string, v *violations) (T, []string) {
 	*v = append(*v, in.malformed...)
-	if in.body == nil {
-		return in.resource, in.given
-	}
-	resource := in.resource
-	var body map[string]json.RawMessage
-	if err := unmarshalObject(in.body, &body); err != nil {
+	var resource T
+	body, err := in.members()
+	if err != nil {
 		v.add("body", "%s", err)
 		return resource, nil
 	}
 	narrow := listed != nil && !slices.Equal(in.mask, []string{"*"})
 	var given []string
-	for _, key := range sortedKeys(body) {
-		f := findField(fields, key)
+	for _, m := range body {
+		f := findField(fields, m.name)
 		switch {
 		case narrow && (f == nil || !slices.Contains(listed, f.Name)):
 		case f == nil:
-			v.add(shown(key), "is not a field of this resource")
+			v.add(shown(m.name), "is not a field of this resource")
 		case f.Mode == OutputOnly:
 		case slices.Contains(given, f.Name):
 			v.add(f.Name, "is given twice")
 		default:
 			given = append(given, f.Name)
-			decodeField(&resource, f.Name, body[key], v)
+			decodeField(&resource, f.Name, m.value, v)
 		}
 	}
 	return resource, given
+}
+
+// members is what was given, as JSON: of a typed resource the named fields,
+// null for those that are empty.
+func (in Input[T]) members() ([]rawMember, error) {
+	if in.body != nil {
+		return readObject(in.body)
+	}
+	all, err := json.Marshal(in.resource)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(all, &values); err != nil {
+		return nil, err
+	}
+	named := make([]rawMember, len(in.given))
+	for i, name := range in.given {
+		named[i] = rawMember{name, json.RawMessage("null")}
+		if value, ok := values[name]; ok {
+			named[i].value = value
+		}
+	}
+	return named, nil
 }
 
 func decodeField(resource any, name string, value json.RawMessage, v *violations) {
@@ -170,18 +191,27 @@ func unmarshalMembers(b []byte, members ...member) error {
 	if string(b) == "null" {
 		return nil
 	}
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(b, &given); err != nil {
+	if err := json.Unmarshal(b, &map[string]json.RawMessage{}); err != nil {
+		return err // it tells that b is no object as it tells of any wrong type
+	}
+	all, err := readObject(b)
+	if err != nil {
 		return err
 	}
 	var faults violations
-	for _, name := range sortedKeys(given) {
-		i := slices.IndexFunc(members, func(m member) bool { return m.name == camel(name) })
+	seen := make([]bool, len(members))
+	for _, m := range all {
+		i := slices.IndexFunc(members, func(known member) bool { return known.name == camel(m.name) })
 		if i < 0 {
-			faults.add(shown(name), "is not a field of this object")
+			faults.add(shown(m.name), "is not a field of this object")
 			continue
 		}
-		err := json.Unmarshal(given[name], members[i].to)
+		if seen[i] {
+			faults.add(members[i].name, "is given twice")
+			continue
+		}
+		seen[i] = true
+		err := json.Unmarshal(m.value, members[i].to)
 		var wrongType *json.UnmarshalTypeError
 		switch {
 		case err == nil:
@@ -212,22 +242,42 @@ func jsonTypeName(t reflect.Type) string {
 	}
 }
 
-// unmarshalObject reads one JSON object and nothing behind it. An empty body
-// is an empty object.
-func unmarshalObject(b []byte, into *map[string]json.RawMessage) error {
+// A rawMember is one member of a JSON object.
+type rawMember struct {
+	name  string
+	value json.RawMessage
+}
+
+// readObject reads one JSON object and nothing behind it: its members sorted
+// by name, each as often as it is given. An empty body is an empty object.
+func readObject(b []byte) ([]rawMember, error) {
 	b = bytes.TrimSpace(b)
 	switch {
 	case len(b) == 0:
-		return nil
+		return nil, nil
 	case !utf8.Valid(b):
-		return errors.New("must be UTF-8")
+		return nil, errors.New("must be UTF-8")
 	case b[0] != '{':
-		return errors.New("must be a JSON object")
+		return nil, errors.New("must be a JSON object")
 	}
-	if err := json.Unmarshal(b, into); err != nil {
-		return fmt.Errorf("must be a JSON object: %s", err)
+	var whole json.RawMessage
+	if err := json.Unmarshal(b, &whole); err != nil {
+		return nil, fmt.Errorf("must be a JSON object: %s", err)
 	}
-	return nil
+	var members []rawMember
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	_, err := decoder.Token() // {
+	for err == nil && decoder.More() {
+		var m rawMember
+		var name json.Token
+		if name, err = decoder.Token(); err == nil {
+			m.name, _ = name.(string)
+			err = decoder.Decode(&m.value)
+		}
+		members = append(members, m)
+	}
+	slices.SortStableFunc(members, func(a, b rawMember) int { return strings.Compare(a.name, b.name) })
+	return members, err
 }
 
 // findField finds a field by any spelling of its name.

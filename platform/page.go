@@ -3,7 +3,8 @@ package platform
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -31,6 +32,11 @@ type UIDFilter struct {
 	ChildrenOf    UID   `json:",omitempty"` // the parent is
 	InRoot        bool  `json:",omitempty"` // without a parent
 	IDs           []UID `json:",omitempty"` // one of these
+}
+
+// narrow reports whether f asks for less than a subtree.
+func (f UIDFilter) narrow() bool {
+	return f.IDs != nil || f.AncestorsOf != "" || f.ChildrenOf != "" || f.InRoot
 }
 
 // Parts says what a list is asked for; the zero value asks for all of it.
@@ -226,21 +232,41 @@ func unpackUID(b []byte) (UID, []byte, error) {
 // A sealer seals and opens tokens with AES-256-GCM. Its keys live in the
 // database, so that every replica and every restart opens every token;
 // retired keys are kept for opening.
+//
+// The nonce of a token follows from what is sealed, so that one place in one
+// list has one token: an edge's cursor equals the page's end cursor. Equal
+// nonces thus mean equal tokens, which tell nothing new.
 type sealer struct {
 	newest byte
-	keys   map[byte]cipher.AEAD
+	keys   map[byte]sealingKey
+}
+
+type sealingKey struct {
+	cipher.AEAD
+	nonces []byte // key of the MAC that nonces are cut from
+}
+
+func (k sealingKey) nonce(plain, list []byte) []byte {
+	mac := hmac.New(sha256.New, k.nonces)
+	mac.Write(binary.BigEndian.AppendUint32(nil, uint32(len(plain))))
+	mac.Write(plain)
+	mac.Write(list)
+	return mac.Sum(nil)[:k.NonceSize()]
 }
 
 func newSealer(keys []Key) (*sealer, error) {
-	s := &sealer{keys: make(map[byte]cipher.AEAD, len(keys))}
+	s := &sealer{keys: make(map[byte]sealingKey, len(keys))}
 	for _, k := range keys {
 		block, err := aes.NewCipher(k.Material)
 		if err != nil {
 			return nil, err
 		}
-		if s.keys[byte(k.ID)], err = cipher.NewGCM(block); err != nil {
+		aead, err := cipher.NewGCM(block)
+		if err != nil {
 			return nil, err
 		}
+		nonces := sha256.Sum256(append([]byte("nonces of page tokens\x00"), k.Material...))
+		s.keys[byte(k.ID)] = sealingKey{aead, nonces[:]}
 		s.newest = max(s.newest, byte(k.ID))
 	}
 	return s, nil
@@ -248,11 +274,9 @@ func newSealer(keys []Key) (*sealer, error) {
 
 // seal answers base64url(key id | nonce | sealed).
 func (s *sealer) seal(t token, list []byte) string {
-	aead := s.keys[s.newest]
-	b := make([]byte, 1+aead.NonceSize(), 256)
-	b[0] = s.newest
-	_, _ = rand.Read(b[1:])
-	return base64.RawURLEncoding.EncodeToString(aead.Seal(b, b[1:], t.bytes(), list))
+	key, plain := s.keys[s.newest], t.bytes()
+	b := append([]byte{s.newest}, key.nonce(plain, list)...)
+	return base64.RawURLEncoding.EncodeToString(key.Seal(b, b[1:], plain, list))
 }
 
 // looksSealed reports whether text has the form of a page token.
@@ -264,7 +288,7 @@ func looksSealed(text string) bool {
 
 func (s *sealer) open(sealed string, list []byte) (token, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
-	if err != nil || len(b) == 0 {
+	if err != nil || len(b) == 0 || strings.ContainsAny(sealed, "\r\n") { // which the decoder passes over
 		return token{}, errToken
 	}
 	aead, ok := s.keys[b[0]]

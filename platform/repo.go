@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -205,5 +206,7 @@ func (v *violations) text(field, s string, most int) {
 		v.add(field, "must be at most %d bytes", most)
 	case !utf8.ValidString(s):
 		v.add(field, "must be UTF-8")
+	case strings.ContainsRune(s, 0):
+		v.add(field, "must not hold the character U+0000")
 	}
 }

@@ -111,6 +111,9 @@ var roleKind = Kind[Role]{
 			v.line("description", r.Description)
 		}
 		if changed("capabilities") {
+			if slices.ContainsFunc(r.Capabilities, func(c Capability) bool { return !c.known() }) {
+				v.add("capabilities", "must be capabilities such as %s", capabilities[0].wire)
+			}
 			r.Capabilities = setOf(r.Capabilities).list() // sorted, each once
 		}
 	},
@@ -159,7 +162,7 @@ func (s Roles) Delete(ctx context.Context, uid UID) error {
 	if err := s.notBuiltIn(ctx, uid); err != nil {
 		return err
 	}
-	return s.remove(ctx, uid)
+	return s.removeIf(ctx, uid, func(tx Tx) error { return tx.Lock(ctx, uid.Root()) }) // nobody binds it meanwhile
 }
 
 // notBuiltIn refuses to change a role that no organisation owns.

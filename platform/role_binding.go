@@ -145,16 +145,20 @@ func (s RoleBindings) bind(ctx context.Context, parent UID, ins []Input[RoleBind
 	if err != nil {
 		return nil, err
 	}
+	var made []*RoleBinding
 	err = s.p.store.Write(ctx, func(tx Tx) error {
+		made = make([]*RoleBinding, len(bindings))
 		for i, b := range bindings {
-			if err := s.mayBind(ctx, tx, parent, b, place(i)); err != nil {
+			one := *b // which is read back; b stays, should the unit be run again
+			made[i] = &one
+			if err := s.mayBind(ctx, tx, parent, b); err != nil {
 				return err
 			}
 		}
-		if err := s.rows(tx).Insert(ctx, bindings...); err != nil {
+		if err := s.rows(tx).Insert(ctx, made...); err != nil {
 			return err
 		}
-		return s.hydrate(ctx, tx, bindings, verb)
+		return s.hydrate(ctx, tx, made, verb)
 	})
 	switch {
 	case errors.Is(err, ErrDuplicate):
@@ -162,7 +166,7 @@ func (s RoleBindings) bind(ctx context.Context, parent UID, ins []Input[RoleBind
 	case errors.Is(err, ErrNoParent):
 		return nil, missing("Group", parent)
 	}
-	return bindings, err
+	return made, err
 }
 
 // acceptAll accepts every binding, or reports what is wrong with all of them.
@@ -177,6 +181,7 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []Input[Rol
 		}
 		bindings[i] = b
 		if e == nil {
+			b.reach(parent, place(i), &all)
 			continue
 		}
 		for _, x := range e.Violations {
@@ -210,15 +215,27 @@ func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBindin
 	return nil
 }
 
-// mayBind demands of a binding on group that its identity and role exist where
-// they can be bound, and that the caller holds what the role grants.
-func (s RoleBindings) mayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding, prefix string) error {
-	if !group.Within(b.IdentityUID.Parent()) {
-		return Invalid(Violation{prefix + "identityUid", "acts only within the group it lives under, " + string(b.IdentityUID.Parent())})
+// reach adds what keeps a binding from counting on group: identities and roles
+// reach no further than the group that they live under.
+func (b *RoleBinding) reach(group UID, prefix string, v *violations) {
+	if home := b.IdentityUID.Parent(); home == "" {
+		v.add(prefix+"identityUid", "is not the UID of an identity")
+	} else if !group.Within(home) {
+		v.add(prefix+"identityUid", "acts only within the group it lives under, %s", home)
 	}
-	if !IsBuiltInRole(b.RoleUID) && !group.Within(b.RoleUID.Parent()) {
-		return Invalid(Violation{prefix + "roleUid", "can be bound only within the group it lives under, " + string(b.RoleUID.Parent())})
+	if IsBuiltInRole(b.RoleUID) {
+		return
 	}
+	if home := b.RoleUID.Parent(); home == "" {
+		v.add(prefix+"roleUid", "is not the UID of a role")
+	} else if !group.Within(home) {
+		v.add(prefix+"roleUid", "can be bound only within the group it lives under, %s", home)
+	}
+}
+
+// mayBind demands of a binding on group that its identity and role exist, and
+// that the caller holds what the role grants.
+func (s RoleBindings) mayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding) error {
 	// The locks come before the reads: what they find must hold until commit.
 	if err := tx.Lock(ctx, group.Root()); err != nil {
 		return err
@@ -260,6 +277,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 		return nil, s.kind.in(err)
 	}
 	var row *RoleBinding
+	var wanted RoleBinding
 	err = s.p.store.Write(ctx, func(tx Tx) error {
 		current, err := s.locked(ctx, tx, uid)
 		if err != nil {
@@ -277,10 +295,14 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 				return err
 			}
 		}
-		if err := s.mayBind(ctx, tx, uid.Parent(), next, ""); err != nil {
+		var v violations
+		if next.reach(uid.Parent(), "", &v); len(v) > 0 {
+			return v.err()
+		}
+		if err := s.mayBind(ctx, tx, uid.Parent(), next); err != nil {
 			return err
 		}
-		change = next
+		wanted = *next
 		if err := s.rows(tx).Update(ctx, next, fields...); err != nil {
 			return err
 		}
@@ -288,7 +310,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 		return s.hydrate(ctx, tx, []*RoleBinding{row}, "updated")
 	})
 	if errors.Is(err, ErrDuplicate) {
-		err = s.alreadyExists(ctx, uid.Parent(), sameBinding(change))
+		err = s.alreadyExists(ctx, uid.Parent(), sameBinding(&wanted))
 	}
 	if err != nil {
 		return nil, s.kind.in(err)

@@ -100,28 +100,57 @@ func (v *violations) sink(sink string, private []string) {
 		v.add("sink", "must be at most %d bytes", maxSinkBytes)
 	case err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "":
 		v.add("sink", "must be an https URL without user and fragment")
-	case slices.Contains(private, u.Hostname()):
+	case u.Scheme == "http" && isListed(u.Hostname(), private):
 	case u.Scheme != "https":
 		v.add("sink", "must be an https URL")
-	case !publicHost(u.Hostname()):
+	case !isListed(u.Hostname(), private) && !publicHost(u.Hostname()):
 		v.add("sink", "must be a host that is reachable from the internet")
 	}
+}
+
+func isListed(host string, hosts []string) bool {
+	return slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 
 // publicHost refuses what is not a public host by its spelling alone.
 func publicHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		ip = ip.Unmap()
-		return ip.IsGlobalUnicast() && !ip.IsPrivate() && !sharedSpace.Contains(ip)
+		within := func(network netip.Prefix) bool { return network.Contains(ip) }
+		return ip.Zone() == "" && !slices.ContainsFunc(specialNetworks, within)
 	}
-	name := strings.ToLower(strings.TrimSuffix(host, "."))
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".internal") || !strings.Contains(name, ".") {
+	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
+	// Other letters have an ASCII form; without it they could turn into any
+	// of the names and addresses that are refused here.
+	plain := func(label string) bool {
+		return label != "" && strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+	}
+	last := labels[len(labels)-1]
+	switch {
+	case len(labels) < 2 || slices.ContainsFunc(labels, func(label string) bool { return !plain(label) }):
 		return false
+	case last == "localhost" || last == "internal":
+		return false
+	default:
+		// Odd spellings of addresses: 127.1, 0x7f.0.0.1, 0177.0.0.1.
+		return last[0] < '0' || last[0] > '9'
 	}
-	// Odd spellings of addresses: 127.1, 0x7f.0.0.1, 0177.0.0.1.
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	return last != "" && (last[0] < '0' || last[0] > '9')
 }
+
+// specialNetworks are those of the IANA special-purpose registries, and all of
+// IPv6 outside of global unicast (2000::/3).
+var specialNetworks = func() []netip.Prefix {
+	var networks []netip.Prefix
+	for _, s := range []string{
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+		"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+		"::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+	} {
+		networks = append(networks, netip.MustParsePrefix(s))
+	}
+	return networks
+}()
 
 // newSecret is 32 random bytes as Standard Webhooks writes them.
 func newSecret() string {
@@ -129,6 +158,3 @@ func newSecret() string {
 	_, _ = rand.Read(b[:])
 	return base64.StdEncoding.EncodeToString(b[:])
 }
-
-// sharedSpace is the address space of carrier-grade NAT (RFC 6598).
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")

@@ -112,9 +112,12 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error)
 	if err != nil {
 		return nil, s.kind.in(err)
 	}
-	err = s.put(ctx, repo, tag)
-	if errors.Is(err, ErrDuplicate) {
-		err = s.put(ctx, repo, tag) // another one made it meanwhile: now it can be moved
+	made, err := s.put(ctx, repo, tag)
+	for range 3 { // another one made or deleted it meanwhile: what can be done has changed
+		if !errors.Is(err, ErrDuplicate) && !errors.Is(err, ErrNotFound) {
+			break
+		}
+		made, err = s.put(ctx, repo, tag)
 	}
 	if errors.Is(err, ErrNoParent) {
 		err = missing("Repo", repo)
@@ -122,30 +125,32 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error)
 	if err != nil {
 		return nil, s.kind.in(err)
 	}
-	return tag, nil
+	return made, nil
 }
 
-func (s Tags) put(ctx context.Context, repo UID, tag *Tag) error {
-	return s.p.store.Write(ctx, func(tx Tx) error {
+func (s Tags) put(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
+	err = s.p.store.Write(ctx, func(tx Tx) error {
 		there, err := tx.Tags().List(ctx, Query[TagFilter]{
 			Scope: scopeOf(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 			Filter: TagFilter{Name: tag.Name},
 		})
-		switch {
+		row := *tag
+		switch made = &row; {
 		case err != nil:
 			return err
 		case len(there.Items) > 0:
-			tag.UID = there.Items[0].UID
-			err = s.rows(tx).Update(ctx, tag, "digest", "deprecated", "bundles")
+			made.UID = there.Items[0].UID
+			err = s.rows(tx).Update(ctx, made, "digest", "deprecated", "bundles")
 		default:
-			err = s.rows(tx).Insert(ctx, tag)
+			err = s.rows(tx).Insert(ctx, made)
 		}
 		if err != nil {
 			return err
 		}
-		tx.Record(s.p.event(ctx, s.kind.Event, "created", tag.UID, s.kind.Group(tag), tag))
+		tx.Record(s.p.event(ctx, s.kind.Event, "created", made.UID, s.kind.Group(made), made))
 		return nil
 	})
+	return made, err
 }
 
 // Delete removes a tag.

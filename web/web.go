@@ -1,33 +1,34 @@
 // Package web holds the page a person meets first: the playground, where GraphQL queries are written and run.
 //
-// It serves the built-in page: one HTML file, one style sheet, one script, embedded in the program. It needs
-// nothing beyond its own host, and keeps to a content security policy that allows no inline script.
+// There are two. GraphiQL is a bundle that `make build` puts into dist/ where Node is; a program built with it
+// serves it. The small page is one HTML file with its scripts and styles, written by hand, and always there: it is
+// the playground of a program that was built without GraphiQL. Either needs nothing beyond its own host, and keeps
+// to a content security policy that allows no inline script.
 package web
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"fmt"
 	"html/template"
-	"net"
+	"io/fs"
 	"net/http"
-	"net/netip"
-	"strings"
-	"time"
+	"path"
 )
 
-//go:embed playground.html playground.css playground.js
-var files embed.FS
+// dist is empty but for a file that says so until `make build` has filled it.
+//
+//go:embed builtin graphiql/index.html all:dist
+var embedded embed.FS
 
-// policy lets the page load its own files and talk to its own host, and nothing else. What the built-in page
-// does not use (styles in attributes, blob workers, fonts in data URLs) is what code editors need.
+// policy lets the page load its own files and talk to its own host, and nothing else. Styles in attributes, blob
+// workers and fonts in data URLs are what GraphiQL's editor needs.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
 	"worker-src 'self' blob:; font-src 'self' data:; img-src 'self' data:"
 
 // Options says what the playground shows. The zero value is a playground without examples for /graphql.
 type Options struct {
-	// Endpoint is the path, on the page's own host, that queries are posted to. Empty means /graphql.
+	// Endpoint is the path, on the page's own host, that queries are posted to. Empty means /graphql. GraphiQL
+	// reads the schema at Endpoint + "/schema" for those who may not introspect.
 	Endpoint string
 
 	// Token returns a bearer token to fill in, or "" for none. It is for development mode only. It is asked
@@ -41,7 +42,8 @@ type Options struct {
 
 // Example is a query to start from.
 type Example struct {
-	Name      string `json:"name"`      // on the tab
+	// Name is on the tab. GraphiQL shows the name of the query's operation, and takes this for one that has none.
+	Name      string `json:"name"`
 	Query     string `json:"query"`     // a GraphQL document
 	Variables string `json:"variables"` // a JSON object, or "" for none
 }
@@ -51,51 +53,52 @@ type settings struct {
 	Endpoint string    `json:"endpoint"`
 	Token    string    `json:"token"`
 	Examples []Example `json:"examples"`
+	GraphiQL bool      `json:"graphiql"`
 }
 
-// Playground serves the page at / and its files below /playground/; every other path is not found.
+// Playground serves the page at /, the small page at /playground/small as well, and their files below
+// /playground/; every other path is not found.
 //
 // In the page's URL, ?query= and ?variables= open a tab of their own with what they hold. They run only when
 // the reader says so.
-func Playground(opts Options) http.Handler {
+func Playground(opts Options) http.Handler { return playground(opts, embedded) }
+
+func playground(opts Options, files fs.FS) http.Handler {
 	if opts.Endpoint == "" {
 		opts.Endpoint = "/graphql"
 	}
-	page := template.Must(template.ParseFS(files, "playground.html"))
+	shown := settings{Endpoint: opts.Endpoint, Examples: opts.Examples, GraphiQL: hasGraphiQL(files)}
+	small := page(files, "builtin/playground.html", shown, opts.Token)
+	first := small
+	if shown.GraphiQL {
+		first = page(files, "graphiql/index.html", shown, opts.Token)
+	}
 
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		shown := settings{Endpoint: opts.Endpoint, Examples: opts.Examples}
-		if opts.Token != nil && isLocal(r) {
-			shown.Token = opts.Token(r)
+	mux.Handle("GET /{$}", first)
+	mux.Handle("GET /playground/small", small)
+	for name, file := range assets(files) {
+		mux.Handle("GET /playground/"+name, file)
+	}
+	return secured(mux)
+}
+
+// page writes the template called name with what it shows, and the token for whom it is meant.
+func page(files fs.FS, name string, shown settings, token func(*http.Request) string) http.Handler {
+	parsed := template.Must(template.ParseFS(files, name, "builtin/shared.html"))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown := shown
+		if token != nil && isLocal(r) {
+			shown.Token = token(r)
 		}
 		var html bytes.Buffer
-		if err := page.Execute(&html, shown); err != nil {
+		if err := parsed.ExecuteTemplate(&html, path.Base(name), shown); err != nil {
 			http.Error(w, "the playground page could not be written", http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store") // the page may hold a token
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(html.Bytes())
-	})
-	for _, name := range []string{"playground.css", "playground.js"} {
-		mux.Handle("GET /playground/"+name, asset(name))
-	}
-	return secured(mux)
-}
-
-// asset serves an embedded file. Browsers ask again each time, so that a new version of the program is never
-// shown with an old script; the tag makes that cheap.
-func asset(name string) http.Handler {
-	content, err := files.ReadFile(name)
-	if err != nil {
-		panic(err) // a file that is not embedded: the build is broken
-	}
-	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(content))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
-		w.Header().Set("ETag", tag)
-		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 	})
 }
 
@@ -109,27 +112,4 @@ func secured(next http.Handler) http.Handler {
 		header.Set("X-Frame-Options", "DENY") // in a frame, another site could steer clicks to the run button
 		next.ServeHTTP(w, r)
 	})
-}
-
-// isLocal reports whether a browser on this machine asked for a name of this machine.
-//
-// The host is checked because a site can give its own name a loopback address and read the page as its own.
-// The address is checked because anyone but a browser can send any host.
-func isLocal(r *http.Request) bool {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && peer.Addr().Unmap().IsLoopback() && isLoopbackHost(r.Host)
-}
-
-// isLoopbackHost reports whether a Host header, with or without a port, is localhost or a loopback address.
-func isLoopbackHost(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	} else {
-		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
 }

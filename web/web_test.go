@@ -1,13 +1,20 @@
 package web_test
 
 import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"atrium/web"
 )
@@ -17,15 +24,73 @@ type shown struct {
 	Endpoint string
 	Token    string
 	Examples []web.Example
+	GraphiQL bool
 }
 
-// get asks a playground as a client at the address peer would ask for http://host/path.
-func get(opts web.Options, peer, host, path string) (*httptest.ResponseRecorder, string) {
-	r := httptest.NewRequest(http.MethodGet, path, nil)
-	r.RemoteAddr, r.Host = peer, host
+// sources are the files as a fresh clone has them, with a bundle of GraphiQL if there is to be one.
+func sources(t *testing.T, graphiql bool) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{"dist/.gitignore": {}}
+	for _, pattern := range []string{"builtin/*", "graphiql/index.html"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
+		}
+		for _, name := range names {
+			content, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[name] = &fstest.MapFile{Data: content}
+		}
+	}
+	if graphiql {
+		for name, content := range map[string]string{"main.js": "script", "style.css": "styles", "chunk-X.js": "more", "licences.txt": "MIT"} {
+			files["dist/"+name+".gz"] = &fstest.MapFile{Data: gzipped(content)}
+		}
+	}
+	return files
+}
+
+func gzipped(text string) []byte {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write([]byte(text))
+	_ = w.Close()
+	return packed.Bytes()
+}
+
+// A request is one to a playground: the zero value asks for / from this machine.
+type request struct {
+	method, peer, host, path string
+	header                   map[string]string
+}
+
+func (q request) of(playground http.Handler) (*httptest.ResponseRecorder, string) {
+	r := httptest.NewRequest(cmp.Or(q.method, http.MethodGet), cmp.Or(q.path, "/"), nil)
+	r.RemoteAddr, r.Host = cmp.Or(q.peer, "127.0.0.1:40000"), cmp.Or(q.host, "localhost:8080")
+	if q.host == noHost {
+		r.Host = ""
+	}
+	for name, value := range q.header {
+		r.Header.Set(name, value)
+	}
 	w := httptest.NewRecorder()
-	web.Playground(opts).ServeHTTP(w, r)
+	playground.ServeHTTP(w, r)
 	return w, w.Body.String()
+}
+
+const noHost = "-"
+
+// onBothPages runs a test on the small page and on GraphiQL's, as they are at /.
+func onBothPages(t *testing.T, opts web.Options, test func(*testing.T, http.Handler)) {
+	t.Helper()
+	for name, graphiql := range map[string]bool{"small": false, "GraphiQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, web.PlaygroundFrom(opts, sources(t, graphiql)))
+		})
+	}
 }
 
 func settings(t *testing.T, html string) (s shown) {
@@ -43,40 +108,44 @@ func settings(t *testing.T, html string) (s shown) {
 func TestATokenIsFilledInOnlyForALoopbackHostAskedFromThisMachine(t *testing.T) {
 	t.Parallel()
 	const local, other = "127.0.0.1:40000", "192.0.2.7:40000"
-	for _, c := range []struct {
-		peer, host string
-		filled     bool
-	}{
-		{local, "localhost", true},
-		{local, "LocalHost:8080", true},
-		{local, "127.0.0.1:8080", true},
-		{local, "127.9.8.7", true},
-		{local, "[::1]:8080", true},
-		{local, "[::1]", true},
-		{"[::1]:40000", "localhost:8080", true},
-		{"[::ffff:127.0.0.1]:40000", "localhost:8080", true},
+	opts := web.Options{Token: func(*http.Request) string { return "secret" }}
+	onBothPages(t, opts, func(t *testing.T, playground http.Handler) {
+		for _, c := range []struct {
+			peer, host string
+			filled     bool
+		}{
+			{local, "localhost", true},
+			{local, "LocalHost:8080", true},
+			{local, "127.0.0.1:8080", true},
+			{local, "127.9.8.7", true},
+			{local, "[::1]:8080", true},
+			{local, "[::1]", true},
+			{"[::1]:40000", "localhost:8080", true},
+			{"[::ffff:127.0.0.1]:40000", "localhost:8080", true},
 
-		{local, "atrium.example.com", false},
-		{local, "localhost.example.com", false},
-		{local, "127.0.0.1.example.com:8080", false},
-		{local, "127.1", false},
-		{local, "192.168.1.5:8080", false},
-		{local, "0.0.0.0:8080", false},
-		{local, "[::]:8080", false},
-		{local, "", false},
-		{other, "localhost:8080", false},
-		{other, "127.0.0.1", false},
-		{"@", "localhost", false}, // a unix socket: whoever is behind it is not known
-	} {
-		opts := web.Options{Token: func(*http.Request) string { return "secret" }}
-		_, html := get(opts, c.peer, c.host, "/")
-		if got := settings(t, html).Token == "secret"; got != c.filled {
-			t.Errorf("from %s for host %q: filled in is %v, want %v", c.peer, c.host, got, c.filled)
+			{local, "atrium.example.com", false},
+			{local, "localhost.example.com", false},
+			{local, "127.0.0.1.example.com:8080", false},
+			{local, "127.1", false},
+			{local, "192.168.1.5:8080", false},
+			{local, "0.0.0.0:8080", false},
+			{local, "[::]:8080", false},
+			{local, noHost, false},
+			{other, "localhost:8080", false},
+			{other, "127.0.0.1", false},
+			{"@", "localhost", false}, // a unix socket: whoever is behind it is not known
+		} {
+			for _, path := range []string{"/", "/playground/small"} {
+				_, html := request{peer: c.peer, host: c.host, path: path}.of(playground)
+				if got := settings(t, html).Token == "secret"; got != c.filled {
+					t.Errorf("%s from %s for host %q: filled in is %v, want %v", path, c.peer, c.host, got, c.filled)
+				}
+				if !c.filled && strings.Contains(html, "secret") {
+					t.Errorf("%s from %s for host %q: the token is in the page", path, c.peer, c.host)
+				}
+			}
 		}
-		if !c.filled && strings.Contains(html, "secret") {
-			t.Errorf("from %s for host %q: the token is in the page", c.peer, c.host)
-		}
-	}
+	})
 }
 
 func TestWhatTheOptionsHoldReachesThePageAsDataAndNeverAsMarkup(t *testing.T) {
@@ -87,88 +156,175 @@ func TestWhatTheOptionsHoldReachesThePageAsDataAndNeverAsMarkup(t *testing.T) {
 		Token:    func(*http.Request) string { return nasty },
 		Examples: []web.Example{{Name: nasty, Query: nasty, Variables: nasty}, {Name: "second"}},
 	}
-	_, html := get(opts, "127.0.0.1:1", "localhost", "/")
-	if strings.Contains(html, "<script>alert") {
-		t.Errorf("unescaped: %s", html)
-	}
-	got := settings(t, html)
-	if got.Endpoint != opts.Endpoint || got.Token != nasty || !slices.Equal(got.Examples, opts.Examples) {
-		t.Errorf("got %+v, want what %+v holds", got, opts)
-	}
+	onBothPages(t, opts, func(t *testing.T, playground http.Handler) {
+		_, html := request{}.of(playground)
+		if strings.Contains(html, "<script>alert") {
+			t.Errorf("unescaped: %s", html)
+		}
+		got := settings(t, html)
+		if got.Endpoint != opts.Endpoint || got.Token != nasty || !slices.Equal(got.Examples, opts.Examples) {
+			t.Errorf("got %+v, want what %+v holds", got, opts)
+		}
+	})
 }
 
 func TestTheZeroOptionsGiveAPageForGraphql(t *testing.T) {
 	t.Parallel()
-	res, html := get(web.Options{}, "127.0.0.1:1", "localhost", "/?query={ping}")
-	if res.Code != http.StatusOK || res.Header().Get("Content-Type") != "text/html; charset=utf-8" {
-		t.Errorf("got %d, %s", res.Code, res.Header().Get("Content-Type"))
-	}
-	if got := settings(t, html); got.Endpoint != "/graphql" || got.Token != "" {
-		t.Errorf("got %+v", got)
+	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
+		res, html := request{path: "/?query={ping}"}.of(playground)
+		if res.Code != http.StatusOK || res.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+			t.Errorf("got %d, %s", res.Code, res.Header().Get("Content-Type"))
+		}
+		if got := settings(t, html); got.Endpoint != "/graphql" || got.Token != "" {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestGraphiQLIsThePageWhereItWasBuiltAndTheSmallPageStays(t *testing.T) {
+	t.Parallel()
+	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
+		_, first := request{}.of(playground)
+		_, small := request{path: "/playground/small"}.of(playground)
+		built := strings.HasSuffix(t.Name(), "GraphiQL")
+		if got := strings.Contains(first, `<div id="graphiql">`); got != built {
+			t.Errorf("GraphiQL at /: %v, want %v", got, built)
+		}
+		if !strings.Contains(small, `id="query"`) {
+			t.Errorf("the small page is not at its own address: %s", small)
+		}
+		if got := settings(t, small).GraphiQL; got != built {
+			t.Errorf("the small page says that GraphiQL is there: %v, want %v", got, built)
+		}
+	})
+}
+
+func TestTheEmbeddedFilesMakeAPage(t *testing.T) {
+	t.Parallel()
+	res, html := request{}.of(web.Playground(web.Options{}))
+	if res.Code != http.StatusOK || !strings.Contains(html, "<title>Atrium playground</title>") {
+		t.Errorf("got %d: %s", res.Code, html)
 	}
 }
 
 func TestEveryAnswerKeepsThePageToItself(t *testing.T) {
 	t.Parallel()
-	for path, caching := range map[string]string{
-		"/":                          "no-store",
-		"/playground/playground.js":  "no-cache",
-		"/playground/playground.css": "no-cache",
-		"/nothing":                   "",
-	} {
-		res, _ := get(web.Options{}, "127.0.0.1:1", "localhost", path)
-		for header, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
-				"connect-src 'self'; worker-src 'self' blob:; font-src 'self' data:; img-src 'self' data:",
-			"X-Content-Type-Options": "nosniff",
-			"Referrer-Policy":        "no-referrer",
-			"X-Frame-Options":        "DENY",
-			"Cache-Control":          caching,
+	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
+		for path, caching := range map[string]string{
+			"/":                          "no-store",
+			"/playground/small":          "no-store",
+			"/playground/playground.js":  "no-cache",
+			"/playground/playground.css": "no-cache",
+			"/nothing":                   "",
 		} {
-			if got := res.Header().Get(header); got != want {
-				t.Errorf("%s: %s is %q, want %q", path, header, got, want)
+			res, _ := request{path: path}.of(playground)
+			for header, want := range map[string]string{
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+					"connect-src 'self'; worker-src 'self' blob:; font-src 'self' data:; img-src 'self' data:",
+				"X-Content-Type-Options": "nosniff",
+				"Referrer-Policy":        "no-referrer",
+				"X-Frame-Options":        "DENY",
+				"Cache-Control":          caching,
+			} {
+				if got := res.Header().Get(header); got != want {
+					t.Errorf("%s: %s is %q, want %q", path, header, got, want)
+				}
 			}
 		}
-	}
+	})
 }
 
 func TestThePageNamesOnlyFilesThatAreServed(t *testing.T) {
 	t.Parallel()
-	_, html := get(web.Options{}, "127.0.0.1:1", "localhost", "/")
-	named := regexp.MustCompile(`(?:src|href)="(/playground/[^"]*)"`).FindAllStringSubmatch(html, -1)
-	if len(named) != 2 {
-		t.Fatalf("the page names %d files of its own, want the script and the style sheet", len(named))
-	}
-	for _, name := range named {
-		res, body := get(web.Options{}, "127.0.0.1:1", "localhost", name[1])
-		if res.Code != http.StatusOK || body == "" {
-			t.Errorf("%s: %d, %d bytes", name[1], res.Code, len(body))
+	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
+		_, html := request{}.of(playground)
+		named := regexp.MustCompile(`(?:src|href)="(/playground/[^"]*)"`).FindAllStringSubmatch(html, -1)
+		if len(named) != 3 {
+			t.Fatalf("the page names %d files of its own, want a script and two style sheets", len(named))
 		}
+		for _, name := range named {
+			res, body := request{path: name[1]}.of(playground)
+			if res.Code != http.StatusOK || body == "" {
+				t.Errorf("%s: %d, %d bytes", name[1], res.Code, len(body))
+			}
+		}
+	})
+}
+
+func TestTheScriptsOfTheSmallPageImportOnlyFilesThatAreServed(t *testing.T) {
+	t.Parallel()
+	playground := web.PlaygroundFrom(web.Options{}, sources(t, false))
+	_, script := request{path: "/playground/playground.js"}.of(playground)
+	imported := regexp.MustCompile(`from '\./([^']*)'`).FindAllStringSubmatch(script, -1)
+	if len(imported) == 0 {
+		t.Fatal("no import found")
+	}
+	for _, name := range imported {
+		res, _ := request{path: "/playground/" + name[1]}.of(playground)
+		if got := res.Header().Get("Content-Type"); res.Code != http.StatusOK || got != "text/javascript; charset=utf-8" {
+			t.Errorf("%s: %d, %s", name[1], res.Code, got)
+		}
+	}
+}
+
+func TestTheBundleIsSentPackedToThoseWhoTakeItSo(t *testing.T) {
+	t.Parallel()
+	playground := web.PlaygroundFrom(web.Options{}, sources(t, true))
+	tags := map[string]bool{}
+	for accept, encoding := range map[string]string{
+		"gzip, deflate, br": "gzip",
+		"br;q=1, gzip;q=.5": "gzip",
+		"":                  "",
+		"br":                "",
+		"gzip;q=0":          "",
+	} {
+		res, body := request{path: "/playground/main.js", header: map[string]string{"Accept-Encoding": accept}}.of(playground)
+		want := "script"
+		if encoding == "gzip" {
+			want = string(gzipped("script"))
+		}
+		if got := res.Header().Get("Content-Encoding"); got != encoding || body != want {
+			t.Errorf("Accept-Encoding %q: got %q as %q, want %q as %q", accept, body, got, want, encoding)
+		}
+		if got := res.Header().Get("Content-Type"); got != "text/javascript; charset=utf-8" {
+			t.Errorf("Accept-Encoding %q: Content-Type %q", accept, got)
+		}
+		if got := res.Header().Get("Vary"); got != "Accept-Encoding" {
+			t.Errorf("Accept-Encoding %q: Vary %q", accept, got)
+		}
+		tags[res.Header().Get("ETag")] = true
+	}
+	if len(tags) != 2 {
+		t.Errorf("tags %v, want one for each form", tags)
 	}
 }
 
 func TestAFileTheBrowserHasIsNotSentAgain(t *testing.T) {
 	t.Parallel()
-	first, _ := get(web.Options{}, "127.0.0.1:1", "localhost", "/playground/playground.js")
-	r := httptest.NewRequest(http.MethodGet, "/playground/playground.js", nil)
-	r.Header.Set("If-None-Match", first.Header().Get("ETag"))
-	w := httptest.NewRecorder()
-	web.Playground(web.Options{}).ServeHTTP(w, r)
-	if w.Code != http.StatusNotModified {
-		t.Errorf("got %d, want 304", w.Code)
+	playground := web.PlaygroundFrom(web.Options{}, sources(t, true))
+	for _, path := range []string{"/playground/playground.js", "/playground/main.js"} {
+		header := map[string]string{"Accept-Encoding": "gzip"}
+		first, _ := request{path: path, header: header}.of(playground)
+		header["If-None-Match"] = first.Header().Get("ETag")
+		if again, _ := (request{path: path, header: header}).of(playground); again.Code != http.StatusNotModified {
+			t.Errorf("%s: got %d, want 304", path, again.Code)
+		}
 	}
 }
 
 func TestOtherPathsAndMethodsAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/favicon.ico", "/playground", "/playground/", "/playground/web.go", "/playground/playground.html"} {
-		if res, _ := get(web.Options{}, "127.0.0.1:1", "localhost", path); res.Code != http.StatusNotFound {
-			t.Errorf("%s: %d", path, res.Code)
+	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
+		for _, path := range []string{
+			"/favicon.ico", "/playground", "/playground/", "/playground/web.go", "/playground/playground.html",
+			"/playground/main.js.gz", "/playground/.gitignore", "/playground/index.html",
+		} {
+			if res, _ := (request{path: path}).of(playground); res.Code != http.StatusNotFound {
+				t.Errorf("%s: %d", path, res.Code)
+			}
 		}
-	}
-	w := httptest.NewRecorder()
-	web.Playground(web.Options{}).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
-	if w.Code != http.StatusMethodNotAllowed {
-		t.Errorf("POST: got %d, want 405", w.Code)
-	}
+		if res, _ := (request{method: http.MethodPost}).of(playground); res.Code != http.StatusMethodNotAllowed {
+			t.Errorf("POST: got %d, want 405", res.Code)
+		}
+	})
 }

@@ -22,6 +22,9 @@ import (
 var dialect = sqlstore.Dialect{
 	Placeholder: "$",
 	List:        func(n string) string { return "= ANY(" + n + ")" },
+	// As a join: an array behind other columns of an index would rather be
+	// looked for in all that those find.
+	Among: func(n string) string { return "IN (SELECT unnest(" + n + "::text[]))" },
 	Parents: func(n, m string) string {
 		return "unnest(" + n + "::text[], " + m + "::text[]) WITH ORDINALITY p(k, inside, i)"
 	},
@@ -30,7 +33,7 @@ var dialect = sqlstore.Dialect{
 	},
 	Settled: "e.xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 	Slots:   32,
-	DDL: strings.NewReplacer("{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
+	DDL: strings.NewReplacer("{postgres}", "", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
 
@@ -68,7 +71,9 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	config.ConnConfig.ConnectTimeout = connectTimeout
-	for name, value := range map[string]string{"statement_timeout": statementTimeout, "lock_timeout": lockTimeout, "timezone": "UTC"} {
+	for name, value := range map[string]string{
+		"statement_timeout": statementTimeout, "lock_timeout": lockTimeout, "timezone": "UTC",
+	} {
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
 			config.ConnConfig.RuntimeParams[name] = value
 		}

@@ -112,7 +112,7 @@ func (t transaction) Copy(ctx context.Context, table string, columns []string, r
 }
 
 // maxVariables keeps one insert at a size that SQLite parses fast.
-const maxVariables = 2000
+const maxVariables = 250
 
 // Lock has nothing to do: there is one writer at a time.
 func (transaction) Lock(context.Context, string) error { return nil }

@@ -17,7 +17,8 @@ import (
 
 var dialect = sqlstore.Dialect{
 	Placeholder: "?",
-	List:        func(n string) string { return "IN (SELECT value FROM json_each(" + n + "))" },
+	List:        in,
+	Among:       in,
 	Parents: func(n, m string) string {
 		return "(SELECT k.key + 1 AS i, k.value AS k, w.value AS inside FROM json_each(" + n + ") k JOIN json_each(" + m + ") w ON w.key = k.key) p"
 	},
@@ -27,8 +28,10 @@ var dialect = sqlstore.Dialect{
 	},
 	Settled: "1 = 1", // there is one writer
 	Slots:   1,
-	DDL:     strings.NewReplacer("{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
+	DDL:     strings.NewReplacer("{postgres}", "-- ", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
 }
+
+func in(n string) string { return "IN (SELECT value FROM json_each(" + n + "))" }
 
 // Engine is a SQLite file: one connection writes, several read beside it.
 type Engine struct {

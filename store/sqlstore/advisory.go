@@ -53,7 +53,7 @@ func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
 	anyOf(s, "component_type", f.ComponentTypes)
 	anyOf(s, "component_location", f.ComponentLocations)
 	if len(f.Aliases) > 0 {
-		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?)", list(f.Aliases))
+		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?)", among(f.Aliases))
 	}
 	if f.Origin != "" {
 		s.add(" AND t.origin = ?", f.Origin)

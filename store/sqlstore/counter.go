@@ -18,11 +18,11 @@ import (
 // outside is the scope that counts the kinds outside the tree.
 const outside = "*"
 
-// counterColumn is what counts the rows found by a column; "" where nothing
-// does.
+// counterColumn is what counts the rows that a reach finds by a column; ""
+// where nothing does.
 func counterColumn(column string) string {
 	switch column {
-	case "root", "g2", "g3":
+	case "", "root", "g2", "g3":
 		return "n"
 	case "parent":
 		return "nc"
@@ -33,10 +33,12 @@ func counterColumn(column string) string {
 
 // filtered reports whether a filter has any condition.
 func (t *table[T, F]) filtered(f F) bool {
-	s := (&Dialect{List: func(string) string { return "" }}).statement()
+	s := (&Dialect{List: nowhere, Among: nowhere}).statement()
 	t.where(f, s)
 	return s.sql.Len() > 0
 }
+
+func nowhere(string) string { return "" }
 
 // total counts what a query finds over all pages, in one statement.
 func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
@@ -79,7 +81,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 
 func (r reader[T, F]) counted(s *statement, q platform.Query[F], b platform.Branch) {
 	s.add(" + (SELECT COUNT(*) FROM " + r.name + " t WHERE ")
-	r.in(s, b)
+	r.in(s, b, false, ordering{}, nil)
 	r.where(q.Filter, s)
 	s.add(")")
 }
@@ -138,7 +140,7 @@ func (d deltas) ordered() []counterKey {
 
 // statements write the sums.
 func (d deltas) statements(dialect *Dialect) []*Statement {
-	const perStatement = 500
+	const perStatement = 50
 	var run []*Statement
 	for keys := range slices.Chunk(d.ordered(), perStatement) {
 		s := dialect.statement()

@@ -9,8 +9,10 @@ import (
 type Dialect struct {
 	Placeholder string // before the number of an argument
 
-	// List compares with the list of text that is argument n.
-	List func(n string) string
+	// List compares with the list of text that is argument n: the primary
+	// key. Among does so for other columns.
+	List  func(n string) string
+	Among func(n string) string
 
 	// Parents is a table p(i, k, inside), numbered from 1, of the lists of
 	// text that are arguments n and m.
@@ -58,14 +60,20 @@ func (d *Dialect) statement() *statement { return &statement{dialect: d} }
 // or x IN.
 type list []string
 
+// among is a list that a column other than the primary key is compared with.
+type among []string
+
 // add appends SQL in which each ? stands for the next argument.
 func (s *statement) add(sql string, args ...any) *statement {
 	for _, arg := range args {
 		before, after, _ := strings.Cut(sql, "?")
 		s.sql.WriteString(before)
-		if l, many := arg.(list); many {
-			s.sql.WriteString(s.dialect.List(s.arg([]string(l))))
-		} else {
+		switch arg := arg.(type) {
+		case list:
+			s.sql.WriteString(s.dialect.List(s.arg([]string(arg))))
+		case among:
+			s.sql.WriteString(s.dialect.Among(s.arg([]string(arg))))
+		default:
 			s.sql.WriteString(s.arg(arg))
 		}
 		sql = after

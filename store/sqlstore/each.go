@@ -14,7 +14,7 @@ import (
 // lies below a parent.
 func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
 	found := make([]platform.Rows[T], len(scopes))
-	parts, rest := r.parts(scopes)
+	parts, rest := r.parts(scopes, r.walks(q))
 	var run []*Statement
 	if len(parts) > 0 && has(q.Parts, platform.PartItems) {
 		run = append(run, r.pages(q, parts, found))
@@ -49,33 +49,34 @@ func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes 
 
 // A part is the parents whose rows the same conditions find.
 type part struct {
-	column       string
-	inside, but  bool
+	shape
 	scopes       []int    // places in the list of scopes
 	keys, within []string // what column is compared with, and what the rows lie within
-	single       bool     // every scope has this one branch only
+}
+
+// A shape is what the branches of a part have in common.
+type shape struct {
+	column            string
+	root, inside, but bool
+	single            bool // every scope has this one branch only
 }
 
 // parts sorts the branches of scopes by how they are found. Scopes that need
 // statements of their own are the rest.
-func (r reader[T, F]) parts(scopes []platform.Scope) (parts []*part, rest []int) {
-	type shape struct {
-		column              string
-		inside, but, single bool
-	}
+func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, rest []int) {
 	byShape := map[shape]*part{}
 	for i, scope := range scopes {
 		branches := scope.Branches()
-		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.reach(b); return !ok }) {
+		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.reach(b, walk); return !ok }) {
 			rest = append(rest, i)
 			continue
 		}
 		for _, b := range branches {
-			how, _ := r.reach(b)
-			k := shape{how.column, how.inside != "", how.but != "", len(branches) == 1}
+			how, _ := r.reach(b, walk)
+			k := shape{how.column, how.root != "", how.inside != "", how.but != "", len(branches) == 1}
 			p := byShape[k]
 			if p == nil {
-				p = &part{column: k.column, inside: k.inside, but: k.but, single: k.single}
+				p = &part{shape: k}
 				byShape[k] = p
 				parts = append(parts, p)
 			}
@@ -89,12 +90,16 @@ func (r reader[T, F]) parts(scopes []platform.Scope) (parts []*part, rest []int)
 
 // in adds the condition that t belongs to the parent p.
 func (p *part) in(s *statement) {
-	s.add("t." + p.column + " = p.k")
-	if p.column != "root" {
+	and := ""
+	if p.column != "" {
+		s.add("t." + p.column + " = p.k")
+		and = " AND "
+	}
+	if p.root {
 		s.add(" AND t.root = substr(p.inside, 1, 40)")
 	}
 	if p.inside {
-		s.add(" AND t.uid >= p.inside AND t.uid < p.inside || '0'")
+		s.add(and + "t.uid >= p.inside AND t.uid < p.inside || '0'")
 	}
 	if p.but {
 		s.add(" AND t.uid <> p.inside")

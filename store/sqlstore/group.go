@@ -38,7 +38,7 @@ func anyOf[S ~string](s *statement, column string, values []S) {
 	if len(values) == 0 {
 		return
 	}
-	texts := make(list, len(values))
+	texts := make(among, len(values))
 	for i, v := range values {
 		texts[i] = string(v)
 	}

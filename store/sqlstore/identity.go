@@ -1,7 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"strings"
+	"unicode"
 
 	"atrium/platform"
 )
@@ -24,8 +27,7 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 		{"t.update_time", "", func(i *platform.Identity) any { return timeColumn{&i.UpdateTime} }},
 	},
 	writeOnly: []column[platform.Identity]{
-		{"t.match_issuer", "claimMatch", func(i *platform.Identity) any { issuer, _ := matchKeys(i); return &issuer }},
-		{"t.match_subject", "claimMatch", func(i *platform.Identity) any { _, subject := matchKeys(i); return &subject }},
+		{"t.match_rule", "claimMatch", func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
 	},
 	where: func(f platform.IdentityFilter, s *statement) {
 		s.name(f.Name)
@@ -41,24 +43,24 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 	},
 }
 
-// anyValue stands in match_issuer and match_subject for a pattern. No issuer
-// or subject that a rule names holds a control character.
-const anyValue = "\x01"
+// A rule is kept as one text, so that planners know how many identities have
+// it. anyValue stands in it for a pattern. Issuers and subjects that rules name
+// hold no control character.
+const (
+	anyValue  = "\x01"
+	ruleBreak = "\x02" // between issuer and subject
+	ruleEnd   = "\x03" // follows ruleBreak
+)
 
-// matchKeys are what tokens find an identity by; "" where its rule matches
-// none.
-func matchKeys(i *platform.Identity) (issuer, subject string) {
+// rule is what identities that name an issuer and a subject are found by.
+func rule(issuer, subject string) string { return issuer + ruleBreak + subject }
+
+// ruleOf is what tokens find an identity by; "" where its rule matches none.
+func ruleOf(i *platform.Identity) string {
 	if i.ClaimMatch == nil {
-		return "", ""
+		return ""
 	}
-	issuer, subject = i.ClaimMatch.Issuer, i.ClaimMatch.Subject
-	if issuer == "" {
-		issuer = anyValue
-	}
-	if subject == "" {
-		subject = anyValue
-	}
-	return issuer, subject
+	return rule(cmp.Or(i.ClaimMatch.Issuer, anyValue), cmp.Or(i.ClaimMatch.Subject, anyValue))
 }
 
 // Candidates finds the identities whose rule may match, with what is bound to
@@ -67,7 +69,8 @@ func (s tables) Candidates(ctx context.Context, issuer, subject string) ([]platf
 	q := s.dialect.statement()
 	q.add("SELECT i.uid, i.claim_match, i.last_seen_time, COALESCE(b.parent, ''), COALESCE(b.role, ''), COALESCE(r.capabilities, '')"+
 		" FROM identity i LEFT JOIN role_binding b ON b.identity = i.uid LEFT JOIN role r ON r.uid = b.role"+
-		" WHERE i.match_issuer IN (?, ?) AND i.match_subject IN (?, ?) ORDER BY i.uid", issuer, anyValue, subject, anyValue)
+		" WHERE i.match_rule IN (?, ?, ?, ?) ORDER BY i.uid",
+		rule(issuer, subject), rule(issuer, anyValue), rule(anyValue, subject), rule(anyValue, anyValue))
 	var found []platform.Candidate
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		i, g := new(platform.Identity), platform.Grant{}
@@ -100,19 +103,22 @@ func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Gra
 
 // KnowsIssuer looks for an identity that names an issuer.
 func (s tables) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
+	if strings.ContainsFunc(issuer, unicode.IsControl) {
+		return false, nil
+	}
 	known := false
-	q := s.dialect.statement().add("SELECT 1 FROM identity WHERE match_issuer = ? LIMIT 1", issuer)
+	q := s.dialect.statement().add("SELECT 1 FROM identity WHERE match_rule >= ? AND match_rule < ? LIMIT 1", issuer+ruleBreak, issuer+ruleEnd)
 	err := s.conn.Run(ctx, q.done(func(func(...any) error) error { known = true; return nil }))
-	return known && issuer != anyValue, err
+	return known, err
 }
 
 // LookupIdentity finds the oldest identity of exactly this issuer and subject.
 func (s tables) LookupIdentity(ctx context.Context, issuer, subject string) (uid platform.UID, err error) {
-	if issuer == anyValue || subject == anyValue {
+	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
 		return "", nil
 	}
 	q := s.dialect.statement()
-	q.add("SELECT uid FROM identity WHERE match_issuer = ? AND match_subject = ? ORDER BY create_time, uid LIMIT 1", issuer, subject)
+	q.add("SELECT uid FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT 1", rule(issuer, subject))
 	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan((*string)(&uid)) }))
 	return uid, err
 }

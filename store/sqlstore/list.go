@@ -214,13 +214,15 @@ func (r reader[T, F]) keys(s *statement, q platform.Query[F], branches []platfor
 
 // branch adds the conditions of one branch.
 func (r reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering) {
-	r.in(s, b)
-	if o.columns[0] == "uid" && (b.Relation == platform.Within || b.Relation == platform.Below) {
-		// The order of UIDs is the tree's: a range of the primary key.
-		s.add(" AND t.uid >= ? AND t.uid < ?", string(b.UID), pastSubtree(b.UID))
-	}
+	r.in(s, b, r.walks(q), o, q.From)
 	r.where(q.Filter, s)
-	o.from(s, q.From)
+}
+
+// walks reports whether a page is read along the primary key. Where a filter
+// leaves few rows, its index may be the better way, and is for the planner to
+// choose.
+func (r reader[T, F]) walks(q platform.Query[F]) bool {
+	return q.Order.Field == "uid" && !r.filtered(q.Filter)
 }
 
 // compare orders rows as a page is read.

@@ -5,41 +5,57 @@ import (
 )
 
 // Which column says that a row lies in a scope follows from the depth of the
-// scope's UID. Every condition on the tree names root too, so that the tables
-// can be partitioned by it.
+// scope's UID.
 
-// A reach is how a branch of a scope is found in a table.
+// A reach is how a branch of a scope is found in a table: by one column, of
+// which an index gives every order that is promised to be fast. Root stands
+// beside it only where it comes second in that index. Beside parent, g2 or g3
+// it says nothing new, and planners take conditions for independent: they
+// would expect next to no rows and sort all of them, or walk another index.
 type reach struct {
-	column string // compared with key, beside root
+	column string // compared with key; "" where inside says it all
 	key    string
+	root   platform.UID // if set: only rows of this organisation
 	inside platform.UID // if set: only UIDs within it
 	but    platform.UID // if set: not this row itself
 }
 
 // enclosing names the column for what lies within a UID of each depth. What
-// is deeper is found below its third level, by the range of its UIDs.
+// is deeper is found below its third level, by the range of its UIDs: the
+// index of the third level is walked in order, so a page costs no more than
+// what lies within that level.
 var enclosing = []string{"", "root", "g2", "g3"}
 
-func (t *table[T, F]) reach(b platform.Branch) (reach, bool) {
+// reach tells how a branch is found. walk says that all its rows are read in
+// the order of UIDs: that order is the tree's, so they are a range of the
+// primary key.
+func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	switch b.Relation {
 	case platform.Children:
+		if walk && t.leaves {
+			return reach{inside: b.UID}, true
+		}
 		return reach{column: "parent", key: string(b.UID)}, true
 	case platform.OfIdentity:
-		return reach{column: "identity", key: string(b.UID), inside: b.Inside}, true
-	case platform.OfRole:
-		return reach{column: "role", key: string(b.UID), inside: b.Inside}, true
+		return reach{column: "identity", key: string(b.UID), root: b.UID.Root(), inside: b.Inside}, true
+	case platform.OfRole: // which can be one of all organisations
+		return reach{column: "role", key: string(b.UID), root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfArtifact:
-		return reach{column: "artifact_name", key: b.Name, inside: b.Inside}, true
+		return reach{column: "artifact_name", key: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.Within, platform.Below:
-		depth := b.UID.Depth()
-		r := reach{key: string(b.UID)}
-		if depth >= len(enclosing) {
-			depth = len(enclosing) - 1
-			r.key, r.inside = string(b.UID.Enclosing(depth)), b.UID
-		}
-		r.column = enclosing[depth]
+		var r reach
 		if b.Relation == platform.Below && t.selfEnclosed {
 			r.but = b.UID
+		}
+		depth := b.UID.Depth()
+		switch {
+		case walk:
+			r.inside = b.UID
+		case depth < len(enclosing):
+			r.column, r.key = enclosing[depth], string(b.UID)
+		default:
+			depth = len(enclosing) - 1
+			r.column, r.key, r.inside = enclosing[depth], string(b.UID.Enclosing(depth)), b.UID
 		}
 		return r, true
 	default:
@@ -55,17 +71,25 @@ func (r reach) scope(b platform.Branch) platform.UID {
 	return b.UID
 }
 
-// in adds the condition that a row lies in a branch.
-func (t *table[T, F]) in(s *statement, b platform.Branch) {
-	r, ok := t.reach(b)
+// in adds the condition that a row lies in a branch and, for a page, comes
+// after a position.
+func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering, after *platform.Position) {
+	r, ok := t.reach(b, walk)
 	switch {
 	case ok:
-		s.add("t.root = ?", string(r.scope(b).Root()))
-		if r.column != "root" {
-			s.add(" AND t."+r.column+" = ?", r.key)
+		and := ""
+		if r.column != "" {
+			s.add("t."+r.column+" = ?", r.key)
+			and = " AND "
+		}
+		if r.root != "" {
+			s.add(" AND t.root = ?", string(r.root))
 		}
 		if r.inside != "" {
-			s.add(" AND t.uid >= ? AND t.uid < ?", string(r.inside), pastSubtree(r.inside))
+			s.add(and)
+			if s.within(r.inside, o, after); o.byUID() {
+				after = nil
+			}
 		}
 		if r.but != "" {
 			s.add(" AND t.uid <> ?", string(r.but))
@@ -77,6 +101,23 @@ func (t *table[T, F]) in(s *statement, b platform.Branch) {
 	default:
 		s.add("1 = 1")
 	}
+	o.from(s, after)
+}
+
+// within adds the condition that a UID lies within another and, where UIDs
+// are what rows are sorted by, after a position: one lower and one upper
+// bound, since SQLite starts at no more than one.
+func (s *statement) within(inside platform.UID, o ordering, after *platform.Position) {
+	from, low, high := ">=", string(inside), pastSubtree(inside)
+	if after != nil && o.byUID() {
+		switch at := string(after.UID); {
+		case o.desc:
+			high = min(high, at)
+		case at >= low:
+			from, low = ">", at
+		}
+	}
+	s.add("t.uid "+from+" ? AND t.uid < ?", low, high)
 }
 
 // pastSubtree is the least text above every UID within u: 0 follows / in the
@@ -105,6 +146,9 @@ func orderingOf(o platform.Order, backward bool) ordering {
 	return ordering{columns, o.Desc != backward}
 }
 
+// byUID reports whether UIDs alone are what rows are sorted by.
+func (o ordering) byUID() bool { return len(o.columns) == 1 }
+
 // by is the ORDER BY clause over the columns of table.
 func (o ordering) by(table string) string {
 	clause := " ORDER BY "
@@ -130,7 +174,7 @@ func (o ordering) from(s *statement, p *platform.Position) {
 	if o.desc {
 		sign = "<"
 	}
-	if len(o.columns) == 1 {
+	if o.byUID() {
 		s.add(" AND t.uid "+sign+" ?", string(p.UID))
 		return
 	}

@@ -25,13 +25,20 @@ const postgresURL = "ATRIUM_TEST_POSTGRES"
 // database of its own.
 func Each(t *testing.T, test func(t *testing.T, s *sqlstore.Store)) {
 	t.Helper()
+	EachURL(t, func(t *testing.T, url string) { test(t, Open(t, url)) })
+}
+
+// EachURL is Each for tests that open the database themselves, or more than
+// once.
+func EachURL(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
 	for _, engine := range []struct {
 		name string
 		url  func(testing.TB) string
 	}{{"sqlite", SQLite}, {"postgres", Postgres}} {
 		t.Run(engine.name, func(t *testing.T) {
 			t.Parallel()
-			test(t, Open(t, engine.url(t)))
+			test(t, engine.url(t))
 		})
 	}
 }

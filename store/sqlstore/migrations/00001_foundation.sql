@@ -25,6 +25,7 @@ CREATE UNIQUE INDEX grp_root_name_unique ON grp (name) WHERE parent IS NULL;
 CREATE INDEX grp_root_name ON grp (root, name, uid);
 CREATE INDEX grp_root_create ON grp (root, create_time, uid);
 CREATE INDEX grp_root_update ON grp (root, update_time, uid);
+CREATE INDEX grp_parent_uid ON grp (parent, uid);
 CREATE INDEX grp_parent_create ON grp (parent, create_time, uid);
 CREATE INDEX grp_parent_update ON grp (parent, update_time, uid);
 CREATE INDEX grp_g2_name ON grp (g2, name, uid) WHERE g2 IS NOT NULL;
@@ -45,18 +46,18 @@ CREATE TABLE identity (
     company {text} NOT NULL,
     claim_match {text} NOT NULL,
     static_keys {text} NOT NULL,
-    -- what a token is looked up by: exact values, or a mark for a pattern
-    match_issuer {text} NOT NULL,
-    match_subject {text} NOT NULL,
+    -- what a token is looked up by: issuer and subject, or marks for patterns
+    match_rule {text} NOT NULL,
     last_seen_time {time} NOT NULL,
     create_time {time} NOT NULL,
     update_time {time} NOT NULL
 );
-CREATE INDEX identity_match ON identity (match_issuer, match_subject);
+CREATE INDEX identity_match ON identity (match_rule, create_time, uid);
 CREATE INDEX identity_root_name ON identity (root, name, uid);
 CREATE INDEX identity_root_create ON identity (root, create_time, uid);
 CREATE INDEX identity_root_update ON identity (root, update_time, uid);
 CREATE INDEX identity_root_seen ON identity (root, last_seen_time, uid);
+CREATE INDEX identity_parent_uid ON identity (parent, uid);
 CREATE INDEX identity_parent_name ON identity (parent, name, uid);
 CREATE INDEX identity_parent_create ON identity (parent, create_time, uid);
 CREATE INDEX identity_parent_update ON identity (parent, update_time, uid);
@@ -81,6 +82,7 @@ CREATE TABLE role (
 CREATE UNIQUE INDEX role_parent_name ON role (parent, name);
 CREATE INDEX role_root_name ON role (root, name, uid);
 CREATE INDEX role_root_create ON role (root, create_time, uid);
+CREATE INDEX role_parent_uid ON role (parent, uid);
 CREATE INDEX role_parent_create ON role (parent, create_time, uid);
 CREATE INDEX role_g2_name ON role (g2, name, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX role_g3_name ON role (g3, name, uid) WHERE g3 IS NOT NULL;
@@ -96,9 +98,10 @@ CREATE TABLE role_binding (
     create_time {time} NOT NULL
 );
 CREATE UNIQUE INDEX role_binding_unique ON role_binding (parent, identity, role);
-CREATE INDEX role_binding_identity ON role_binding (identity, create_time, uid);
-CREATE INDEX role_binding_role ON role_binding (role, create_time, uid);
+CREATE INDEX role_binding_identity ON role_binding (identity, root, create_time, uid);
+CREATE INDEX role_binding_role ON role_binding (role, root, create_time, uid);
 CREATE INDEX role_binding_root_create ON role_binding (root, create_time, uid);
+CREATE INDEX role_binding_parent_uid ON role_binding (parent, uid);
 CREATE INDEX role_binding_parent_create ON role_binding (parent, create_time, uid);
 CREATE INDEX role_binding_g2_create ON role_binding (g2, create_time, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX role_binding_g3_create ON role_binding (g3, create_time, uid) WHERE g3 IS NOT NULL;
@@ -125,6 +128,7 @@ CREATE UNIQUE INDEX repo_parent_name ON repo (parent, name);
 CREATE INDEX repo_root_name ON repo (root, name, uid);
 CREATE INDEX repo_root_create ON repo (root, create_time, uid);
 CREATE INDEX repo_root_update ON repo (root, update_time, uid);
+CREATE INDEX repo_parent_uid ON repo (parent, uid);
 CREATE INDEX repo_parent_create ON repo (parent, create_time, uid);
 CREATE INDEX repo_parent_update ON repo (parent, update_time, uid);
 CREATE INDEX repo_g2_name ON repo (g2, name, uid) WHERE g2 IS NOT NULL;
@@ -287,3 +291,17 @@ CREATE TABLE shared_key (
     create_time {time} NOT NULL,
     PRIMARY KEY (purpose, id)
 );
+
+-- A planner that does not know a value expects what the average scope holds:
+-- next to nothing, where there are many small ones. It would sort the rows of
+-- a big one, or read all of them for a filter. So it is told that scopes are
+-- few and big: a plan for those costs small ones nothing. SQLite has no such
+-- estimates.
+{postgres}ALTER TABLE grp ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);
+{postgres}ALTER TABLE identity ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);
+{postgres}ALTER TABLE role ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);
+{postgres}ALTER TABLE role_binding ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);
+{postgres}ALTER TABLE repo ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);
+{postgres}ALTER TABLE tag ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);
+{postgres}ALTER TABLE advisory ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);
+{postgres}ALTER TABLE subscription ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);

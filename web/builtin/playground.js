@@ -1,12 +1,14 @@
 // The built-in playground page: write a query, run it, read the answer. No framework, nothing to build.
 
+import { events } from './events.js';
+import { settings, token } from './token.js';
+
 const $ = (id) => document.getElementById(id);
-const settings = JSON.parse($('settings').textContent);
 const params = new URLSearchParams(location.search);
 
 // ---- Colours. One pattern serves GraphQL and JSON: a name before a colon, a word of the language, a text, a value.
 
-const token = new RegExp([
+const lexeme = new RegExp([
   /(?<note>#[^\n]*)/,
   /(?<text>"""[\s\S]*?(?:"""|$)|"(?:[^"\\\n]|\\.)*"?)/,
   /(?<value>[$@]\w+|-?\b\d[\d.eE+-]*|\b(?:true|false|null)\b)/,
@@ -21,7 +23,7 @@ function colour(target, text, json = false) {
   target.textContent = '';
   if (text.length > colourLimit) { target.append(text); return; }
   let end = 0;
-  for (const match of text.matchAll(token)) {
+  for (const match of text.matchAll(lexeme)) {
     let kind = Object.keys(match.groups).find((group) => match.groups[group] !== undefined);
     if (json && kind === 'text' && text[match.index + match[0].length] === ':') kind = 'name';
     const span = document.createElement('span');
@@ -139,27 +141,8 @@ variables.area.addEventListener('input', () => { open.variables = variables.text
 function link() {
   const to = new URLSearchParams({ query: query.text });
   if (variables.text.trim()) to.set('variables', variables.text);
-  $('link').href = '/?' + to;
+  $('link').href = location.pathname + '?' + to;
 }
-
-// ---- The token. What the reader types lives as long as the browser's tab; a token from the server is asked for
-// anew each time the page loads, because it expires.
-
-const tokenKey = 'atrium.token';
-const typed = sessionStorage.getItem(tokenKey);
-$('token').value = typed ?? settings.token;
-if (!typed && settings.token) $('token-note').textContent = 'Filled in for development';
-
-$('token').addEventListener('input', () => {
-  const value = $('token').value.trim();
-  if (value) sessionStorage.setItem(tokenKey, value); else sessionStorage.removeItem(tokenKey);
-  $('token-note').textContent = '';
-});
-
-$('reveal').addEventListener('click', () => {
-  const covered = $('token').classList.toggle('covered');
-  $('reveal').textContent = covered ? 'Show' : 'Hide';
-});
 
 // ---- Running.
 
@@ -197,8 +180,7 @@ async function run() {
     'Content-Type': 'application/json',
     'Accept': stream ? 'text/event-stream' : 'application/graphql-response+json, application/json;q=0.9',
   };
-  const token = $('token').value.trim();
-  if (token) headers['Authorization'] = 'Bearer ' + token;
+  if (token()) headers['Authorization'] = 'Bearer ' + token();
 
   const tab = open, stop = running = new AbortController(), started = performance.now();
   const took = () => Math.round(performance.now() - started) + ' ms';
@@ -214,10 +196,12 @@ async function run() {
     });
     const outcome = response.status + ' ' + response.statusText;
     if (response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
-      const count = await readEvents(response.body, (data, count) => {
+      let count = 0;
+      for await (const data of events(response.body)) {
+        count++;
         put((tab.answer ? tab.answer + '\n\n' : '') + pretty(data));
         say(count + (count === 1 ? ' event' : ' events') + ' …', 'good');
-      });
+      }
       say(`${count} ${count === 1 ? 'event' : 'events'}, then the stream ended · ${took()}`, 'good');
     } else {
       const text = await response.text();
@@ -230,23 +214,6 @@ async function run() {
     else { put('The server did not answer: ' + problem.message); say('No answer · ' + took(), 'bad'); }
   } finally {
     if (running === stop) { running = null; button(false); }
-  }
-}
-
-// Reads the `next` events of GraphQL over server-sent events until `complete`, and returns how many came.
-async function readEvents(body, each) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '', count = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return count;
-    const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
-    rest = blocks.pop();
-    for (const block of blocks) {
-      const field = (name) => block.split('\n').filter((line) => line.startsWith(name + ':')).map((line) => line.slice(name.length + 1).trim()).join('\n');
-      if (field('event') === 'complete') { reader.cancel(); return count; }
-      if (field('data')) each(field('data'), ++count);
-    }
   }
 }
 
@@ -285,5 +252,10 @@ $('run').addEventListener('click', run);
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); if (!running) run(); }
 });
+
+if (settings.graphiql) {
+  const full = Object.assign(document.createElement('a'), { href: '/', textContent: 'GraphiQL' });
+  $('about').replaceChildren('This is the small page; there is also ', full, '.');
+}
 
 show(tabs[0]);

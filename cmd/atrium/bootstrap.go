@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"atrium/platform"
+	"atrium/store"
+)
+
+type bootstrapCommand struct {
+	databaseFlags
+	Org     string `placeholder:"NAME" help:"Name of the organisation. Required."`
+	Issuer  string `placeholder:"URL" help:"Issuer of the owner's tokens, as in their iss. Required."`
+	Subject string `placeholder:"SUB" help:"Subject of the owner's tokens, as in their sub. Required."`
+}
+
+func (c *bootstrapCommand) check(f *faults) {
+	c.databaseFlags.check(f)
+	f.required("org", c.Org)
+	f.required("subject", c.Subject)
+	if f.required("issuer", c.Issuer); c.Issuer != "" {
+		checkIssuer(f, "issuer", c.Issuer)
+	}
+}
+
+// run prints the UIDs of what it made. It is often the first command that a
+// database sees, so it brings the schema up to date.
+func (c *bootstrapCommand) run(ctx context.Context, p program) error {
+	if err := store.Migrate(ctx, c.DatabaseURL); err != nil {
+		return err
+	}
+	db, err := c.open(ctx, platform.Options{})
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	ctx = platform.WithActor(ctx, platform.Operator("bootstrap"))
+	made, err := db.Groups.Bootstrap(ctx, c.Org, c.Issuer, c.Subject)
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(p.stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(map[string]platform.UID{
+		"group": made.Group.UID, "identity": made.Identity.UID, "roleBinding": made.Binding.UID,
+	})
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// commandLine is every command with its flags.
+type commandLine struct {
+	Serve     serveCommand     `cmd:"" help:"Serve the API."`
+	Token     tokenCommand     `cmd:"" help:"Print a token for a server in development mode."`
+	Bootstrap bootstrapCommand `cmd:"" help:"Make an organisation with its first owner."`
+	Import    struct {
+		OSV      importOSVCommand      `cmd:"" name:"osv" help:"Import advisories from OSV records."`
+		Registry importRegistryCommand `cmd:"" help:"Import repos, tags and images from JSON lines."`
+	} `cmd:"" help:"Bring in data of other systems."`
+	Migrate struct {
+		Up     migrateUpCommand     `cmd:"" help:"Bring the database up to date."`
+		Status migrateStatusCommand `cmd:"" help:"List the migrations and whether they are applied."`
+	} `cmd:"" help:"Look after the database's schema."`
+	Recount    recountCommand    `cmd:"" help:"Correct the counters of the database."`
+	RotateKeys rotateKeysCommand `cmd:"" help:"Seal new page tokens with a new key."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
+}
+
+// A command is one of them.
+type command interface {
+	// check finds what is wrong with the flags, all of it.
+	check(*faults)
+	run(context.Context, program) error
+}
+
+// parse picks the command and checks its configuration. There is none where
+// help was asked for and given.
+func parse(args []string, p program) (picked command, err error) {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	defer func() {
+		switch r := recover(); r {
+		case nil:
+		case helpGiven:
+			picked, err = nil, nil
+		default:
+			panic(r)
+		}
+	}()
+	f := &faults{}
+	parser, err := newParser(p, f)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	picked, ok := parsed.Selected().Target.Addr().Interface().(command)
+	if !ok {
+		return nil, usageError{errors.New("there is no such command")}
+	}
+	picked.check(f)
+	return picked, f.err()
+}
+
+// helpGiven ends parsing: kong wants to end the process there.
+const helpGiven = "help was given"
+
+func newParser(p program, f *faults) (*kong.Kong, error) {
+	return kong.New(&commandLine{},
+		kong.Name("atrium"),
+		kong.Description("Atrium serves groups, identities, registries and advisories over GraphQL, REST and gRPC."),
+		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience},
+		kong.Writers(p.stdout, p.stderr),
+		kong.Exit(func(int) { panic(helpGiven) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.KindMapper(reflect.Bool, switchMapper{f}),
+		kong.Resolvers(fromEnvironment(p.env)),
+		kong.ValueFormatter(func(value *kong.Value) string {
+			if value.Flag == nil || value.Name == "help" {
+				return value.Help
+			}
+			return fmt.Sprintf("%s ($%s)", value.Help, variable(value.Name))
+		}),
+	)
+}
+
+// fromEnvironment gives a flag that is not on the command line the value of
+// its variable. An empty one counts as none.
+func fromEnvironment(env func(string) string) kong.ResolverFunc {
+	return func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		if text := env(variable(flag.Name)); text != "" && flag.Name != "help" {
+			return text, nil
+		}
+		return nil, nil
+	}
+}
+
+// variable names the environment variable of a flag.
+func variable(flag string) string {
+	return "ATRIUM_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// A switchMapper reads flags that are on or off. One that is neither becomes a
+// fault among others, while kong would stop at it.
+type switchMapper struct{ faults *faults }
+
+// Decode reads what stands behind the flag, if anything does.
+func (m switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	on := true
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		var err error
+		if on, err = strconv.ParseBool(fmt.Sprint(ctx.Scan.Pop().Value)); err != nil {
+			m.faults.add(ctx.Value.Name, "must be true or false")
+		}
+	}
+	target.SetBool(on)
+	return nil
+}
+
+// IsBool makes the value optional.
+func (switchMapper) IsBool() bool { return true }
+
+// A usageError is what the person at the command line can mend by typing
+// something else.
+type usageError struct{ error }
+
+// faults collects what is wrong with the configuration, so that one run tells
+// all of it.
+type faults []string
+
+// add tells what is wrong with a flag, however it was given.
+func (f *faults) add(flag, format string, args ...any) {
+	*f = append(*f, fmt.Sprintf("--%s (%s): %s", flag, variable(flag), fmt.Sprintf(format, args...)))
+}
+
+// required finds a flag that was not given.
+func (f *faults) required(flag, value string) {
+	if value == "" {
+		f.add(flag, "is required")
+	}
+}
+
+func (f *faults) err() error {
+	switch len(*f) {
+	case 0:
+		return nil
+	case 1:
+		return usageError{errors.New((*f)[0])}
+	default:
+		return usageError{fmt.Errorf("%d faults in the configuration:\n  %s", len(*f), strings.Join(*f, "\n  "))}
+	}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, _, err := atrium(t, map[string]string{"ATRIUM_ALLOW_SIGNUP": "perhaps", "ATRIUM_ENCRYPTION_KEY": "c2VjcmV0", "ATRIUM_ADDR": "8080"},
+		"serve", "--database-url", "mysql://u:secret@h/d", "--audience=", "--issuer", "ftp://x", "--issuer", "https://good.example",
+		"--allow-host", "https://h", "--service-domain", "A b", "--log-level", "loud", "--dev=maybe")
+	var usage usageError
+	if !errors.As(err, &usage) || exitCode(err) != 2 {
+		t.Fatalf("error %v", err)
+	}
+	text := err.Error()
+	for _, flag := range []string{
+		"database-url", "audience", "issuer", "allow-host", "service-domain", "log-level", "dev", "allow-signup", "encryption-key", "addr",
+	} {
+		if !strings.Contains(text, "--"+flag+" ("+variable(flag)+"): ") {
+			t.Errorf("no fault of --%s in\n%s", flag, text)
+		}
+	}
+	if strings.Contains(text, "secret") || strings.Contains(text, "c2VjcmV0") || strings.Contains(text, "good.example") {
+		t.Errorf("the faults show what they must not:\n%s", text)
+	}
+}
+
+func TestWhatACommandNeedsIsAskedForAtOnce(t *testing.T) {
+	t.Parallel()
+	for args, flags := range map[string][]string{
+		"bootstrap":                                    {"org", "issuer", "subject"},
+		"import osv x --database-url x":                {"group", "database-url"},
+		"import registry x --group 0 --no-events=x":    {"group", "no-events"},
+		"token --as king --ttl 25h --issuer x":         {"as", "ttl", "issuer"},
+		"recount --database-url sqlite:":               {"database-url"},
+		"rotate-keys --database-url sqlite::memory:":   {"database-url"},
+		"migrate status --database-url postgresql:/x/": {"database-url"},
+	} {
+		_, _, err := atrium(t, nil, strings.Fields(args)...)
+		if exitCode(err) != 2 {
+			t.Errorf("%s: error %v", args, err)
+			continue
+		}
+		for _, flag := range flags {
+			if !strings.Contains(err.Error(), "--"+flag+" (") {
+				t.Errorf("%s: no fault of --%s in %v", args, flag, err)
+			}
+		}
+	}
+}
+
+func TestAFlagGoesBeforeItsVariableAndAnEmptyVariableIsNone(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"ATRIUM_ADDR": "127.0.0.1:1", "ATRIUM_DEV": "true", "ATRIUM_AUDIENCE": "a,b", "ATRIUM_MIGRATE": "false", "ATRIUM_LOG_LEVEL": ""}
+	picked, err := parse([]string{"serve", "--addr", "127.0.0.1:2"}, program{env: func(name string) string { return env[name] }, stdout: io.Discard, stderr: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := picked.(*serveCommand)
+	if c.Addr != "127.0.0.1:2" || !c.Dev || c.Migrate || c.LogLevel != "info" || !slices.Equal(c.Audience, []string{"a", "b"}) {
+		t.Errorf("parsed %+v", c)
+	}
+}
+
+func TestEveryFlagNamesItsVariableInTheHelp(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(program{env: os.Getenv, stdout: io.Discard, stderr: io.Discard}, &faults{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(false) {
+		help, _, err := atrium(t, nil, append(strings.Fields(command.FullPath())[1:], "--help")...)
+		if err != nil {
+			t.Errorf("%s --help: %v", command.FullPath(), err)
+		}
+		for _, flag := range command.Flags {
+			checkHelp(t, flag, help)
+		}
+	}
+}
+
+func checkHelp(t *testing.T, flag *kong.Flag, help string) {
+	t.Helper()
+	if flag.Name != "help" && !strings.Contains(help, "($"+variable(flag.Name)+")") {
+		t.Errorf("--%s is without its variable", flag.Name)
+	}
+}
+
+func TestHelpIsGivenWhereNothingIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"--help"}, {"serve", "-h"}} {
+		if out, _, err := atrium(t, nil, args...); err != nil || !strings.Contains(out, "Usage: atrium") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	if _, _, err := atrium(t, nil, "sreve"); exitCode(err) != 2 {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
+	t.Parallel()
+	key := bytes.Repeat([]byte{0xfb, 0xff}, 16) // has + and / in base64
+	for _, good := range []string{
+		hex.EncodeToString(key), base64.StdEncoding.EncodeToString(key), base64.RawURLEncoding.EncodeToString(key) + "\n",
+	} {
+		f := faults{}
+		if got := encryptionKey(&f, "encryption-key", good); !bytes.Equal(got, key) || len(f) > 0 {
+			t.Errorf("%s: %x, %v", good, got, f)
+		}
+	}
+	for _, bad := range []string{"00", strings.Repeat("0", 62), "!"} {
+		f := faults{}
+		if encryptionKey(&f, "encryption-key", bad); len(f) != 1 {
+			t.Errorf("%q: %v", bad, f)
+		}
+	}
+}
+
+func TestCommandsDoNotMakeADatabaseOfAMistypedPath(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "typo.db")
+	for _, args := range []string{"token", "recount", "rotate-keys", "migrate status", "import osv . --group " + strings.Repeat("0", 40)} {
+		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + path}, strings.Fields(args)...)
+		if err == nil || !strings.Contains(err.Error(), "there is no database "+path) {
+			t.Errorf("%s: %v", args, err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Fatalf("%s: made the file", args)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"atrium/platform"
+	"atrium/store"
+	"atrium/store/sqlstore"
+)
+
+// databaseFlags say where the data is; every command but version has them.
+type databaseFlags struct {
+	DatabaseURL string `name:"database-url" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
+}
+
+const defaultDatabaseURL = "sqlite:atrium.db"
+
+func (d *databaseFlags) check(f *faults) {
+	path, embedded := d.file()
+	switch {
+	case embedded && (path == "" || strings.Contains(path, ":memory:")):
+		f.add("database-url", "must name a file, such as %s", defaultDatabaseURL)
+	case !embedded && !strings.HasPrefix(d.DatabaseURL, "postgres://") && !strings.HasPrefix(d.DatabaseURL, "postgresql://"):
+		// The URL is not shown: it may hold a password.
+		f.add("database-url", "must start with sqlite: or postgres://")
+	}
+}
+
+// file is the path of an embedded database.
+func (d *databaseFlags) file() (path string, embedded bool) {
+	return strings.CutPrefix(d.DatabaseURL, "sqlite:")
+}
+
+// A database is an open store and the platform over it.
+type database struct {
+	*platform.Platform
+	store platform.Store
+}
+
+// open prepares the platform over a database whose schema is up to date.
+func (d *databaseFlags) open(ctx context.Context, o platform.Options) (*database, error) {
+	s, err := store.Open(ctx, d.DatabaseURL, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	p, err := platform.New(ctx, s, o)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &database{p, s}, nil
+}
+
+func (d *database) close() { _ = d.store.Close() }
+
+// openExisting is open for commands that have nothing to do in an empty
+// database. They neither make one nor change its schema under a server.
+func (d *databaseFlags) openExisting(ctx context.Context) (*database, error) {
+	migrations, err := d.migrations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range migrations {
+		if !m.Applied {
+			return nil, errors.New("the database is not up to date; run: atrium migrate up")
+		}
+	}
+	return d.open(ctx, platform.Options{})
+}
+
+// migrations tells the state of a database that exists: a mistyped path must
+// not become a new file.
+func (d *databaseFlags) migrations(ctx context.Context) ([]sqlstore.MigrationState, error) {
+	if path, embedded := d.file(); embedded {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no database %s; `atrium serve` makes one, --database-url names another", path)
+		}
+	}
+	return store.Migrations(ctx, d.DatabaseURL)
+}

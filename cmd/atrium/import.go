@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"atrium/ingest"
+	"atrium/platform"
+)
+
+// importFlags are those of every import.
+type importFlags struct {
+	databaseFlags
+	Group    string `placeholder:"UID" help:"Group that holds what is imported. Required."`
+	NoEvents bool   `help:"Record no events for repos and tags."`
+}
+
+func (c *importFlags) check(f *faults) {
+	c.databaseFlags.check(f)
+	checkUID(f, "group", c.Group)
+}
+
+type importOSVCommand struct {
+	importFlags
+	Path []string `arg:"" help:"OSV records: .json files, folders, .tar, .tar.gz and .zip."`
+}
+
+func (c *importOSVCommand) run(ctx context.Context, p program) error {
+	return c.bringIn(ctx, p, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+		return ingest.OSV(ctx, to, c.Path, o)
+	})
+}
+
+type importRegistryCommand struct {
+	importFlags
+	File string `arg:"" help:"JSON lines, plain or gzip."`
+}
+
+func (c *importRegistryCommand) run(ctx context.Context, p program) error {
+	return c.bringIn(ctx, p, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+		return ingest.Registry(ctx, to, c.File, o)
+	})
+}
+
+// bringIn runs an import, shows how far it is, and sums it up.
+func (c *importFlags) bringIn(ctx context.Context, p program, read func(context.Context, *platform.Platform, ingest.Options) (ingest.Summary, error)) error {
+	db, err := c.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	meter := newMeter(p.stderr)
+	ctx = platform.WithActor(ctx, platform.Operator("import"))
+	sum, err := read(ctx, db.Platform, ingest.Options{
+		Group: platform.UID(c.Group), NoEvents: c.NoEvents, Progress: meter.show,
+		Bad: func(at ingest.Place, why error) { meter.print(fmt.Sprintf("%s: %s", at, explained(why))) },
+	})
+	meter.finish()
+	if writeErr := writeSummary(p.stdout, sum); err == nil {
+		err = writeErr
+	}
+	failed := sum.Failed()
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted; what is imported stays, and the same command goes on from there")
+	case err != nil:
+		return err
+	case failed > 0:
+		return fmt.Errorf("not everything was imported: %d failed", failed)
+	}
+	return nil
+}
+
+func writeSummary(out io.Writer, sum ingest.Summary) error {
+	var rows strings.Builder
+	rows.WriteString("added\tupdated\tunchanged\tfailed\t\n")
+	for _, k := range sum.Kinds {
+		fmt.Fprintf(&rows, "%d\t%d\t%d\t%d\t  %s\n", k.Added, k.Updated, k.Unchanged, k.Failed, k.Name)
+	}
+	if sum.Unreadable > 0 {
+		fmt.Fprintf(&rows, "\t\t\t%d\t  unreadable\n", sum.Unreadable)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, err := io.WriteString(table, rows.String())
+	return errors.Join(err, table.Flush())
+}
+
+// explained is an error with everything that is wrong, where it knows more
+// than one thing.
+func explained(err error) string {
+	var e *platform.Error
+	if !errors.As(err, &e) || len(e.Violations) < 2 {
+		return err.Error()
+	}
+	all := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		all[i] = v.Field + ": " + v.Description
+	}
+	return "Invalid argument: " + strings.Join(all, "; ")
+}

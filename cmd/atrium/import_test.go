@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/ingest"
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// data is beside the clone; a clone alone has none.
+const data = "../../../shared/data/"
+
+func needs(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		t.Skip(path + " is not there")
+	}
+}
+
+// bootstrapped makes an organisation and gives its UID.
+func bootstrapped(t *testing.T, url string) string {
+	t.Helper()
+	var made map[string]platform.UID
+	if err := json.Unmarshal([]byte(on(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")), &made); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"group", "identity", "roleBinding"} {
+		if !made[name].Valid() {
+			t.Fatalf("bootstrap printed %v", made)
+		}
+	}
+	return string(made["group"])
+}
+
+var spaces = regexp.MustCompile(` +`)
+
+// summed wants these lines in a summary.
+func summed(t *testing.T, out string, want ...string) {
+	t.Helper()
+	var got []string
+	for line := range strings.Lines(out) {
+		got = append(got, strings.TrimSpace(spaces.ReplaceAllString(line, " ")))
+	}
+	if want = append([]string{"added updated unchanged failed"}, want...); !slices.Equal(got, want) {
+		t.Errorf("summary\n%s\nwant\n%s", out, strings.Join(want, "\n"))
+	}
+}
+
+func TestRealDataIsImportedOnceAndServed(t *testing.T) {
+	t.Parallel()
+	needs(t, data)
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		if slowSQLite && strings.HasPrefix(url, "sqlite:") {
+			t.Skip("the race detector makes SQLite too slow for so much")
+		}
+		server := start(t, url, "--dev") // imports work beside a server
+		acme := demoUID(t, server)
+		summed(t, on(t, url, "import", "osv", "--group", acme, data+"osv-go.tar.gz"), "6060 0 0 0 advisories", "4291 0 0 0 vulnerability metadata")
+		summed(t, on(t, url, "import", "registry", "--group", acme, data+"registry.jsonl.gz"), "144 0 0 0 repos", "9849 0 0 0 tags", "2057 0 0 0 images")
+		summed(t, on(t, url, "import", "osv", "--group", acme, data+"osv-go.tar.gz"), "0 0 6060 0 advisories", "0 0 4291 0 vulnerability metadata")
+		summed(t, on(t, url, "import", "registry", "--group", acme, data+"registry.jsonl.gz"), "0 0 144 0 repos", "0 0 9849 0 tags", "0 0 2057 0 images")
+
+		token := strings.TrimSpace(on(t, url, "token"))
+		_, body := server.get(token, "/registry/v2/repos?uidp.descendants_of="+acme+"&page_size=3&order_by=name")
+		if names, total := repoNames(t, body); !slices.Equal(names, []string{"adminer", "aerospike", "almalinux"}) || total != "156" {
+			t.Errorf("the list starts with %v of %s", names, total)
+		}
+		_, body = server.get(token, "/registry/v2/repos?uidp.descendants_of="+acme+"&name=golang")
+		if names, total := repoNames(t, body); !slices.Equal(names, []string{"golang"}) || total != "1" {
+			t.Errorf("golang is %v of %s", names, total)
+		}
+		checkCursors(t, server, token, acme)
+		var counted struct{ Advisories struct{ TotalCount int } }
+		if server.query(token, `{ advisories(where: {artifactNames: ["stdlib"]}) { totalCount } }`, "", &counted); counted.Advisories.TotalCount != 167 {
+			t.Errorf("%d advisories of stdlib through GraphQL", counted.Advisories.TotalCount)
+		}
+		if _, body = server.get(token, "/vulnerabilities/v2/advisories?artifact_names=stdlib&page_size=1"); !strings.Contains(body, `"totalCount":"167"`) {
+			t.Errorf("advisories of stdlib: %.300s", body)
+		}
+		if out := on(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+			t.Errorf("recount: %s", out)
+		}
+	})
+}
+
+// checkCursors pages with GraphQL's cursor through REST, and the other way
+// round.
+func checkCursors(t *testing.T, server *running, token, acme string) {
+	t.Helper()
+	const page = `query Page($in: ID!, $after: String) { repos(descendantsOf: $in, orderBy: {field: NAME}, first: 3, after: $after) { nodes { name } pageInfo { endCursor } } }`
+	var got struct {
+		Repos struct {
+			Nodes    []struct{ Name string }
+			PageInfo struct{ EndCursor string }
+		}
+	}
+	list := "/registry/v2/repos?uidp.descendants_of=" + acme + "&page_size=3&order_by=name&page_token="
+	server.query(token, page, `{"in": "`+acme+`"}`, &got)
+	_, body := server.get(token, list+got.Repos.PageInfo.EndCursor)
+	second, _ := repoNames(t, body)
+	var rest struct{ NextPageToken string }
+	if err := json.Unmarshal([]byte(body), &rest); err != nil {
+		t.Fatal(err)
+	}
+	server.query(token, page, `{"in": "`+acme+`", "after": "`+rest.NextPageToken+`"}`, &got)
+	third := []string{}
+	for _, n := range got.Repos.Nodes {
+		third = append(third, n.Name)
+	}
+	if !slices.Equal(second, []string{"alpine", "alt", "amazoncorretto"}) || !slices.Equal(third, []string{"amazonlinux", "api-firewall", "arangodb"}) {
+		t.Errorf("page 2 is %v, page 3 %v", second, third)
+	}
+}
+
+func TestALaterModifiedUpdatesAndBadRecordsFailTheCommand(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		acme := bootstrapped(t, url)
+		file := filepath.Join(t.TempDir(), "a.json")
+		record := func(modified, fixed string) {
+			content := `{"id": "GO-1", "modified": "` + modified + `", "affected": [{"package": {"ecosystem": "Go", "name": "p"}, "ranges": [{"events": [{"fixed": "` + fixed + `"}]}]}]}`
+			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		record("2024-02-01T00:00:00Z", "1.0")
+		summed(t, on(t, url, "import", "osv", "--group", acme, file), "1 0 0 0 advisories", "1 0 0 0 vulnerability metadata")
+		record("2024-01-01T00:00:00Z", "0.9")
+		summed(t, on(t, url, "import", "osv", "--group", acme, file), "0 0 1 0 advisories", "0 0 1 0 vulnerability metadata")
+		record("2024-03-01T00:00:00Z", "1.1")
+		summed(t, on(t, url, "import", "osv", "--group", acme, file), "0 1 0 0 advisories", "0 0 1 0 vulnerability metadata")
+
+		record("never", "1")
+		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "osv", "--group", acme, file)
+		if exitCode(err) != 1 || !strings.Contains(errOut, file+": modified: must be") {
+			t.Errorf("%v\n%s", err, errOut)
+		}
+		summed(t, out, "0 0 0 0 advisories", "0 0 0 0 vulnerability metadata", "1 unreadable")
+	})
+}
+
+func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		acme := bootstrapped(t, url)
+		file := filepath.Join(t.TempDir(), "a.jsonl")
+		imported := func(lines ...string) (string, string, error) {
+			if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "registry", "--no-events", "--group", acme, file)
+		}
+		tag := func(repo, name, digest string) string {
+			return `{"kind": "tag", "repo": "` + repo + `", "name": "` + name + `", "digest": "sha256:` + strings.Repeat(digest, 64) + `"}`
+		}
+		image := `{"kind": "image", "repo": "r", "digest": "sha256:` + strings.Repeat("0", 64) + `", "architectures": []}`
+		out, _, err := imported(tag("r", "1", "0"), `{"kind": "repo", "name": "r"}`, image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		summed(t, out, "1 0 0 0 repos", "1 0 0 0 tags", "1 0 0 0 images")
+		out, errOut, err := imported(tag("r", "1", "1"), tag("r", "a b", "x"), image, tag("none", "1", "1"), `{"kind": "repo", "name": "R"}`)
+		summed(t, out, "0 0 0 1 repos", "0 1 0 2 tags", "0 0 1 0 images")
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), "3 failed") {
+			t.Errorf("error %v", err)
+		}
+		for _, place := range []string{file + ":2: Invalid argument: name: must match", "; digest: must match", file + ":4: repo: ", file + ":5: Invalid argument: name"} {
+			if !strings.Contains(errOut, place) {
+				t.Errorf("no %q in\n%s", place, errOut)
+			}
+		}
+	})
+}
+
+func TestAnImportIntoNoGroupIsAnError(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	bootstrapped(t, url)
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	if err := os.WriteFile(file, []byte(`{"kind": "repo", "name": "r"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "registry", "--group", strings.Repeat("0", 40), file)
+	if err == nil || !strings.Contains(err.Error(), "Not found: group "+strings.Repeat("0", 40)) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTheDemonstrationStandsApartFromRealData(t *testing.T) {
+	t.Parallel()
+	for _, s := range demoServices {
+		if s.name < "b" {
+			t.Errorf("%s comes before the official images", s.name)
+		}
+	}
+	advisories, vulnerabilities := demoAdvisories()
+	for i, a := range advisories {
+		of := func(s demoService) bool { return s.name == a.ArtifactName }
+		if !slices.ContainsFunc(demoServices, of) || vulnerabilities[i].ID != a.AdvisoryID {
+			t.Errorf("%s is of no repo or without metadata", a.AdvisoryID)
+		}
+	}
+	needs(t, data)
+	var official []string
+	content, err := os.Open(data + "registry.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	for _, name := range regexp.MustCompile(`"kind": "repo", "name": "([^"]+)"`).FindAllStringSubmatch(unzipped(t, content), -1) {
+		official = append(official, name[1])
+	}
+	for _, s := range demoServices {
+		if len(official) != 144 || slices.Contains(official, s.name) {
+			t.Errorf("%s is an official image, of %d", s.name, len(official))
+		}
+	}
+}
+
+func TestProgressTellsRateAndTimeLeft(t *testing.T) {
+	t.Parallel()
+	got := progressText(ingest.Progress{Records: 500, Read: 25, Total: 100}, 2*time.Second)
+	if got != "500 records, 250/s, 25%, 6s left" {
+		t.Errorf("got %q", got)
+	}
+	var out bytes.Buffer
+	m := newMeter(&out)
+	m.start, m.shown = m.start.Add(-time.Minute), m.shown.Add(-time.Minute)
+	m.show(ingest.Progress{Records: 60, Read: 1, Total: 2})
+	m.show(ingest.Progress{Records: 61, Read: 1, Total: 2})
+	m.print("a bad record")
+	m.terminal = true
+	m.shown = m.start
+	m.show(ingest.Progress{Records: 120})
+	m.finish()
+	want := regexp.MustCompile(`^60 records, 1/s, 50%, 1m0s left\na bad record\n\r\x1b\[K120 records, 2/s\r\x1b\[K120 records in 1m0[.\d]*s, 2/s\n$`)
+	if !want.MatchString(out.String()) {
+		t.Errorf("wrote %q", out.String())
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"atrium/store"
+)
+
+type migrateUpCommand struct{ databaseFlags }
+
+func (c *migrateUpCommand) run(ctx context.Context, p program) error {
+	if err := store.Migrate(ctx, c.DatabaseURL); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(p.stdout, "the database is up to date")
+	return err
+}
+
+type migrateStatusCommand struct{ databaseFlags }
+
+func (c *migrateStatusCommand) run(ctx context.Context, p program) error {
+	migrations, err := c.migrations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range migrations {
+		state := "pending"
+		if m.Applied {
+			state = "applied"
+		}
+		if _, err := fmt.Fprintf(p.stdout, "%05d %s\n", m.Version, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type recountCommand struct{ databaseFlags }
+
+func (c *recountCommand) run(ctx context.Context, p program) error {
+	db, err := c.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	wrong, err := db.store.Recount(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%d counters were wrong and are corrected\n", wrong)
+	return err
+}
+
+type rotateKeysCommand struct{ databaseFlags }
+
+func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
+	db, err := c.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	if err := db.RotateKeys(ctx); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, "new page tokens are sealed with a new key; those given out stay good")
+	return err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// query runs a GraphQL document and decodes its data.
+func (r *running) query(token, document, variables string, into any) {
+	r.t.Helper()
+	request := map[string]any{"query": document}
+	if variables != "" {
+		request["variables"] = json.RawMessage(variables)
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	status, answer := r.send(http.MethodPost, token, "/graphql", string(body))
+	var decoded struct {
+		Data   json.RawMessage
+		Errors []struct{ Message string }
+	}
+	if err := json.Unmarshal([]byte(answer), &decoded); err != nil || status != http.StatusOK || len(decoded.Errors) > 0 {
+		r.t.Fatalf("%d: %.2000s\nfor %s", status, answer, document)
+	}
+	if err := json.Unmarshal(decoded.Data, into); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestEveryExampleOfThePlaygroundAnswersWithSomething(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url, "--dev")
+		token := strings.TrimSpace(on(t, url, "token"))
+		for _, example := range examples(platform.UID(demoUID(t, server))) {
+			data := map[string]any{}
+			server.query(token, example.Query, example.Variables, &data)
+			if where := empty(data); where != "" {
+				t.Errorf("%s: nothing in%s", example.Name, where)
+			}
+		}
+	})
+}
+
+// empty finds a list without anything, or null.
+func empty(value any) (where string) {
+	switch value := value.(type) {
+	case nil:
+		return ": null"
+	case map[string]any:
+		for key, v := range value {
+			if in := empty(v); in != "" && key != "description" && key != "fixed" && key != "image" {
+				return "." + key + in
+			}
+		}
+	case []any:
+		if len(value) == 0 {
+			return ": []"
+		}
+		for _, v := range value {
+			if in := empty(v); in != "" {
+				return in
+			}
+		}
+	}
+	return ""
+}

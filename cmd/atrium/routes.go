@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"atrium/auth"
+	"atrium/platform"
+	"atrium/resolvers"
+	"atrium/rest"
+)
+
+// routes says which handler answers which path. http.ServeMux would not do: it
+// cleans paths, and those of REST hold UIDs in more than one spelling.
+func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, logger *slog.Logger) http.Handler {
+	options := rest.Options{ServiceDomain: c.ServiceDomain, Logger: logger}
+	authenticated := auth.Middleware(verifier, options.WriteError)
+	endpoints := authenticated(rest.New(p, options))
+	graphql := resolvers.New(p, resolvers.Options{ServiceDomain: c.ServiceDomain, Logger: logger})
+	playground := c.playground(dev, logger)
+	alone := map[string]http.Handler{
+		"/":        playground,
+		"/graphql": authenticated(graphql),
+		// Anyone may read what is in the source anyway.
+		"/graphql/schema": text(resolvers.SDL()),
+		"/livez":          health(func(context.Context) error { return nil }),
+		"/readyz":         health(p.Ready),
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := alone[r.URL.Path]
+		switch {
+		case handler != nil:
+		case strings.HasPrefix(r.URL.Path, "/playground/"):
+			handler = playground
+		default:
+			handler = endpoints
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// text answers the same text to everyone.
+func text(content string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "Only GET is answered here.", http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, content)
+	})
+}
+
+// readyTimeout is shorter than what those who ask wait.
+const readyTimeout = 2 * time.Second
+
+// health answers what a load balancer asks: 200 while check has no error.
+func health(check func(context.Context) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+		defer cancel()
+		status, text := http.StatusOK, "ok"
+		if check(ctx) != nil {
+			status, text = http.StatusServiceUnavailable, "unavailable"
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]string{"status": text})
+	})
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// atrium runs the program to its end, as from a shell with these variables.
+func atrium(t *testing.T, env map[string]string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	err = run(t.Context(), args, program{"atrium", func(name string) string { return env[name] }, &out, &errOut})
+	return out.String(), errOut.String(), err
+}
+
+// on runs the program on a database and wants it to succeed.
+func on(t *testing.T, url string, args ...string) string {
+	t.Helper()
+	out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, args...)
+	if err != nil {
+		t.Fatalf("atrium %s: %v\n%s", strings.Join(args, " "), err, errOut)
+	}
+	return out
+}
+
+// A running server.
+type running struct {
+	t      *testing.T
+	url    string // http://127.0.0.1:port
+	stop   context.CancelFunc
+	ended  chan error
+	stdout *lockedBuffer
+	stderr *lockedBuffer
+}
+
+var servedAt = regexp.MustCompile(`Atrium serves  (http://\S+)`)
+
+// start serves on a free port until the test ends.
+func start(t *testing.T, databaseURL string, args ...string) *running {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	r := &running{t: t, stop: stop, ended: make(chan error, 1), stdout: &lockedBuffer{}, stderr: &lockedBuffer{}}
+	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--database-url", databaseURL}, args...)
+	go func() {
+		r.ended <- run(ctx, args, program{"atrium", func(string) string { return "" }, r.stdout, r.stderr})
+	}()
+	t.Cleanup(func() { stop(); <-r.ended })
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if m := servedAt.FindStringSubmatch(r.stdout.String()); m != nil {
+			r.url = m[1]
+			return r
+		}
+		select {
+		case err := <-r.ended:
+			t.Fatalf("serve ended: %v\n%s", err, r.stderr)
+		default:
+		}
+	}
+	t.Fatalf("serve did not say where it is\n%s", r.stderr)
+	return nil
+}
+
+// end asks the server to end and gives its error.
+func (r *running) end() error {
+	r.stop()
+	err := <-r.ended
+	r.ended <- err // for the cleanup
+	return err
+}
+
+// get reads a path; token may be "".
+func (r *running) get(token, path string) (status int, body string) {
+	r.t.Helper()
+	return r.send(http.MethodGet, token, path, "")
+}
+
+func (r *running) send(method, token, path, body string) (int, string) {
+	r.t.Helper()
+	request, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return answer.StatusCode, string(b)
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func unzipped(t *testing.T, r io.Reader) string {
+	t.Helper()
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

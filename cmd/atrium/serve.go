@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+
+	"atrium/auth"
+	"atrium/platform"
+	"atrium/store"
+)
+
+type serveCommand struct {
+	databaseFlags
+	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
+	Dev           bool     `help:"Development mode: demonstration data in an empty database, tokens by atrium token."`
+	Audience      []string `default:"${audience}" help:"Name of this service in the aud of tokens; several may be given."`
+	Issuer        []string `placeholder:"URL" help:"Issuer to trust beside those that identities name; several may be given."`
+	AllowHost     []string `placeholder:"HOST" help:"Host that may be private or plain http as issuer and event sink; several may be given."`
+	AllowSignup   bool     `help:"Let identities of an organisation make new ones."`
+	ServiceDomain string   `default:"atrium.dev" help:"What the domain of errors ends in."`
+	EncryptionKey string   `placeholder:"KEY" help:"Key of secrets at rest: 32 bytes in hex or base64. Without it the database keeps one."`
+	Migrate       bool     `default:"true" negatable:"" help:"Bring the database up to date first."`
+	LogLevel      string   `default:"info" help:"debug, info, warn or error."`
+
+	key   []byte
+	level slog.Level
+}
+
+// defaultAudience is what tokens for a server call it unless told otherwise.
+const defaultAudience = "atrium"
+
+func (c *serveCommand) check(f *faults) {
+	c.databaseFlags.check(f)
+	checkAddress(f, "addr", c.Addr)
+	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
+		f.add("audience", "must not be empty")
+	}
+	for _, issuer := range c.Issuer {
+		checkIssuer(f, "issuer", issuer)
+	}
+	for _, host := range c.AllowHost {
+		checkHost(f, "allow-host", host)
+	}
+	if !domainPattern.MatchString(c.ServiceDomain) {
+		f.add("service-domain", "must be a domain name in lower case")
+	}
+	c.key = encryptionKey(f, "encryption-key", c.EncryptionKey)
+	if c.level.UnmarshalText([]byte(c.LogLevel)) != nil {
+		f.add("log-level", "must be debug, info, warn or error")
+	}
+}
+
+// run serves until ctx ends.
+func (c *serveCommand) run(ctx context.Context, p program) error {
+	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
+	db, err := c.prepare(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	dev, err := c.development(ctx, db, logger)
+	if err != nil {
+		return err
+	}
+	handler := c.handler(db, dev, logger)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return err
+	}
+	if err := c.greet(p, dev, listener.Addr()); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer background(ctx, db.Run)()
+	return serve(ctx, listener, handler, logger)
+}
+
+// prepare opens the database, with its schema up to date.
+func (c *serveCommand) prepare(ctx context.Context, logger *slog.Logger) (*database, error) {
+	if c.Migrate {
+		if err := store.Migrate(ctx, c.DatabaseURL); err != nil {
+			return nil, fmt.Errorf("migrate: %w", err)
+		}
+	}
+	sinks := make([]string, len(c.AllowHost))
+	for i, host := range c.AllowHost {
+		sinks[i] = hostOnly(host)
+	}
+	return c.open(ctx, platform.Options{
+		AllowSignup: c.AllowSignup, EncryptionKey: c.key, PrivateSinks: sinks, Logger: logger,
+	})
+}
+
+// development is what there is in development mode only.
+type development struct {
+	issuer       *auth.Issuer // its tokens are good then
+	organisation platform.UID // of the demonstration; "" in a database that has none
+}
+
+// development switches development mode on and fills an empty database.
+// Without --dev it gives nil.
+func (c *serveCommand) development(ctx context.Context, db *database, logger *slog.Logger) (*development, error) {
+	if !c.Dev {
+		return nil, nil
+	}
+	logger.Warn("development mode: whoever reads the database can make tokens for everything in it")
+	if err := seedDemo(ctx, db.Platform); err != nil {
+		return nil, fmt.Errorf("demonstration data: %w", err)
+	}
+	organisation, err := demoOrganisation(ctx, db.Platform)
+	if err != nil {
+		return nil, err
+	}
+	issuer, err := developmentIssuer(ctx, db.Platform)
+	return &development{issuer, organisation}, err
+}
+
+func developmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer, error) {
+	key, err := p.DevelopmentKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return auth.NewDevelopmentIssuer(key, nil)
+}
+
+// handler puts together what answers requests.
+func (c *serveCommand) handler(db *database, dev *development, logger *slog.Logger) http.Handler {
+	options := auth.Options{Directory: db, Audience: c.Audience, Issuers: c.Issuer, AllowHosts: c.AllowHost, Logger: logger}
+	if dev != nil {
+		options.Development = dev.issuer
+	}
+	return guarded(c.routes(db.Platform, auth.New(options), dev, logger), c.ServiceDomain, logger)
+}
+
+// background runs work until ctx ends; what it gives waits for that.
+func background(ctx context.Context, work func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { work(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// repoNames lists the names in a list of repos.
+func repoNames(t *testing.T, body string) (names []string, total string) {
+	t.Helper()
+	var list struct {
+		Repos      []struct{ Name string }
+		TotalCount string
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	for _, r := range list.Repos {
+		names = append(names, r.Name)
+	}
+	return names, list.TotalCount
+}
+
+func TestDevelopmentModeServesTheDemonstrationAndItsTokens(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url, "--dev")
+		for _, line := range []string{"Playground     " + server.url + "/", "Token          atrium token", "acme is "} {
+			if !strings.Contains(server.stdout.String(), line) {
+				t.Errorf("no %q in\n%s", line, server.stdout)
+			}
+		}
+		for role, want := range map[string]int{"owner": 200, "editor": 200, "viewer": 403} {
+			token := strings.TrimSpace(on(t, url, "token", "--as", role))
+			status, body := server.get(token, "/registry/v2/repos?order_by=name&name=billing")
+			if names, _ := repoNames(t, body); status != http.StatusOK || !slices.Equal(names, []string{"billing"}) {
+				t.Errorf("%s sees %d: %s", role, status, body)
+			}
+			acme := demoUID(t, server)
+			if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "by-`+role+`"}`); status != want {
+				t.Errorf("%s makes a repo: %d, want %d\n%s", role, status, want, body)
+			}
+		}
+		stranger := strings.TrimSpace(on(t, url, "token", "--subject", "stranger"))
+		if status, body := server.get(stranger, "/registry/v2/repos"); status != http.StatusForbidden || !strings.Contains(body, "IDENTITY_NOT_FOUND") {
+			t.Errorf("a stranger gets %d: %s", status, body)
+		}
+		if err := server.end(); err != nil {
+			t.Errorf("serve ended with %v", err)
+		}
+	})
+}
+
+func demoUID(t *testing.T, r *running) string {
+	t.Helper()
+	m := regexp.MustCompile(`acme is ([0-9a-f]{40})\n`).FindStringSubmatch(r.stdout.String())
+	if m == nil {
+		t.Fatalf("no organisation in\n%s", r.stdout)
+	}
+	return m[1]
+}
+
+func TestTheDemonstrationIsMadeOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		first := start(t, url, "--dev")
+		acme := demoUID(t, first)
+		if err := first.end(); err != nil {
+			t.Fatal(err)
+		}
+		second := start(t, url, "--dev")
+		if demoUID(t, second) != acme {
+			t.Error("there is another organisation")
+		}
+	})
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		on(t, url, "bootstrap", "--org", "other", "--issuer", "https://issuer.example", "--subject", "me")
+		server := start(t, url, "--dev")
+		if strings.Contains(server.stdout.String(), "acme") {
+			t.Errorf("a database in use was changed:\n%s", server.stdout)
+		}
+		// In development mode the development key stands in for every known issuer.
+		token := strings.TrimSpace(on(t, url, "token", "--issuer", "https://issuer.example", "--subject", "me"))
+		if status, body := server.get(token, "/iam/v2/groups"); status != http.StatusOK || !strings.Contains(body, `"totalCount":"1"`) {
+			t.Errorf("%d: %s", status, body)
+		}
+	})
+}
+
+func TestOutsideDevelopmentModeItsTokensAreNobodys(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	if err := start(t, url, "--dev").end(); err != nil {
+		t.Fatal(err)
+	}
+	server := start(t, url)
+	if strings.Contains(server.stdout.String(), "token") {
+		t.Errorf("tokens are offered:\n%s", server.stdout)
+	}
+	if status, _ := server.get(strings.TrimSpace(on(t, url, "token")), "/registry/v2/repos"); status != http.StatusUnauthorized {
+		t.Errorf("status %d", status)
+	}
+	if _, page := server.get("", "/"); strings.Contains(page, "eyJ") {
+		t.Error("the playground holds a token")
+	}
+}
+
+func TestThePageTheHealthAndAnythingElseAnswer(t *testing.T) {
+	t.Parallel()
+	server := start(t, storetest.SQLite(t), "--dev")
+	for path, want := range map[string]int{"/": 200, "/playground/small": 200, "/livez": 200, "/readyz": 200, "/ping/v2/ping": 200, "/nothing": 404, "//": 404} {
+		if status, body := server.get("", path); status != want {
+			t.Errorf("%s: %d, want %d\n%s", path, status, want, body)
+		}
+	}
+	if _, sdl := server.get("", "/graphql/schema"); !strings.Contains(sdl, "type Repo implements Node") {
+		t.Errorf("the SDL is %.200s", sdl)
+	}
+	if status, _ := server.send(http.MethodPost, "", "/graphql/schema", ""); status != http.StatusMethodNotAllowed {
+		t.Errorf("posting to the SDL: %d", status)
+	}
+	_, page := server.get("", "/")
+	token := regexp.MustCompile(`eyJ[\w.-]+`).FindString(page)
+	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
+		t.Errorf("the page's token: %d: %s", status, body)
+	}
+}
+
+func TestAnAddressInUseIsAnErrorThatNamesIt(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, _, err = atrium(t, map[string]string{"ATRIUM_DATABASE_URL": storetest.SQLite(t)}, "serve", "--addr", listener.Addr().String())
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), listener.Addr().String()) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLogsAreLinesOfJSONWithoutTokensAndQueries(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	server := start(t, url, "--dev")
+	token := strings.TrimSpace(on(t, url, "token"))
+	server.get(token, "/registry/v2/repos?name=hidden")
+	if err := server.end(); err != nil {
+		t.Fatal(err)
+	}
+	seen := false
+	for line := range strings.Lines(server.stderr.String()) {
+		var entry struct{ Msg, Path, Method string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+		seen = seen || entry.Msg == "request" && entry.Path == "/registry/v2/repos" && entry.Method == http.MethodGet
+	}
+	if !seen || strings.Contains(server.stderr.String(), token) || strings.Contains(server.stderr.String(), "hidden") {
+		t.Errorf("logs:\n%s", server.stderr)
+	}
+}
+
+func TestRequestsUnderWayAreAnsweredBeforeTheServerEnds(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived, release := make(chan struct{}), make(chan struct{})
+	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-release
+		if r.Context().Err() != nil {
+			t.Error("the request was cancelled")
+		}
+		_, _ = w.Write([]byte("whole"))
+	})
+	ctx, stop := contextWithStop(t)
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx, listener, slow, discardLogger()) }()
+	r := &running{t: t, url: "http://" + listener.Addr().String()}
+	answered := make(chan string, 1)
+	go func() {
+		_, body := r.get("", "/")
+		answered <- body
+	}()
+	<-arrived
+	stop()
+	time.Sleep(20 * time.Millisecond)
+	close(release)
+	if body := <-answered; body != "whole" {
+		t.Errorf("answered %q", body)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}

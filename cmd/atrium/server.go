@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// How long a request may take, and how much its headers may hold. A handler
+// that streams lifts the write timeout for itself.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	writeTimeout      = 30 * time.Second
+	idleTimeout       = 60 * time.Second
+	drainTimeout      = 10 * time.Second
+	maxHeaderBytes    = 64 << 10
+)
+
+// serve answers requests until ctx ends, and then those under way.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, logger *slog.Logger) error {
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		// net/http adds 4 KiB for the request line.
+		MaxHeaderBytes: maxHeaderBytes - 4<<10,
+		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelDebug), // mostly clients that hang up
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	logger.Info("serving", "address", listener.Addr().String(), "version", version)
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	return drain(ctx, server, logger)
+}
+
+// drain lets requests end, and cuts off those that do not.
+func drain(ctx context.Context, server *http.Server, logger *slog.Logger) error {
+	logger.Info("shutting down", "within", drainTimeout.String())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		logger.Warn("requests were still running and are cut off")
+		return server.Close()
+	}
+	return err
+}

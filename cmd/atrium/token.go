@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+type tokenCommand struct {
+	databaseFlags
+	As       string `default:"owner" help:"Of the demonstration organisation: owner, editor or viewer."`
+	Subject  string `placeholder:"SUB" help:"Another subject than that of --as."`
+	Issuer   string `placeholder:"URL" help:"Another issuer than the development one, to try its identities."`
+	Audience string `default:"${audience}" help:"Name by which the server is called."`
+	TTL      string `name:"ttl" default:"1h" help:"How long it holds, at most 24h."`
+
+	ttl time.Duration
+}
+
+// maxTTL is how long the server lets any token live.
+const maxTTL = 24 * time.Hour
+
+func (c *tokenCommand) check(f *faults) {
+	c.databaseFlags.check(f)
+	switch c.As {
+	case "owner", "editor", "viewer":
+	default:
+		f.add("as", "must be owner, editor or viewer")
+	}
+	if c.Issuer != "" {
+		checkIssuer(f, "issuer", c.Issuer)
+	}
+	f.required("audience", c.Audience)
+	var err error
+	if c.ttl, err = time.ParseDuration(c.TTL); err != nil || c.ttl <= 0 || c.ttl > maxTTL {
+		f.add("ttl", "must be a time such as 30m, of at most 24h")
+	}
+}
+
+// run prints one token and nothing else.
+func (c *tokenCommand) run(ctx context.Context, p program) error {
+	db, err := c.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	issuer, err := developmentIssuer(ctx, db.Platform)
+	if err != nil {
+		return err
+	}
+	subject, claims := c.As, map[string]any{}
+	if c.Subject != "" {
+		subject = c.Subject
+	}
+	if c.Issuer != "" {
+		claims["iss"] = c.Issuer
+	}
+	audience, _, _ := strings.Cut(c.Audience, ",") // the variable may list those of a server
+	token, err := issuer.Mint(subject, audience, c.ttl, claims)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, token)
+	return err
+}

@@ -1,0 +1,68 @@
+// Atrium as one of two subgraphs. The other adds a note to every repo, and lists repos that it knows by uid only.
+
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { composeServices } from '@apollo/composition';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { parse } from 'graphql';
+import { createHandler } from 'graphql-http/lib/use/http';
+import { check, data, dataOf, endpoint, someRepos } from './lib.mjs';
+
+const notes = parse(`
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])
+  type Repo @key(fields: "uid") { uid: ID!  note: String! }
+  type Query { noted(uids: [ID!]!): [Repo]! }
+`);
+
+/** Composes Atrium's subgraph, alone or with the other one at url. */
+export async function compose(url) {
+  const { _service: { sdl } } = await data('{ _service { sdl } }');
+  const subgraphs = [{ name: 'atrium', url: endpoint, typeDefs: parse(sdl) }];
+  if (url) subgraphs.push({ name: 'notes', url, typeDefs: notes });
+  const { errors, supergraphSdl, hints } = composeServices(subgraphs);
+  assert.deepEqual((errors ?? []).map(({ message }) => message), []);
+  return { supergraphSdl, hints };
+}
+
+/** Serves the other subgraph and gives its URL. It ends with the suite. */
+export async function startNotes() {
+  const schema = buildSubgraphSchema({
+    typeDefs: notes,
+    resolvers: {
+      Query: { noted: (_, { uids }) => uids.map((uid) => ({ uid })) },
+      Repo: { __resolveReference: (repo) => repo, note: ({ uid }) => `note on ${uid}` },
+    },
+  });
+  const server = http.createServer(createHandler({ schema }));
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  return `http://127.0.0.1:${server.address().port}/graphql`;
+}
+
+/**
+ * Checks a gateway over both subgraphs: queries that cross from either to the other.
+ * ask sends it a query; sent holds the queries that it has sent to Atrium.
+ */
+export async function checkGateway(ask, sent) {
+  const repos = await someRepos();
+  const uids = repos.map(({ uid }) => uid);
+  const noted = (list) => `{ noted(uids: ${JSON.stringify(list)}) { uid note name group { name } } }`;
+
+  await check('a list of Atrium has the field of the other subgraph', async () => {
+    const { repos: found } = dataOf(await ask('{ repos(first: 5) { totalCount edges { node { uid name note } } } }'));
+    assert.deepEqual(found.edges.map(({ node }) => node), repos.map((repo) => ({ ...repo, note: `note on ${repo.uid}` })));
+  });
+
+  await check('a list of the other subgraph has the fields of Atrium, read as one batch', async () => {
+    sent.length = 0;
+    const { noted: found } = dataOf(await ask(noted(uids)));
+    assert.deepEqual(found.map(({ uid, name }) => ({ uid, name })), repos);
+    assert.ok(found.every(({ group }) => group.name));
+    assert.equal(sent.filter((query) => query.includes('_entities')).length, 1, `sent: ${sent.join('\n')}`);
+  });
+
+  await check('an unknown and an impossible uid are null, the others are there', async () => {
+    const unknown = uids[0].replace(/[^/]*$/, '0123456789abcdef');
+    const answer = await ask(noted([uids[0], unknown, 'no uid', uids[1]]));
+    assert.deepEqual(answer.data?.noted?.map((repo) => repo?.name ?? null), [repos[0].name, null, null, repos[1].name], JSON.stringify(answer).slice(0, 500));
+  });
+}

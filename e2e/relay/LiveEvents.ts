@@ -1,0 +1,10 @@
+// A subscription.
+graphql`
+  subscription LiveEventsSubscription($after: String) {
+    events(after: $after) {
+      id
+      type
+      subject
+    }
+  }
+`;

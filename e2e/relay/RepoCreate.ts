@@ -1,0 +1,10 @@
+// A mutation that appends what it made to a list.
+graphql`
+  mutation RepoCreateMutation($input: CreateRepoInput!, $connections: [ID!]!) {
+    createRepo(input: $input) {
+      repoEdge @appendEdge(connections: $connections) {
+        node { ...RepoRow }
+      }
+    }
+  }
+`;

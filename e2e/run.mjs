@@ -1,0 +1,58 @@
+// Serves with the given program, runs the suites one after the other, and prints a line for each. `run` calls it.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const [program, ...chosen] = process.argv.slice(2);
+const suites = readdirSync(new URL('suites', import.meta.url)).filter((file) => chosen.length === 0 || chosen.includes(file.replace('.mjs', '')));
+if (suites.length === 0) throw new Error(`no such suite: ${chosen}`);
+const suiteSeconds = 180;
+
+const folder = mkdtempSync(join(tmpdir(), 'atrium-e2e-'));
+const database = ['--database-url', `sqlite:${folder}/atrium.db`];
+const output = join(folder, 'output'), log = join(folder, 'log');
+const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
+
+process.on('exit', () => {
+  server.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+
+/** Waits until the server says where it is and that it is ready. */
+async function ready() {
+  for (const end = Date.now() + 30_000; Date.now() < end; await new Promise((go) => setTimeout(go, 100))) {
+    if (server.exitCode !== null) break;
+    const [site] = readFileSync(output, 'utf8').match(/http:\/\/\S+/) ?? [];
+    if (site && (await fetch(site + '/readyz').catch(() => undefined))?.ok) return site;
+  }
+  throw new Error('the server did not come up:\n' + readFileSync(log, 'utf8'));
+}
+
+/** Runs a suite and gives whether it passed, with what it printed. */
+const run = (suite, env) => new Promise((done) => {
+  const child = spawn(process.execPath, [new URL(`suites/${suite}`, import.meta.url).pathname], { env: { ...process.env, ...env }, timeout: suiteSeconds * 1000, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { text += chunk; });
+  child.on('close', (code, signal) => done({ passed: code === 0, text: signal ? `${text}\nended by ${signal}` : text }));
+});
+
+const site = await ready();
+const token = spawnSync(program, ['token', ...database], { encoding: 'utf8' });
+if (token.status !== 0) throw new Error('no token: ' + token.stderr);
+
+let failed = 0;
+for (const suite of suites) {
+  const started = Date.now();
+  const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim() });
+  const [told] = text.match(/^\d+ passed, \d+ failed$/m) ?? ['it broke off'];
+  console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${told.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  if (passed) continue;
+  failed++;
+  // The checks that passed are of no interest now, unless they were told one by one on the way to the end.
+  console.log(text.split('\n').filter((line) => !/^(ok {4}|\d+ passed)/.test(line)).join('\n').trimEnd().replace(/^/gm, '      '));
+}
+console.log(`${suites.length - failed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,34 @@
+// The Hive gateway over Atrium and another subgraph; it does subscriptions too.
+
+import assert from 'node:assert/strict';
+import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
+import { checkGateway, compose, startNotes } from '../federation.mjs';
+import { check, endpoint, finish, headers } from '../lib.mjs';
+
+const sent = [];
+const { supergraphSdl } = await compose(await startNotes());
+const gateway = createGatewayRuntime({
+  supergraph: supergraphSdl,
+  maskedErrors: false,
+  logging: 'error',
+  propagateHeaders: { fromClientToSubgraphs: ({ request }) => ({ Authorization: request.headers.get('Authorization') }) },
+  plugins: () => [{
+    onFetch: ({ url, options }) => { if (url.startsWith(endpoint) && options.body) sent.push(JSON.parse(options.body).query); },
+  }],
+});
+
+const post = (query, accept) => gateway.fetch('http://gateway/graphql', {
+  method: 'POST',
+  headers: { ...headers, 'Content-Type': 'application/json', Accept: accept },
+  body: JSON.stringify({ query }),
+});
+
+await checkGateway(async (query) => (await post(query, 'application/json')).json(), sent);
+
+await check('a subscription comes through the gateway', async () => {
+  const stream = await (await post('subscription { events(after: "", first: 2) { id type } }', 'text/event-stream')).text();
+  const events = [...stream.matchAll(/^event: next\ndata: (.*)$/gm)].map(([, text]) => JSON.parse(text).data?.events?.type);
+  assert.equal(events.filter(Boolean).length, 2, stream.slice(0, 500));
+  return events.join(', ');
+});
+finish();

@@ -1,0 +1,38 @@
+// The schema that clients get: valid, described throughout, and to be had without a token as a file.
+
+import assert from 'node:assert/strict';
+import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, validateSchema } from 'graphql';
+import { check, clientSchema, endpoint, finish } from '../lib.mjs';
+
+let schema;
+
+await check('the whole introspection query gives a valid schema', async () => {
+  schema = await clientSchema();
+  assert.deepEqual(validateSchema(schema).map(({ message }) => message), []);
+  return `${Object.keys(schema.getTypeMap()).length} types`;
+});
+
+await check('every type, field, argument and enum value has a description', () => {
+  const bare = [];
+  const see = (path, { description }) => { if (!description?.trim()) bare.push(path); };
+  // What federation adds has none, nor have the inputs that gqlgen makes for batches of entities; __ is GraphQL's own.
+  for (const type of Object.values(schema.getTypeMap()).filter(({ name }) => !/^(_|Entity$|federation__|FieldSet$)|By\w+sInput$/.test(name))) {
+    see(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) see(`${type.name}.${value.name}`, value);
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    for (const field of Object.values(type.getFields()).filter(({ name }) => !name.startsWith('_'))) {
+      see(`${type.name}.${field.name}`, field);
+      for (const argument of field.args ?? []) see(`${type.name}.${field.name}(${argument.name})`, argument);
+    }
+  }
+  assert.deepEqual(bare, []);
+});
+
+await check('the public schema is there without a token', async () => {
+  const response = await fetch(endpoint + '/schema');
+  assert.equal(response.status, 200);
+  const text = await response.text();
+  assert.ok(buildSchema(text, { assumeValidSDL: true }).getType('Repo'));
+  assert.doesNotMatch(text, /@go[A-Z]/, 'directives for the Go generator');
+});
+finish();

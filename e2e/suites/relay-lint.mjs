@@ -1,0 +1,53 @@
+// Two linters' rules for what Relay asks of a schema: connections, edges, their arguments, PageInfo.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import graphqlESLint from '@graphql-eslint/eslint-plugin';
+import { ESLint } from 'eslint';
+import { parse, print, printSchema, visit } from 'graphql';
+import { check, clientSchema, finish } from '../lib.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'atrium-lint-'));
+const file = join(folder, 'schema.graphql');
+
+// Without what the federation specification adds: its names are not ours to choose.
+const internal = ({ name }) => (/^(_|Entity$|federation__|FieldSet$)/.test(name.value) ? null : undefined);
+writeFileSync(file, print(visit(parse(printSchema(await clientSchema())), {
+  ObjectTypeDefinition: internal, UnionTypeDefinition: internal, ScalarTypeDefinition: internal, FieldDefinition: internal, DirectiveDefinition: () => null,
+})));
+
+await check('the Relay rules of @graphql-eslint', async () => {
+  const eslint = new ESLint({
+    cwd: folder,
+    overrideConfigFile: true,
+    overrideConfig: [{
+      files: ['**/*.graphql'],
+      plugins: { '@graphql-eslint': graphqlESLint },
+      languageOptions: { parser: graphqlESLint.parser, parserOptions: { graphQLConfig: { schema: file } } },
+      rules: {
+        '@graphql-eslint/relay-arguments': ['error', { includeBoth: true }],
+        '@graphql-eslint/relay-connection-types': 'error',
+        // A connection lists its nodes beside its edges; the rule would have every list be of edges.
+        '@graphql-eslint/relay-edge-types': ['error', { withEdgeSuffix: true, shouldImplementNode: true, listTypeCanWrapOnlyEdgeType: false }],
+        '@graphql-eslint/relay-page-info': 'error',
+      },
+    }],
+  });
+  const [{ messages }] = await eslint.lintFiles(['schema.graphql']);
+  assert.deepEqual(messages.map(({ line, ruleId, message }) => `${line} ${ruleId}: ${message}`), []);
+}, 60);
+
+await check('the Relay rules of graphql-schema-linter', () => {
+  const linter = createRequire(import.meta.url).resolve('graphql-schema-linter').replace(/lib\/.*/, 'lib/cli.js');
+  const rules = 'relay-connection-types-spec,relay-connection-arguments-spec,relay-page-info-spec';
+  const { stdout, stderr } = spawnSync(process.execPath, [linter, '--format', 'json', '--rules', rules, file], { cwd: folder, encoding: 'utf8' });
+  assert.match(stdout, /^\s*\{/, stdout + stderr);
+  assert.deepEqual(JSON.parse(stdout).errors.map(({ rule, message }) => `${rule}: ${message}`), []);
+});
+
+rmSync(folder, { recursive: true });
+finish();

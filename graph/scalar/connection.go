@@ -1,0 +1,93 @@
+package scalar
+
+import "atrium/platform"
+
+// Connections and edges of every kind. The generated code finds them by name.
+type (
+	GroupConnection                 = Connection[platform.Group]
+	GroupEdge                       = Edge[platform.Group]
+	IdentityConnection              = Connection[platform.Identity]
+	IdentityEdge                    = Edge[platform.Identity]
+	RoleConnection                  = Connection[platform.Role]
+	RoleEdge                        = Edge[platform.Role]
+	RoleBindingConnection           = Connection[platform.RoleBinding]
+	RoleBindingEdge                 = Edge[platform.RoleBinding]
+	RepoConnection                  = Connection[platform.Repo]
+	RepoEdge                        = Edge[platform.Repo]
+	TagConnection                   = Connection[platform.Tag]
+	TagEdge                         = Edge[platform.Tag]
+	AdvisoryConnection              = Connection[platform.Advisory]
+	AdvisoryEdge                    = Edge[platform.Advisory]
+	EventSubscriptionConnection     = Connection[platform.Subscription]
+	EventSubscriptionEdge           = Edge[platform.Subscription]
+	VulnerabilityMetadataConnection = Connection[platform.Vulnerability]
+	VulnerabilityMetadataEdge       = Edge[platform.Vulnerability]
+)
+
+// A Connection shows a page of the core.
+type Connection[T any] struct{ page platform.Page[T] }
+
+// NewConnection shows page.
+func NewConnection[T any](page platform.Page[T]) *Connection[T] { return &Connection[T]{page} }
+
+// Edges are the items of the page with their cursors.
+func (c *Connection[T]) Edges() []*Edge[T] {
+	edges := make([]*Edge[T], len(c.page.Items))
+	for i, item := range c.page.Items {
+		edges[i] = NewEdge(item, func() string { return c.page.Cursor(i) })
+	}
+	return edges
+}
+
+// Nodes are the items of the page.
+func (c *Connection[T]) Nodes() []*T { return c.page.Items }
+
+// PageInfo tells where the page lies in its list.
+func (c *Connection[T]) PageInfo() *PageInfo {
+	info := &PageInfo{HasNextPage: c.page.HasNext, HasPreviousPage: c.page.HasPrevious}
+	if n := len(c.page.Items); n > 0 {
+		info.start = func() string { return c.page.Cursor(0) }
+		info.end = func() string { return c.page.Cursor(n - 1) }
+	}
+	return info
+}
+
+// TotalCount is how many items the list has over all pages.
+func (c *Connection[T]) TotalCount() int64 { return c.page.TotalCount }
+
+// Skipped echoes how many rows were passed over.
+func (c *Connection[T]) Skipped() int { return c.page.Skipped }
+
+// An Edge is one item of a page.
+type Edge[T any] struct {
+	Node *T
+
+	cursor func() string
+}
+
+// NewEdge shows an item. cursor is called only when a client asks for it:
+// sealing is the dearest part of an edge. nil: there is none.
+func NewEdge[T any](node *T, cursor func() string) *Edge[T] { return &Edge[T]{node, cursor} }
+
+// Cursor continues the list after the item.
+func (e *Edge[T]) Cursor() string { return called(e.cursor) }
+
+// PageInfo tells where a page lies in its list.
+type PageInfo struct {
+	HasNextPage, HasPreviousPage bool
+
+	start, end func() string // nil on an empty page
+}
+
+// StartCursor is the cursor of the first item, "" where there is none.
+func (p *PageInfo) StartCursor() string { return called(p.start) }
+
+// EndCursor is the cursor of the last item, "" where there is none.
+func (p *PageInfo) EndCursor() string { return called(p.end) }
+
+func called(of func() string) string {
+	if of == nil {
+		return ""
+	}
+	return of()
+}

@@ -1,0 +1,67 @@
+package scalar
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"atrium/platform"
+)
+
+// GlobalID is the `id` of an object: opaque to clients, it holds the GraphQL
+// type and the key within the type, so that it is unique over all types.
+func GlobalID(typeName, key string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(typeName + ":" + key))
+}
+
+// ParseGlobalID takes a global id apart; ok is false for what is none.
+func ParseGlobalID(id string) (typeName, key string, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(id)
+	if err != nil {
+		return "", "", false
+	}
+	typeName, key, ok = strings.Cut(string(b), ":")
+	return typeName, key, ok && typeName != "" && key != ""
+}
+
+// MarshalUID writes a UID as the scalar ID: as the object's global id in a
+// field named id, as it is everywhere else.
+func MarshalUID(u platform.UID) graphql.ContextMarshaler { return MarshalKey(string(u)) }
+
+// UnmarshalUID reads a UID, well formed or not: the core decides. null is "".
+func UnmarshalUID(ctx context.Context, v any) (platform.UID, error) {
+	key, err := UnmarshalKey(ctx, v)
+	return platform.UID(key), err
+}
+
+// MarshalKey writes the key of a kind without UIDs as the scalar ID.
+func MarshalKey(key string) graphql.ContextMarshaler {
+	return marshaler(func(ctx context.Context, w io.Writer) {
+		if fc := graphql.GetFieldContext(ctx); fc != nil && fc.Field.Field != nil && fc.Field.Name == "id" {
+			graphql.MarshalString(GlobalID(fc.Object, key)).MarshalGQL(w)
+			return
+		}
+		writeText(ctx, w, key)
+	})
+}
+
+// UnmarshalKey reads an ID; a number is one too (GraphQL specification, ID).
+func UnmarshalKey(ctx context.Context, v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case json.Number:
+		return v.String(), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	default:
+		return "", malformed(ctx, "must be a string")
+	}
+}

@@ -1,0 +1,123 @@
+package scalar
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"atrium/platform"
+)
+
+type marshaler func(ctx context.Context, w io.Writer)
+
+func (m marshaler) MarshalGQLContext(ctx context.Context, w io.Writer) error {
+	m(ctx, w)
+	return nil
+}
+
+// writeText writes s; in a nullable field "" is null.
+func writeText(ctx context.Context, w io.Writer, s string) {
+	if s == "" && inNullableField(ctx) {
+		graphql.Null.MarshalGQL(w)
+		return
+	}
+	graphql.MarshalString(s).MarshalGQL(w)
+}
+
+func inNullableField(ctx context.Context) bool {
+	fc := graphql.GetFieldContext(ctx)
+	return fc != nil && fc.Field.Field != nil && fc.Field.Definition != nil && !fc.Field.Definition.Type.NonNull
+}
+
+// malformed is the error of an input that is not of its type. It names the
+// input as the core would: without the argument that all inputs lie in.
+func malformed(ctx context.Context, description string) error {
+	path := graphql.GetPathContext(ctx)
+	var field []string
+	for ; path != nil; path = path.Parent {
+		if path.Field != nil {
+			field = append(field, *path.Field)
+		}
+	}
+	slices.Reverse(field)
+	if len(field) > 1 && (field[0] == "input" || field[0] == "where") {
+		field = field[1:]
+	}
+	return platform.Invalid(platform.Violation{Field: strings.Join(field, "."), Description: description})
+}
+
+// MarshalString writes text.
+func MarshalString(s string) graphql.ContextMarshaler {
+	return marshaler(func(ctx context.Context, w io.Writer) { writeText(ctx, w, s) })
+}
+
+// UnmarshalString reads text.
+func UnmarshalString(ctx context.Context, v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	default:
+		return "", malformed(ctx, "must be a string")
+	}
+}
+
+// MarshalDateTime writes a moment, always with three decimals.
+func MarshalDateTime(t platform.Time) graphql.ContextMarshaler {
+	if t.IsZero() {
+		return MarshalString("")
+	}
+	return MarshalString(t.String())
+}
+
+// UnmarshalDateTime reads RFC 3339 in any zone.
+func UnmarshalDateTime(ctx context.Context, v any) (platform.Time, error) {
+	s, err := UnmarshalString(ctx, v)
+	if err != nil || v == nil {
+		return platform.Time{}, err
+	}
+	t, err := platform.ParseTime(s)
+	if err != nil {
+		return platform.Time{}, malformed(ctx, err.Error())
+	}
+	return t, nil
+}
+
+// MarshalByteCount writes a number of bytes; 0 is not known.
+func MarshalByteCount(n int64) graphql.Marshaler {
+	if n == 0 {
+		return graphql.Null
+	}
+	return graphql.MarshalInt64(n)
+}
+
+// UnmarshalByteCount reads a number of bytes; no input has one so far.
+func UnmarshalByteCount(v any) (int64, error) { return graphql.UnmarshalInt64(v) }
+
+// MarshalStringMap writes a JSON object of strings.
+func MarshalStringMap(m map[string]string) graphql.ContextMarshaler {
+	return marshaler(func(_ context.Context, w io.Writer) {
+		b, _ := json.Marshal(m) // strings, or null: it cannot fail,
+		_, _ = w.Write(b)       // and w is a buffer
+	})
+}
+
+// UnmarshalStringMap reads a JSON object of strings.
+func UnmarshalStringMap(ctx context.Context, v any) (map[string]string, error) {
+	object, ok := v.(map[string]any)
+	if !ok && v != nil {
+		return nil, malformed(ctx, "must be an object whose values are strings")
+	}
+	m := make(map[string]string, len(object))
+	for name, value := range object {
+		if m[name], ok = value.(string); !ok {
+			return nil, malformed(ctx, "must be an object whose values are strings")
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,217 @@
+package platform_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
+
+func names(repos []*platform.Repo) []string {
+	var all []string
+	for _, r := range repos {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
+// reposOf lists repos by name, and demands that the total says the same.
+func (w *world) reposOf(ctx context.Context, f platform.UIDFilter) []string {
+	w.Helper()
+	page, err := w.p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{UIDP: f})
+	must(w, err)
+	if int(page.TotalCount) != len(page.Items) {
+		w.Errorf("%d items of %d", len(page.Items), page.TotalCount)
+	}
+	return names(page.Items)
+}
+
+func (w *world) namedRepo(group platform.UID, name string) platform.UID {
+	w.Helper()
+	made, err := w.p.Repos.Create(w.operator(), group, body[platform.Repo](`{"name": %q}`, name))
+	must(w, err)
+	return made.UID
+}
+
+// Specification, Identity: one created under a subgroup is scoped to it and
+// cannot see the registry, which lies in the root.
+func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		rootRepo, teamRepo := w.namedRepo(acme.uid, "at-the-root"), w.namedRepo(team, "in-the-team")
+		low := w.member(team, "low")
+		_, err := w.p.RoleBindings.Create(acme.owner, acme.uid, binding(low, platform.ViewerRole))
+		if got := violated(err); got != "identityUid" {
+			t.Errorf("a binding that reaches out of the identity's group: %s", got)
+		}
+		// Even one that got there in another way reaches no further.
+		stray := &platform.RoleBinding{UID: acme.uid + "/0123456789abcdef", IdentityUID: low, RoleUID: platform.OwnerRole, CreateTime: platform.At(epoch)}
+		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error { return tx.RoleBindingRows().Insert(t.Context(), stray) }))
+		ctx := w.as("low")
+		if got := w.reposOf(ctx, platform.UIDFilter{}); !slices.Equal(got, []string{"in-the-team"}) {
+			t.Errorf("an identity of the team sees %q", got)
+		}
+		if got := w.reposOf(ctx, platform.UIDFilter{DescendantsOf: acme.uid}); !slices.Equal(got, []string{"in-the-team"}) {
+			t.Errorf("below the root it sees %q", got)
+		}
+		_, err = w.p.Repos.Get(ctx, rootRepo)
+		refused(t, "the root's repo", err, platform.CodePermissionDenied)
+		refused(t, "deleting the root's repo", w.p.Repos.Delete(ctx, rootRepo), platform.CodePermissionDenied)
+		_, err = w.p.Repos.Create(ctx, acme.uid, body[platform.Repo](`{"name": "x"}`))
+		refused(t, "creating at the root", err, platform.CodePermissionDenied)
+		_, err = w.p.Repos.Get(ctx, teamRepo)
+		must(t, err)
+
+		high := w.with(platform.ViewerRole, acme.uid, acme.uid)
+		if got := w.reposOf(high, platform.UIDFilter{}); !slices.Equal(got, []string{"at-the-root", "in-the-team"}) {
+			t.Errorf("an identity of the root sees %q", got)
+		}
+	})
+}
+
+func TestAListShowsWhatTheCallerMaySeeWithinTheScope(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team, sibling := w.group(acme.uid), w.group(acme.uid)
+		sub := w.group(team)
+		w.namedRepo(acme.uid, "a-root")
+		teamRepo := w.namedRepo(team, "b-team")
+		w.namedRepo(sub, "c-sub")
+		w.namedRepo(sibling, "d-sibling")
+		foreign := w.namedRepo(other.uid, "e-other")
+		onTeam, onSub := w.with(platform.ViewerRole, team, acme.uid), w.with(platform.ViewerRole, sub, acme.uid)
+		nobody := w.with(w.role(team, platform.CapGroupsList), team, acme.uid)
+		type f = platform.UIDFilter
+		for _, x := range []struct {
+			what string
+			ctx  context.Context
+			f    f
+			want []string // nil: denied
+		}{
+			{"the owner, everything", acme.owner, f{}, []string{"a-root", "b-team", "c-sub", "d-sibling"}},
+			{"the owner, below the root", acme.owner, f{DescendantsOf: acme.uid}, []string{"a-root", "b-team", "c-sub", "d-sibling"}},
+			{"the owner, in the root", acme.owner, f{ChildrenOf: acme.uid}, []string{"a-root"}},
+			{"the owner, in another organisation", acme.owner, f{DescendantsOf: other.uid}, nil},
+			{"a team's viewer, everything", onTeam, f{}, []string{"b-team", "c-sub"}},
+			{"a team's viewer, below the root", onTeam, f{DescendantsOf: acme.uid}, []string{"b-team", "c-sub"}},
+			{"a team's viewer, in the root", onTeam, f{ChildrenOf: acme.uid}, []string{}},
+			{"a team's viewer, below the team", onTeam, f{DescendantsOf: team}, []string{"b-team", "c-sub"}},
+			{"a team's viewer, in the team", onTeam, f{ChildrenOf: team}, []string{"b-team"}},
+			{"a team's viewer, below the subgroup", onTeam, f{DescendantsOf: sub}, []string{"c-sub"}},
+			{"a team's viewer, beside", onTeam, f{DescendantsOf: sibling}, nil},
+			{"a subgroup's viewer, everything", onSub, f{}, []string{"c-sub"}},
+			{"a subgroup's viewer, below the root", onSub, f{DescendantsOf: acme.uid}, []string{"c-sub"}},
+			{"a subgroup's viewer, in the team", onSub, f{ChildrenOf: team}, []string{}},
+			{"a subgroup's viewer, beside", onSub, f{ChildrenOf: sibling}, nil},
+			{"by uid", onTeam, f{IDs: []platform.UID{foreign, teamRepo, missingBelow(team)}}, []string{"b-team"}},
+			{"by uid, none visible", onSub, f{IDs: []platform.UID{foreign, teamRepo}}, []string{}},
+			{"by uid below another group", acme.owner, f{IDs: []platform.UID{teamRepo}, DescendantsOf: sibling}, []string{}},
+			{"without the capability", nobody, f{}, nil},
+			{"without the capability, by uid", nobody, f{IDs: []platform.UID{teamRepo}}, nil},
+			{"without the capability, in the team", nobody, f{ChildrenOf: team}, nil},
+		} {
+			if x.want == nil {
+				_, err := w.p.Repos.List(x.ctx, platform.ListRequest[platform.RepoFilter]{UIDP: x.f})
+				refused(t, x.what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
+			} else if got := w.reposOf(x.ctx, x.f); !slices.Equal(got, x.want) {
+				t.Errorf("%s: %q, want %q", x.what, got, x.want)
+			}
+		}
+		for what, missing := range map[string]f{"descendants": {DescendantsOf: missingBelow(acme.uid)}, "children": {ChildrenOf: missingBelow(acme.uid)}, "ancestors": {AncestorsOf: missingBelow(acme.uid)}} {
+			_, err := w.p.Repos.List(acme.owner, platform.ListRequest[platform.RepoFilter]{UIDP: missing})
+			e := refused(t, what+" of what is missing", err, platform.CodeNotFound)
+			if e.Resource.Kind != "Group" || e.Resource.Area != "iam" || e.Area != "registry" {
+				t.Errorf("%s: %+v of %s", what, e.Resource, e.Area)
+			}
+		}
+		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: f{ChildrenOf: missingBelow(team)}})
+		if e := refused(t, "tags of a missing repo", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" {
+			t.Errorf("%+v", e.Resource)
+		}
+	})
+}
+
+func TestAncestorsAndRootsAreListedAsFarAsTheCallerSees(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		sub := w.group(team)
+		groups := func(ctx context.Context, f platform.UIDFilter) []platform.UID {
+			t.Helper()
+			page, err := w.p.Groups.List(ctx, platform.ListRequest[platform.GroupFilter]{UIDP: f, OrderBy: "uid"})
+			must(t, err)
+			uids := []platform.UID{}
+			for _, g := range page.Items {
+				uids = append(uids, g.UID)
+			}
+			return uids
+		}
+		onTeam := w.with(platform.ViewerRole, team, acme.uid)
+		for what, x := range map[string]struct{ got, want []platform.UID }{
+			"ancestors, by the owner":   {groups(acme.owner, platform.UIDFilter{AncestorsOf: sub}), []platform.UID{acme.uid, team}},
+			"ancestors, by the team":    {groups(onTeam, platform.UIDFilter{AncestorsOf: sub}), []platform.UID{team}},
+			"roots, by the owner":       {groups(acme.owner, platform.UIDFilter{InRoot: true}), []platform.UID{acme.uid}},
+			"roots, by the team":        {groups(onTeam, platform.UIDFilter{InRoot: true}), []platform.UID{}},
+			"below the root, by a team": {groups(onTeam, platform.UIDFilter{DescendantsOf: acme.uid}), []platform.UID{team, sub}},
+			"below itself, by the team": {groups(onTeam, platform.UIDFilter{DescendantsOf: team}), []platform.UID{sub}},
+			"all, by the team":          {groups(onTeam, platform.UIDFilter{}), []platform.UID{team, sub}},
+			"in the root, by the team":  {groups(onTeam, platform.UIDFilter{ChildrenOf: acme.uid}), []platform.UID{team}},
+		} {
+			if !slices.Equal(x.got, x.want) {
+				t.Errorf("%s: %q, want %q", what, x.got, x.want)
+			}
+		}
+	})
+}
+
+func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		stranger := w.as("a stranger")
+		if w.p.Ping(t.Context()) != "pong" || w.p.Ping(stranger) != "pong" {
+			t.Error("no pong")
+		}
+		uid, err := w.p.Identities.Lookup(stranger, issuer, "owner of acme")
+		if err != nil || uid != acme.Identity.UID {
+			t.Errorf("looked up %s (%v)", uid, err)
+		}
+		_, err = w.p.Identities.Lookup(stranger, issuer, "nobody")
+		if e := refused(t, "nobody", err, platform.CodeNotFound); e.Resource.Kind != "Identity" {
+			t.Errorf("%+v", e.Resource)
+		}
+		_, err = w.p.Identities.Lookup(stranger, "", "")
+		if got := violated(err); got != "issuer subject" {
+			t.Error(got)
+		}
+		_, err = w.p.Vulnerabilities.Get(stranger, "GO-1")
+		refused(t, "metadata", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		_, err = w.p.Groups.Create(stranger, "", body[platform.Group](`{"name": "mine"}`))
+		refused(t, "signing up", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		if own, err := w.p.Identities.Own(stranger); err != nil || len(own) != 0 {
+			t.Errorf("it is %v (%v)", own, err)
+		}
+	})
+}
+
+func TestManyAreReadInTheOrderAskedEachWithItsOwnVerdict(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		a, b, foreign := w.repo(acme.uid), w.repo(acme.uid), w.repo(other.uid)
+		uids := []platform.UID{b, foreign, "nonsense", a, missingBelow(acme.uid), b, missingBelow(other.uid)}
+		want := []platform.Code{0, platform.CodePermissionDenied, platform.CodeInvalidArgument, 0, platform.CodeNotFound, 0, platform.CodePermissionDenied}
+		rows, errs := w.p.Repos.GetMany(acme.owner, uids)
+		for i := range uids {
+			if want[i] != 0 {
+				refused(t, string(uids[i]), errs[i], want[i])
+			} else if errs[i] != nil || rows[i] == nil || rows[i].UID != uids[i] {
+				t.Errorf("place %d: %v, %v", i, rows[i], errs[i])
+			}
+		}
+		var trace platform.Trace
+		if _, _ = w.p.Repos.GetMany(platform.WithTrace(acme.owner, &trace), uids); trace.Statements.Load() != 1 {
+			t.Errorf("%d statements", trace.Statements.Load())
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package platform
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func TestACapabilityIsReadByBothItsNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range Capabilities() {
+		for _, name := range []string{string(c), c.WireName()} {
+			if got, err := ParseCapability(name); err != nil || got != c {
+				t.Errorf("%s is %q (%v)", name, got, err)
+			}
+		}
+		b, err := json.Marshal(c)
+		var back Capability
+		if err != nil || string(b) != `"`+c.WireName()+`"` || json.Unmarshal(b, &back) != nil || back != c {
+			t.Errorf("%s is written %s, read %s (%v)", c, b, back, err)
+		}
+	}
+	for _, name := range []string{"", "repo", "repo.", "REPO.LIST", "cap_repo_list", "CAP_REPO_LIST ", "CAP_UNKNOWN", "1605"} {
+		if got, err := ParseCapability(name); err == nil {
+			t.Errorf("%q is taken for %s", name, got)
+		}
+	}
+}
+
+func TestACapabilitySetHoldsExactlyWhatWasPutIn(t *testing.T) {
+	t.Parallel()
+	all := Capabilities()
+	if len(all) > 64 {
+		t.Fatalf("%d capabilities do not fit into a set", len(all))
+	}
+	if got := setOf(all).list(); !slices.Equal(got, all) {
+		t.Errorf("all of them are %v", got)
+	}
+	for i, c := range all {
+		one := setOf([]Capability{c, c, "unknown"})
+		if !slices.Equal(one.list(), []Capability{c}) || one.String() != string(c) {
+			t.Errorf("%s alone is %s", c, one)
+		}
+		for j, d := range all {
+			if one.has(d) != (i == j) {
+				t.Errorf("{%s} has %s: %t", c, d, one.has(d))
+			}
+		}
+		rest := setOf(all).without(one)
+		if rest.has(c) || len(rest.list()) != len(all)-1 {
+			t.Errorf("without %s: %s", c, rest)
+		}
+	}
+	if setOf(all).has("unknown") || setOf(nil) != 0 || capabilitySet(0).String() != "" {
+		t.Error("what is unknown is in no set")
+	}
+}
+
+func TestARoleHoldsEachCapabilityOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	var v violations
+	r := Role{Name: "r", Capabilities: []Capability{CapTagList, CapRepoList, CapTagList, CapGroupsList}}
+	roleKind.Check(&r, always, &v)
+	if want := []Capability{CapGroupsList, CapRepoList, CapTagList}; len(v) > 0 || !slices.Equal(r.Capabilities, want) {
+		t.Errorf("%v %v", r.Capabilities, v)
+	}
+	for _, body := range []string{`["CAP_NOPE"]`, `[1]`, `[null]`, `[""]`, `"CAP_REPO_LIST"`, `{}`, `["CAP_REPO_LIST", "repo.lost"]`} {
+		var v violations
+		in := JSONInput[Role]([]byte(`{"name": "r", "capabilities": `+body+`}`), nil)
+		got := resources[Role, RoleFilter]{kind: &roleKind}.decode(in, &v)
+		if fieldsOf(v) != "capabilities" {
+			t.Errorf("%s: %v %v", body, got.Capabilities, v)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package platform
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// bearer is what a plain good token says.
+func bearer(change func(*Claims)) Claims {
+	c := Claims{
+		Issuer: "https://issuer.example.com", Subject: "ada", Audience: []string{"atrium"}, ServiceAudience: true,
+		Values: map[string]any{"team": "blue", "level": float64(7), "big": json.Number("9007199254740993"), "admin": true, "groups": []any{"a"}, "org": map[string]any{"id": "1"}, "none": nil, "empty": ""},
+	}
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
+	t.Parallel()
+	const issuer, subject = "https://issuer.example.com", "ada"
+	exact := ClaimMatch{Issuer: issuer, Subject: subject}
+	with := func(change func(*ClaimMatch)) ClaimMatch { m := exact; change(&m); return m }
+	subjects := func(pattern string) ClaimMatch { return ClaimMatch{Issuer: issuer, SubjectPattern: pattern} }
+	claim := func(name, value string) ClaimMatch {
+		return with(func(m *ClaimMatch) { m.Claims = map[string]string{name: value} })
+	}
+	claimLike := func(name, pattern string) ClaimMatch {
+		return with(func(m *ClaimMatch) { m.ClaimPatterns = map[string]string{name: pattern} })
+	}
+	for _, x := range []struct {
+		what string
+		rule ClaimMatch
+		want bool
+	}{
+		{"exact", exact, true},
+		{"another issuer", ClaimMatch{Issuer: issuer + "/", Subject: subject}, false},
+		{"another subject", ClaimMatch{Issuer: issuer, Subject: "Ada"}, false},
+		{"no rule at all", ClaimMatch{}, false},
+		{"no subject", ClaimMatch{Issuer: issuer}, false},
+		{"no issuer", ClaimMatch{Subject: subject}, false},
+		{"issuer pattern", ClaimMatch{IssuerPattern: `https://[a-z]+\.example\.com`, Subject: subject}, true},
+		{"issuer pattern of a part", ClaimMatch{IssuerPattern: `https://issuer`, Subject: subject}, false},
+
+		{"pattern of the whole", subjects("ad."), true},
+		{"pattern of the front", subjects("ad"), false},
+		{"pattern of the end", subjects("da"), false},
+		{"pattern with own anchors", subjects("^ada$"), true},
+		{"one of two", subjects("ada|bob"), true},
+		{"the front or another", subjects("ad|bob"), false},
+		{"another or the end", subjects("bob|da"), false},
+		{"anything", subjects(".*"), true},
+		{"a pattern that closes our group", subjects("x)|(?:.*"), false},
+		{"a pattern that closes our group at the front", subjects("a)|(?:b"), false},
+		{"any letter case", subjects("(?i)ADA"), true},
+		{"not a pattern", subjects("("), false},
+
+		{"audience", with(func(m *ClaimMatch) { m.Audience = "atrium" }), true},
+		{"another audience", with(func(m *ClaimMatch) { m.Audience = "other" }), false},
+		{"audience pattern", with(func(m *ClaimMatch) { m.AudiencePattern = "atr.um" }), true},
+		{"audience pattern of a part", with(func(m *ClaimMatch) { m.AudiencePattern = "atr" }), false},
+
+		{"claim", claim("team", "blue"), true},
+		{"another value", claim("team", "red"), false},
+		{"a claim it lacks", claim("club", "blue"), false},
+		{"a claim it lacks, empty", claim("club", ""), false},
+		{"an empty claim", claim("empty", ""), true},
+		{"a number", claim("level", "7"), true},
+		{"a number as another text", claim("level", "7.0"), false},
+		{"a large number", claim("big", "9007199254740993"), true},
+		{"a boolean", claim("admin", "true"), true},
+		{"a list", claim("groups", "a"), false},
+		{"an object", claim("org", "1"), false},
+		{"null", claim("none", ""), false},
+		{"claim pattern", claimLike("team", "b.*"), true},
+		{"claim pattern of a part", claimLike("team", "lu"), false},
+		{"claim pattern on a claim it lacks", claimLike("club", ".*"), false},
+		{"claim pattern on a list", claimLike("groups", ".*"), false},
+		{"all claims must match", with(func(m *ClaimMatch) {
+			m.Claims, m.ClaimPatterns = map[string]string{"team": "blue", "admin": "true"}, map[string]string{"level": `\d`, "empty": "x?"}
+		}), true},
+		{"one of the claims does not", with(func(m *ClaimMatch) {
+			m.Claims, m.ClaimPatterns = map[string]string{"team": "blue", "admin": "false"}, map[string]string{"level": `\d`}
+		}), false},
+	} {
+		if got := (&Identity{ClaimMatch: &x.rule}).matches(bearer(nil)); got != x.want {
+			t.Errorf("%s: matches is %t", x.what, got)
+		}
+	}
+	if (&Identity{}).matches(bearer(nil)) || (&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}).matches(bearer(nil)) {
+		t.Error("an identity without a claim match matches")
+	}
+}
+
+func TestWithoutAnAudienceRuleATokenMustBeMadeForThisService(t *testing.T) {
+	t.Parallel()
+	elsewhere := bearer(func(c *Claims) { c.Audience, c.ServiceAudience = []string{"other", "third"}, false })
+	plain := ClaimMatch{Issuer: elsewhere.Issuer, Subject: elsewhere.Subject}
+	if (&Identity{ClaimMatch: &plain}).matches(elsewhere) {
+		t.Error("a token for another service matches")
+	}
+	named := plain
+	named.Audience = "third"
+	if !(&Identity{ClaimMatch: &named}).matches(elsewhere) {
+		t.Error("one of its audiences is named, yet it does not match")
+	}
+	if (&Identity{ClaimMatch: &named}).matches(bearer(nil)) {
+		t.Error("a token for this service matches a rule for another one")
+	}
+	pattern := plain
+	pattern.AudiencePattern = "o.*"
+	if nobody := bearer(func(c *Claims) { c.Audience = nil }); (&Identity{ClaimMatch: &pattern}).matches(nobody) {
+		t.Error("a token for nobody matches")
+	}
+}
+
+func TestARuleIsCheckedAsAWhole(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 3000)
+	for rule, want := range map[string]string{
+		`{"issuer": "https://i.example.com", "subject": "s"}`:                                             "",
+		`{"issuer": "http://localhost:8080/realm", "subject": "s"}`:                                       "",
+		`{"issuerPattern": "https://.*", "subjectPattern": "a|b", "audience": "x", "claims": {"a": "b"}}`: "",
+		`{}`:                     "claimMatch.issuer claimMatch.subject",
+		`{"issuer": "nonsense"}`: "claimMatch.issuer claimMatch.subject",
+		`{"issuer": "https://i.example.com?x", "subject": "s"}`:                                                 "claimMatch.issuer",
+		`{"issuer": "https://u@i.example.com", "subject": "s"}`:                                                 "claimMatch.issuer",
+		`{"issuer": "https://i.example.com", "issuerPattern": ".*", "subject": "s", "subjectPattern": ".*"}`:    "claimMatch.issuer claimMatch.subject",
+		`{"issuer": "https://i.example.com", "subjectPattern": "("}`:                                            "claimMatch.subjectPattern",
+		`{"issuer": "https://i.example.com", "subjectPattern": "a)|(?:b"}`:                                      "claimMatch.subjectPattern",
+		`{"issuer": "https://i.example.com", "subjectPattern": "a{1,2000}"}`:                                    "claimMatch.subjectPattern",
+		`{"issuer": "https://i.example.com", "subjectPattern": "(?=a)"}`:                                        "claimMatch.subjectPattern",
+		`{"issuer": "https://i.example.com", "subject": "s", "audience": "a", "audiencePattern": "a"}`:          "claimMatch.audience",
+		`{"issuer": "https://i.example.com", "subject": "s", "claimPatterns": {"a": "[", "b": "ok", "c": "*"}}`: "claimMatch.claimPatterns.a claimMatch.claimPatterns.c",
+		`{"issuer": "https://i.example.com", "subject": "` + long + `", "audience": "` + long + `"}`:            "claimMatch.subject claimMatch.audience",
+		`{"issuer": "https://i.example.com", "subject": "a\u0000b"}`:                                            "claimMatch.subject",
+		`{"issuer": "https://i.example.com", "subject": "\u0001"}`:                                              "claimMatch.subject",
+		`{"issuer": "https://i.example.com", "subject": 1, "nope": true, "audience": []}`:                       "claimMatch.audience claimMatch.nope claimMatch.subject",
+		`{"issuer": "https://i.example.com", "subject": "s", "subject": "t"}`:                                   "claimMatch.subject",
+		`{"issuer": "https://i.example.com", "subject": "s", "issuer_pattern": "x"}`:                            "claimMatch.issuer",
+		`{"ISSUER": "https://i.example.com", "subject": "s"}`:                                                   "claimMatch.ISSUER",
+		`"x"`: "claimMatch",
+		`[]`:  "claimMatch",
+	} {
+		var v violations
+		in := JSONInput[Identity]([]byte(`{"name": "n", "claimMatch": `+rule+`}`), nil)
+		_ = resources[Identity, IdentityFilter]{kind: &identityKind}.decode(in, &v)
+		if got := fieldsOf(v.inOrder(identityKind.fieldNames())); got != want {
+			t.Errorf("%.120s: violations of %q, want %q: %v", rule, got, want, v)
+		}
+	}
+}
+
+func FuzzPattern(f *testing.F) {
+	f.Add("ada|bob", "ada")
+	f.Add("a)|(?:.*", "b")
+	f.Add(`\Qa`, "a")
+	f.Add("(?i)A$", "a")
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		_, err := regexp.Compile(pattern)
+		anchored, anchoredErr := regexp.Compile(`\A(?:` + pattern + `)\z`)
+		if err != nil && fullMatch(pattern, s) {
+			t.Fatalf("%q is no pattern, yet it matches", pattern)
+		}
+		if err == nil && anchoredErr == nil && fullMatch(pattern, s) != anchored.MatchString(s) {
+			t.Fatalf("%q matches the whole of %q: %t", pattern, s, fullMatch(pattern, s))
+		}
+	})
+}

@@ -1,0 +1,220 @@
+package platform_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		viewer := w.with(platform.ViewerRole, team, acme.uid)
+		operations, rpcs := w.operations(team), wireRPCs(t)
+		seen := map[string]bool{}
+		for _, name := range slices.Sorted(maps.Keys(operations)) {
+			o, rpc := operations[name], rpcs[name]
+			uid := o.on()
+			before := w.events()
+			// What is refused or fails records nothing.
+			if rpc.event != "" {
+				_, denied := o.call(viewer, uid)
+				_, failed := o.call(acme.owner, missingBelow(uid))
+				if denied == nil || failed == nil {
+					t.Errorf("%s: %v, %v", name, denied, failed)
+				}
+			}
+			made := since(w.events(), before, "identity.created", "roles.created") // what the calls make to work with
+			if len(made) > 0 {
+				t.Errorf("%s: refused, it records %s", name, types(made))
+			}
+			before = w.events()
+			if _, err := o.call(acme.owner, uid); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			made = since(w.events(), before)
+			made = made[max(0, len(made)-1):] // before it come what the call makes to work with
+			if rpc.event == "" {
+				if len(made) > 0 {
+					t.Errorf("%s: records %s", name, types(made))
+				}
+				continue
+			}
+			if len(made) != 1 || made[0].kind+".v1" != rpc.event {
+				t.Errorf("%s: records %q, want %s", name, types(made), rpc.event)
+				continue
+			}
+			e := made[0]
+			if e.subject != uid && (e.subject.Parent() != uid || !strings.Contains(name, "Create")) {
+				t.Errorf("%s: is about %s, want %s or a new one below", name, e.subject, uid)
+			}
+			want := team
+			if strings.HasSuffix(name, "Group") {
+				want = e.subject
+			}
+			if e.group != want {
+				t.Errorf("%s: lies in %s, want %s", name, e.group, want)
+			}
+			if act := e.actor.Act; e.actor.Subject != string(acme.Identity.UID) || act["iss"] != issuer || act["sub"] != "owner of acme" {
+				t.Errorf("%s: by %+v", name, e.actor)
+			}
+			var shown struct{ UID platform.UID }
+			if err := json.Unmarshal([]byte(e.body), &shown); err != nil || shown.UID != e.subject {
+				t.Errorf("%s: its body is %s (%v)", name, e.body, err)
+			}
+			if seen[e.id] {
+				t.Errorf("%s: event id %s is used twice", name, e.id)
+			}
+			seen[e.id] = true
+		}
+		if len(seen) < 20 {
+			t.Errorf("only %d mutations", len(seen))
+		}
+	})
+}
+
+// since gives the events that came after, but those of kinds to be left out.
+func since(all, before []event, without ...string) []event {
+	return slices.DeleteFunc(slices.Clone(all[len(before):]), func(e event) bool {
+		return slices.Contains(without, strings.TrimPrefix(e.kind, "iam."))
+	})
+}
+
+func TestEventsAreOrderedByTheirIDs(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		for range 20 {
+			w.pass(5e6)
+			w.repo(acme.uid)
+		}
+		events := w.events()[3:]
+		if !slices.IsSortedFunc(events, func(a, b event) int { return strings.Compare(a.id, b.id) }) {
+			t.Error("they are not")
+		}
+		if who := events[0].actor; who.Subject != "test" || who.Act != nil {
+			t.Errorf("the operator is recorded as %+v", who)
+		}
+	})
+}
+
+func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		var ins []platform.Input[platform.RoleBinding]
+		for range platform.MaxBatch {
+			ins = append(ins, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
+		}
+		before := w.events()
+		made, err := w.p.RoleBindings.CreateBatch(acme.owner, acme.uid, ins)
+		must(t, err)
+		events := since(w.events(), before)
+		if len(made) != platform.MaxBatch || len(events) != platform.MaxBatch {
+			t.Fatalf("%d bindings, %d events", len(made), len(events))
+		}
+		for i, e := range events {
+			if e.kind != "iam.rolebindings.created.batch" || e.subject != made[i].UID || !strings.Contains(e.body, string(made[i].Identity.UID)) {
+				t.Errorf("event %d is %+v", i, e)
+			}
+		}
+	})
+}
+
+func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/hook", "types": ["a", "b"], "secret": "mine"}`))
+		must(t, err)
+		if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) < 6+32 || made.Sink != "https://example.com/hook" || len(made.Types) != 2 {
+			t.Errorf("%+v", made)
+		}
+		other, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/other"}`))
+		must(t, err)
+		if other.Secret == made.Secret {
+			t.Error("two have the same secret")
+		}
+		read, err := w.p.Subscriptions.Get(acme.owner, made.UID)
+		must(t, err)
+		page, err := w.p.Subscriptions.List(acme.owner, platform.ListRequest[platform.SubscriptionFilter]{})
+		must(t, err)
+		for _, s := range append(page.Items, read) {
+			if s.Secret != "" {
+				t.Errorf("a later read shows %q", s.Secret)
+			}
+		}
+		must(t, w.p.Subscriptions.Delete(acme.owner, other.UID))
+		var hidden []byte
+		must(t, w.raw().QueryRowContext(t.Context(), "SELECT secret FROM subscription").Scan(&hidden))
+		plain := strings.TrimPrefix(made.Secret, "whsec_")
+		if len(hidden) < 40 || bytes.Contains(hidden, []byte(plain)) || bytes.Contains(hidden, []byte("whsec_")) {
+			t.Errorf("stored as %q", hidden)
+		}
+		for _, e := range w.events() {
+			if strings.Contains(strings.ToLower(e.body), "secret") || strings.Contains(e.body, plain) {
+				t.Errorf("%s: %s", e.kind, e.body)
+			}
+		}
+	})
+}
+
+// again loses every transaction once before it commits it, as one can that
+// met another: the unit of work is run a second time.
+type again struct{ platform.Store }
+
+func (s again) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	errLost := errors.New("lost")
+	err := s.Store.Write(ctx, func(tx platform.Tx) error {
+		if err := unit(tx); err != nil {
+			return err
+		}
+		return errLost
+	})
+	if !errors.Is(err, errLost) {
+		return err
+	}
+	return s.Store.Write(ctx, unit)
+}
+
+func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.p = w.replica(again{w.store}, platform.Options{AllowSignup: true})
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		operations, rpcs := w.operations(team), wireRPCs(t)
+		for name, o := range operations {
+			uid := o.on()
+			before := w.events()
+			if _, err := o.call(acme.owner, uid); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			made := since(w.events(), before, "identity.created", "roles.created")
+			if want := rpcs[name].event; name != "CreateIdentity" && name != "CreateRole" && want != "" && types(made)+".v1" != want {
+				t.Errorf("%s: %q, want %s", name, types(made), want)
+			}
+		}
+		bound := w.bind(team, w.member(acme.uid, "x"), platform.EditorRole)
+		changed, err := w.p.RoleBindings.Update(acme.owner, bound, body[platform.RoleBinding](`{"roleUid": %q, "identityUid": %q}`, platform.ViewerRole, w.member(acme.uid, "y")))
+		must(t, err)
+		if changed.Role.Name != "viewer" || changed.Group.UID != team {
+			t.Errorf("%+v", changed)
+		}
+		repo := w.repo(team)
+		tag, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q}`, digest(1)))
+		must(t, err)
+		moved, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q, "deprecated": true}`, digest(2)))
+		must(t, err)
+		if moved.UID != tag.UID || moved.Digest != digest(2) || !moved.Deprecated {
+			t.Errorf("%+v", moved)
+		}
+		_, err = w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
+		must(t, err)
+		w.counted()
+	})
+}

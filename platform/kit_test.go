@@ -1,0 +1,286 @@
+package platform_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver of raw reads
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+const issuer = "https://issuer.example.com"
+
+// epoch is when a test begins.
+var epoch = time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC)
+
+// A world is a platform over a database of the test's own. Its clock moves on
+// by a millisecond whenever it is looked at.
+type world struct {
+	testing.TB
+	url   string
+	store *sqlstore.Store
+	p     *platform.Platform
+	clock atomic.Int64 // milliseconds since epoch
+	named atomic.Int64
+}
+
+// each runs test on every engine with an empty world.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := &world{TB: t, url: url, store: storetest.Open(t, url)}
+		w.p = w.replica(w.store, platform.Options{})
+		test(t, w)
+	})
+}
+
+// replica is one more platform over the same data.
+func (w *world) replica(s platform.Store, o platform.Options) *platform.Platform {
+	w.Helper()
+	o.Clock = func() time.Time { return epoch.Add(time.Duration(w.clock.Add(1)) * time.Millisecond) }
+	p, err := platform.New(w.Context(), s, o)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return p
+}
+
+// pass lets time go by.
+func (w *world) pass(d time.Duration) { w.clock.Add(d.Milliseconds()) }
+
+// name is one that no other thing of this world has.
+func (w *world) name() string { return fmt.Sprintf("n%d", w.named.Add(1)) }
+
+// operator is the context of an operator's command.
+func (w *world) operator() context.Context {
+	return platform.WithActor(w.Context(), platform.Operator("test"))
+}
+
+// An org is an organisation with its owner's context.
+type org struct {
+	platform.Organisation
+	uid   platform.UID
+	owner context.Context
+}
+
+// found makes an organisation.
+func (w *world) found(name string) org {
+	w.Helper()
+	made, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)
+	must(w, err)
+	return org{*made, made.Group.UID, w.as("owner of " + name)}
+}
+
+// as authenticates a token of subject: the context of one request.
+func (w *world) as(subject string) context.Context {
+	w.Helper()
+	actor, err := w.p.Authenticate(w.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
+	must(w, err)
+	return platform.WithActor(w.Context(), actor)
+}
+
+// member makes an identity that tokens of a subject of the same name act as.
+func (w *world) member(group platform.UID, subject string) platform.UID {
+	w.Helper()
+	made, err := w.p.Identities.Create(w.operator(), group, platform.TypedInput(platform.Identity{
+		Name: w.name(), ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject},
+	}, "name", "claimMatch"))
+	must(w, err)
+	return made.UID
+}
+
+// bind binds a role.
+func (w *world) bind(group, identity, role platform.UID) platform.UID {
+	w.Helper()
+	made, err := w.p.RoleBindings.Create(w.operator(), group, binding(identity, role))
+	must(w, err)
+	return made.UID
+}
+
+func binding(identity, role platform.UID) platform.Input[platform.RoleBinding] {
+	return platform.TypedInput(platform.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
+}
+
+// with makes an identity in home that has a role on group, and gives the
+// context of its requests.
+func (w *world) with(role, group, home platform.UID) context.Context {
+	w.Helper()
+	subject := w.name()
+	w.bind(group, w.member(home, subject), role)
+	return w.as(subject)
+}
+
+func (w *world) group(parent platform.UID) platform.UID {
+	w.Helper()
+	made, err := w.p.Groups.Create(w.operator(), parent, body[platform.Group](`{"name": %q}`, w.name()))
+	must(w, err)
+	return made.UID
+}
+
+func (w *world) repo(group platform.UID) platform.UID {
+	w.Helper()
+	made, err := w.p.Repos.Create(w.operator(), group, body[platform.Repo](`{"name": %q}`, w.name()))
+	must(w, err)
+	return made.UID
+}
+
+func (w *world) role(group platform.UID, capabilities ...platform.Capability) platform.UID {
+	w.Helper()
+	if capabilities == nil {
+		capabilities = []platform.Capability{}
+	}
+	list, _ := json.Marshal(capabilities)
+	made, err := w.p.Roles.Create(w.operator(), group, body[platform.Role](`{"name": %q, "capabilities": %s}`, w.name(), list))
+	must(w, err)
+	return made.UID
+}
+
+func (w *world) tag(repo platform.UID) platform.UID {
+	w.Helper()
+	made, err := w.p.Tags.Create(w.operator(), repo, body[platform.Tag](`{"name": %q, "digest": %q}`, w.name(), digest(1)))
+	must(w, err)
+	return made.UID
+}
+
+func (w *world) subscription(group platform.UID) platform.UID {
+	w.Helper()
+	made, err := w.p.Subscriptions.Create(w.operator(), group, body[platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
+	must(w, err)
+	return made.UID
+}
+
+// body is an input of JSON.
+func body[T any](format string, args ...any) platform.Input[T] {
+	return platform.JSONInput[T](fmt.Appendf(nil, format, args...), nil)
+}
+
+// masked is an input of JSON with a mask.
+func masked[T any](body string, mask ...string) platform.Input[T] {
+	return platform.JSONInput[T]([]byte(body), mask)
+}
+
+func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }
+
+// missingBelow is a UID that nothing has.
+func missingBelow(parent platform.UID) platform.UID { return parent + "/00000000000000ff" }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused demands an error of a code, and of a reason or type where one is
+// given: what narrows a PERMISSION_DENIED, or blocks a FAILED_PRECONDITION.
+func refused(t testing.TB, what string, err error, code platform.Code, narrower ...string) *platform.Error {
+	t.Helper()
+	var e *platform.Error
+	if !errors.As(err, &e) || e.Code != code {
+		t.Errorf("%s: got %v, want %s", what, err, code)
+		return &platform.Error{Resource: &platform.ResourceInfo{}}
+	}
+	found := e.Reason
+	if len(e.Preconditions) > 0 {
+		found = e.Preconditions[0].Type
+	}
+	if len(narrower) > 0 && found != narrower[0] {
+		t.Errorf("%s: %s because of %s, want %s: %v", what, code, found, narrower[0], err)
+	}
+	return e
+}
+
+// violated lists the fields that an error says are wrong.
+func violated(err error) string {
+	var e *platform.Error
+	if !errors.As(err, &e) || e.Code != platform.CodeInvalidArgument {
+		return fmt.Sprintf("no violation but %v", err)
+	}
+	fields := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		fields[i] = v.Field
+	}
+	return strings.Join(fields, " ")
+}
+
+// raw opens the database beside the store.
+func (w *world) raw() *sql.DB {
+	w.Helper()
+	driver, name := "pgx", w.url
+	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
+		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
+	}
+	db, err := sql.Open(driver, name)
+	must(w, err)
+	w.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// An event is a row of the event table.
+type event struct {
+	id, kind       string // kind is the type without prefix and version
+	subject, group platform.UID
+	actor          platform.EventActor
+	body           string
+}
+
+// events reads the event table beside the store, the oldest first.
+func (w *world) events() []event {
+	w.Helper()
+	rows, err := w.raw().QueryContext(w.Context(), "SELECT id, type, root, subject, grp, actor, body FROM event ORDER BY seq")
+	must(w, err)
+	defer rows.Close()
+	var all []event
+	for rows.Next() {
+		var e event
+		var kind, root, actor string
+		must(w, rows.Scan(&e.id, &kind, &root, &e.subject, &e.group, &actor, &e.body))
+		must(w, json.Unmarshal([]byte(actor), &e.actor))
+		e.kind = strings.TrimSuffix(strings.TrimPrefix(kind, "dev.atrium.api."), ".v1")
+		if kind != "dev.atrium.api."+e.kind+".v1" || string(e.subject.Root()) != root {
+			w.Errorf("event %s has type %s, root %s and subject %s", e.id, kind, root, e.subject)
+		}
+		all = append(all, e)
+	}
+	must(w, rows.Err())
+	return all
+}
+
+// types lists what happened.
+func types(events []event) string {
+	kinds := make([]string, len(events))
+	for i, e := range events {
+		kinds[i] = e.kind
+	}
+	return strings.Join(kinds, " ")
+}
+
+// counted demands that every counter is right.
+func (w *world) counted() {
+	w.Helper()
+	if wrong, err := w.store.Recount(w.Context()); err != nil || wrong != 0 {
+		w.Errorf("%d counters are wrong (%v)", wrong, err)
+	}
+}
+
+// deleteOnlyBinding deletes the binding of a group that has one.
+func deleteOnlyBinding(ctx context.Context, w *world, group platform.UID) error {
+	w.Helper()
+	page, err := w.p.RoleBindings.List(ctx, platform.ListRequest[platform.RoleBindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: group}})
+	must(w, err)
+	if len(page.Items) != 1 {
+		w.Fatalf("%d bindings", len(page.Items))
+	}
+	return w.p.RoleBindings.Delete(ctx, page.Items[0].UID)
+}

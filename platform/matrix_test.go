@@ -1,0 +1,195 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// A party is a kind of caller of the matrix.
+type party struct {
+	name string
+	ctx  context.Context
+	role string       // the built-in role it has; "" for none
+	on   platform.UID // where
+	// anonymous has no token, unknown has one that no identity matches.
+	anonymous, unknown bool
+}
+
+// holds reports whether the party may do what needs capabilities on uid.
+func (c party) holds(ledger map[string]map[string]bool, capabilities []string, uid platform.UID) bool {
+	return !c.anonymous && !c.unknown && uid.Within(c.on) && c.has(ledger, capabilities)
+}
+
+// has reports whether the party holds capabilities anywhere.
+func (c party) has(ledger map[string]map[string]bool, capabilities []string) bool {
+	return !slices.ContainsFunc(capabilities, func(name string) bool { return !ledger[c.role][name] })
+}
+
+// parties are the callers: every built-in role on the group itself, and owners
+// of everything around it.
+func (w *world) parties(ledger map[string]map[string]bool, acme, elsewhere org, team, sibling, sub platform.UID) []party {
+	all := []party{
+		{name: "nobody", ctx: w.Context(), anonymous: true},
+		{name: "a token without identity", ctx: w.as("a stranger"), unknown: true},
+		{name: "the organisation's owner", ctx: acme.owner, role: "owner", on: acme.uid},
+		{name: "another organisation's owner", ctx: elsewhere.owner, role: "owner", on: elsewhere.uid},
+		{name: "owner of a sibling group", ctx: w.with(platform.OwnerRole, sibling, acme.uid), role: "owner", on: sibling},
+		{name: "owner of a subgroup", ctx: w.with(platform.OwnerRole, sub, acme.uid), role: "owner", on: sub},
+		{name: "owner of a subgroup, from it", ctx: w.with(platform.OwnerRole, sub, sub), role: "owner", on: sub},
+		{name: "owner of the group, from it", ctx: w.with(platform.OwnerRole, team, team), role: "owner", on: team},
+		{name: "an identity without a role", ctx: w.with(w.role(team), team, team), on: team},
+	}
+	for role := range ledger {
+		all = append(all, party{name: role, ctx: w.with(w.builtIn(role), team, acme.uid), role: role, on: team})
+	}
+	return all
+}
+
+// builtIn finds a built-in role by its name.
+func (w *world) builtIn(name string) platform.UID {
+	w.Helper()
+	page, err := w.p.Roles.List(w.as("owner of acme"), platform.ListRequest[platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}, Filter: platform.RoleFilter{Name: name}})
+	must(w, err)
+	if len(page.Items) != 1 {
+		w.Fatalf("there are %d built-in roles %s", len(page.Items), name)
+	}
+	return page.Items[0].UID
+}
+
+// Every operation, for every kind of caller, on what exists and on what does
+// not: the verdict follows from the ledgers, and without the capability it is
+// the same for both.
+func TestEveryOperationAsksForTheCapabilitiesOfTheLedger(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ledger, rpcs := builtInLedger(t), wireRPCs(t)
+		acme, elsewhere := w.found("acme"), w.found("elsewhere")
+		team, sibling := w.group(acme.uid), w.group(acme.uid)
+		parties := w.parties(ledger, acme, elsewhere, team, sibling, w.group(team))
+		operations := w.operations(team)
+		verdicts := map[bool]int{}
+		for name, rpc := range rpcs {
+			o, served := operations[name]
+			if served == rpc.later() {
+				t.Errorf("%s: served is %t, and later %t", name, served, rpc.later())
+			}
+			if !served {
+				continue
+			}
+			for _, c := range parties {
+				w.judge(t, name, rpc, o, c, ledger, verdicts)
+			}
+		}
+		if verdicts[true] < 150 || verdicts[false] < 300 {
+			t.Errorf("%d calls were let through and %d refused: the matrix is too thin", verdicts[true], verdicts[false])
+		}
+	})
+}
+
+func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, ledger map[string]map[string]bool, verdicts map[bool]int) {
+	t.Helper()
+	what := name + " by " + c.name
+	uid := o.on()
+	seen, err := o.call(c.ctx, uid)
+	free := rpc.capabilities == nil
+	isList := o.within != nil
+	holds := c.holds(ledger, rpc.capabilities, uid)
+	verdicts[err == nil]++
+	switch {
+	case name == "Ping":
+		wanted(t, what, err, 0, "")
+	case c.anonymous:
+		wanted(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+	case name == "LookupIdentity":
+		wanted(t, what, err, 0, "")
+	case c.unknown:
+		wanted(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+	case free:
+		wanted(t, what, err, 0, "")
+	case isList && c.has(ledger, rpc.capabilities):
+		wanted(t, what, err, 0, "")
+		if seen != holds {
+			t.Errorf("%s: the resource is seen: %t, want %t", what, seen, holds)
+		}
+	case holds:
+		wanted(t, what, err, 0, "")
+	default:
+		w.denied(t, what, err, rpc, uid, isList)
+	}
+	if isList {
+		w.judgeScope(t, what, rpc, o, c, uid.Parent(), ledger)
+		return
+	}
+	if free {
+		return
+	}
+	// What does not exist is refused in the same words, or not found.
+	gone := missingBelow(uid)
+	_, other := o.call(c.ctx, gone)
+	switch {
+	case holds:
+		refused(t, what+", of what is missing", other, platform.CodeNotFound, "NOT_FOUND")
+	case err != nil && strings.ReplaceAll(other.Error(), string(gone), string(uid)) != err.Error():
+		t.Errorf("%s: of what exists it answers %v, of what is missing %v", what, err, other)
+	}
+}
+
+// judgeScope asks for the children of a parent only.
+func (w *world) judgeScope(t *testing.T, what string, rpc rpc, o operation, c party, parent platform.UID, ledger map[string]map[string]bool) {
+	t.Helper()
+	what += ", of one parent"
+	err := o.within(c.ctx, parent)
+	gone := missingBelow(parent.Parent())
+	ofMissing := o.within(c.ctx, gone)
+	has := c.has(ledger, rpc.capabilities) && !c.anonymous && !c.unknown
+	switch {
+	case c.anonymous:
+		wanted(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+	case c.unknown:
+		wanted(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+	case has && (parent.Within(c.on) || c.on.Within(parent)):
+		wanted(t, what, err, 0, "")
+	default:
+		w.denied(t, what, err, rpc, parent, false)
+	}
+	switch {
+	case has && gone.Within(c.on):
+		refused(t, what+" that is missing", ofMissing, platform.CodeNotFound, "NOT_FOUND")
+	case c.anonymous || c.unknown || !has || !c.on.Within(parent):
+		if err == nil || strings.ReplaceAll(ofMissing.Error(), string(gone), string(parent)) != err.Error() {
+			t.Errorf("%s: of one that exists it answers %v, of a missing one %v", what, err, ofMissing)
+		}
+	default: // what lies above is seen in part, what is missing beside it is not
+		w.denied(t, what+" that is missing", ofMissing, rpc, gone, false)
+	}
+}
+
+// wanted demands a code, or success for 0.
+func wanted(t *testing.T, what string, err error, code platform.Code, reason string) {
+	t.Helper()
+	if code != 0 {
+		refused(t, what, err, code, reason)
+	} else if err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// denied demands a PERMISSION_DENIED that names a needed capability and the
+// resource on which it is missing.
+func (w *world) denied(t *testing.T, what string, err error, rpc rpc, on platform.UID, anywhere bool) {
+	t.Helper()
+	e := refused(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
+	if errors.Is(err, &platform.Error{Code: platform.CodePermissionDenied}) {
+		named, _ := platform.ParseCapability(e.Metadata["capability"])
+		if !slices.Contains(rpc.capabilities, named.WireName()) {
+			t.Errorf("%s: names capability %s, needed are %s", what, named, rpc.capabilities)
+		}
+		if resource := e.Metadata["resource"]; !anywhere && resource != string(on) {
+			t.Errorf("%s: names resource %q, want %q", what, resource, on)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package platform_test
+
+import (
+	"context"
+	"slices"
+
+	"atrium/platform"
+)
+
+// An operation is an RPC of the ledger as a caller asks for it.
+type operation struct {
+	// on makes the resource that the call is about, freshly made since a
+	// call may change it: what the path names, and so where permission is
+	// asked. A list is about a resource that it may show.
+	on func() platform.UID
+	// call does it. Of a list, it reports whether uid was among the items.
+	call func(ctx context.Context, uid platform.UID) (seen bool, err error)
+	// within, of a list, asks for the parent's children only.
+	within func(ctx context.Context, parent platform.UID) error
+}
+
+// operations are those of the core, by RPC, on what lies in group.
+func (w *world) operations(group platform.UID) map[string]operation {
+	p := w.p
+	in := func(make func(platform.UID) platform.UID) func() platform.UID {
+		return func() platform.UID { return make(group) }
+	}
+	parent := func() platform.UID { return group }
+	member := in(func(g platform.UID) platform.UID { return w.member(g, w.name()) })
+	role := in(func(g platform.UID) platform.UID { return w.role(g) })
+	bound := in(func(g platform.UID) platform.UID { return w.bind(g, member(), w.role(g)) })
+	tag := in(func(g platform.UID) platform.UID { return w.tag(w.repo(g)) })
+	all := map[string]operation{
+		"Ping": {parent, func(ctx context.Context, _ platform.UID) (bool, error) { p.Ping(ctx); return false, nil }, nil},
+
+		"GetGroup":    {in(w.group), one(p.Groups.Get), nil},
+		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *platform.Group) platform.UID { return g.UID }), children(p.Groups.List)},
+		"CreateGroup": {parent, create(p.Groups.Create, func() platform.Input[platform.Group] { return body[platform.Group](`{"name": %q}`, w.name()) }), nil},
+		"UpdateGroup": {in(w.group), update(p.Groups.Update, `{"description": "changed"}`), nil},
+		"DeleteGroup": {in(w.group), remove(p.Groups.Delete), nil},
+
+		"GetIdentity":    {member, one(p.Identities.Get), nil},
+		"ListIdentities": {member, list(p.Identities.List, func(i *platform.Identity) platform.UID { return i.UID }), children(p.Identities.List)},
+		"CreateIdentity": {parent, create(p.Identities.Create, func() platform.Input[platform.Identity] { return body[platform.Identity](`{"name": "x"}`) }), nil},
+		"UpdateIdentity": {member, update(p.Identities.Update, `{"description": "changed"}`), nil},
+		"DeleteIdentity": {member, remove(p.Identities.Delete), nil},
+		"LookupIdentity": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
+			_, err := p.Identities.Lookup(ctx, issuer, "owner of acme")
+			return false, err
+		}, nil},
+
+		"GetRole":    {role, one(p.Roles.Get), nil},
+		"ListRoles":  {role, list(p.Roles.List, func(r *platform.Role) platform.UID { return r.UID }), children(p.Roles.List)},
+		"CreateRole": {parent, create(p.Roles.Create, func() platform.Input[platform.Role] { return body[platform.Role](`{"name": %q}`, w.name()) }), nil},
+		"UpdateRole": {role, update(p.Roles.Update, `{"description": "changed"}`), nil},
+		"DeleteRole": {role, remove(p.Roles.Delete), nil},
+
+		"GetRoleBinding":   {bound, one(p.RoleBindings.Get), nil},
+		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *platform.RoleBinding) platform.UID { return b.UID }), children(p.RoleBindings.List)},
+		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() platform.Input[platform.RoleBinding] {
+			return binding(member(), role())
+		}), nil},
+		"BatchCreateRoleBindings": {parent, func(ctx context.Context, uid platform.UID) (bool, error) {
+			_, err := p.RoleBindings.CreateBatch(ctx, uid, []platform.Input[platform.RoleBinding]{binding(member(), role())})
+			return false, err
+		}, nil},
+		"UpdateRoleBinding": {bound, func(ctx context.Context, uid platform.UID) (bool, error) {
+			_, err := p.RoleBindings.Update(ctx, uid, body[platform.RoleBinding](`{"roleUid": %q}`, role()))
+			return false, err
+		}, nil},
+		"DeleteRoleBinding": {bound, remove(p.RoleBindings.Delete), nil},
+
+		"GetRepo":          {in(w.repo), one(p.Repos.Get), nil},
+		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *platform.Repo) platform.UID { return r.UID }), children(p.Repos.List)},
+		"CreateRepo":       {parent, create(p.Repos.Create, func() platform.Input[platform.Repo] { return body[platform.Repo](`{"name": %q}`, w.name()) }), nil},
+		"UpdateRepo":       {in(w.repo), update(p.Repos.Update, `{"description": "changed"}`), nil},
+		"DeleteRepo":       {in(w.repo), remove(p.Repos.Delete), nil},
+		"GetRepoReadme":    {in(w.repo), one(p.Repos.Readme), nil},
+		"UpdateRepoReadme": {in(w.repo), update(p.Repos.UpdateReadme, `{"content": "changed"}`), nil},
+
+		"GetTag":   {tag, one(p.Tags.Get), nil},
+		"ListTags": {tag, list(p.Tags.List, func(t *platform.Tag) platform.UID { return t.UID }), children(p.Tags.List)},
+		"CreateTag": {in(w.repo), create(p.Tags.Create, func() platform.Input[platform.Tag] {
+			return body[platform.Tag](`{"name": "latest", "digest": %q}`, digest(1))
+		}), nil},
+		"DeleteTag": {tag, remove(p.Tags.Delete), nil},
+
+		"GetAdvisory":    {in(w.advisory), one(p.Advisories.Get), nil},
+		"ListAdvisories": {in(w.advisory), list(p.Advisories.List, func(a *platform.Advisory) platform.UID { return a.UID }), children(p.Advisories.List)},
+
+		"GetSubscription":   {in(w.subscription), one(p.Subscriptions.Get), nil},
+		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *platform.Subscription) platform.UID { return s.UID }), children(p.Subscriptions.List)},
+		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() platform.Input[platform.Subscription] {
+			return body[platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name())
+		}), nil},
+		"DeleteSubscription": {in(w.subscription), remove(p.Subscriptions.Delete), nil},
+
+		"ListVulnerabilityMetadata": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
+			_, err := p.Vulnerabilities.List(ctx, platform.ListRequest[platform.VulnerabilityFilter]{})
+			return false, err
+		}, nil},
+		"GetArchitectures": {in(w.imaged), func(ctx context.Context, repo platform.UID) (bool, error) {
+			_, err := p.Images.Get(ctx, platform.ImageKey{Repo: repo, Digest: digest(1)})
+			return false, err
+		}, nil},
+		"GetSize": {in(w.imaged), func(ctx context.Context, repo platform.UID) (bool, error) {
+			_, err := p.Images.Size(ctx, platform.ImageKey{Repo: repo, Digest: digest(1)}, "")
+			return false, err
+		}, nil},
+	}
+	return all
+}
+
+// advisory makes one by an import, which is the only way.
+func (w *world) advisory(group platform.UID) platform.UID {
+	w.Helper()
+	a := &platform.Advisory{AdvisoryID: w.name(), ArtifactName: "stdlib"}
+	_, err := w.p.Advisories.Import(w.operator(), group, []*platform.Advisory{a})
+	must(w, err)
+	return a.UID
+}
+
+// imaged makes a repo with an image.
+func (w *world) imaged(group platform.UID) platform.UID {
+	w.Helper()
+	repo := w.repo(group)
+	_, err := w.p.Images.Import(w.operator(), []*platform.Image{{Repo: repo, Digest: digest(1), Architectures: []platform.Architecture{{Name: "amd64", Size: 7}}}})
+	must(w, err)
+	return repo
+}
+
+type call = func(context.Context, platform.UID) (bool, error)
+
+func one[T any](get func(context.Context, platform.UID) (*T, error)) call {
+	return func(ctx context.Context, uid platform.UID) (bool, error) {
+		_, err := get(ctx, uid)
+		return false, err
+	}
+}
+
+func list[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), uidOf func(*T) platform.UID) call {
+	return func(ctx context.Context, uid platform.UID) (bool, error) {
+		page, err := list(ctx, platform.ListRequest[F]{OrderBy: "uid", UIDP: platform.UIDFilter{IDs: []platform.UID{uid}}})
+		if err != nil || len(page.Items) != int(page.TotalCount) {
+			return false, err
+		}
+		return slices.ContainsFunc(page.Items, func(row *T) bool { return uidOf(row) == uid }), nil
+	}
+}
+
+func children[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error)) func(context.Context, platform.UID) error {
+	return func(ctx context.Context, parent platform.UID) error {
+		_, err := list(ctx, platform.ListRequest[F]{UIDP: platform.UIDFilter{ChildrenOf: parent}})
+		return err
+	}
+}
+
+func create[T any](create func(context.Context, platform.UID, platform.Input[T]) (*T, error), in func() platform.Input[T]) call {
+	return func(ctx context.Context, parent platform.UID) (bool, error) {
+		_, err := create(ctx, parent, in())
+		return false, err
+	}
+}
+
+func update[T any](update func(context.Context, platform.UID, platform.Input[T]) (*T, error), change string) call {
+	return func(ctx context.Context, uid platform.UID) (bool, error) {
+		_, err := update(ctx, uid, body[T]("%s", change))
+		return false, err
+	}
+}
+
+func remove(remove func(context.Context, platform.UID) error) call {
+	return func(ctx context.Context, uid platform.UID) (bool, error) { return false, remove(ctx, uid) }
+}

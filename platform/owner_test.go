@@ -1,0 +1,172 @@
+package platform_test
+
+import (
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		p, only := w.p.RoleBindings, acme.Binding.UID
+		demote := body[platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole)
+		refused(t, "deleting the only one", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
+		_, err := p.Update(acme.owner, only, demote)
+		e := refused(t, "demoting the only one", err, platform.CodeFailedPrecondition, "LAST_OWNER")
+		if e.Preconditions[0].Subject != string(acme.uid) {
+			t.Errorf("%+v", e.Preconditions)
+		}
+		// Owners of groups below, or by another role that holds the same, do not count.
+		team, second := w.group(acme.uid), w.member(acme.uid, "second")
+		below := w.bind(team, second, platform.OwnerRole)
+		w.bind(acme.uid, second, w.role(acme.uid, platform.Capabilities()...))
+		refused(t, "deleting the only one at the root", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
+		must(t, p.Delete(acme.owner, below)) // a group below needs none
+
+		// The owner's binding may go over to another identity.
+		moved, err := p.Update(acme.owner, only, body[platform.RoleBinding](`{"identityUid": %q}`, second))
+		must(t, err)
+		if moved.Identity.UID != second || moved.Role.UID != platform.OwnerRole {
+			t.Errorf("%+v", moved)
+		}
+		// Of two, either may go, and then the other may not.
+		owner := w.as("second")
+		first := w.bind(acme.uid, acme.Identity.UID, platform.OwnerRole)
+		_, err = p.Update(owner, only, demote)
+		must(t, err)
+		refused(t, "then the other", p.Delete(w.as("owner of acme"), first), platform.CodeFailedPrecondition, "LAST_OWNER")
+		refused(t, "its identity", w.p.Identities.Delete(w.as("owner of acme"), acme.Identity.UID), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+	})
+}
+
+func TestAnEmptyOrganisationGoesWithItsLastOwner(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		refused(t, "with a group", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		// Nothing of the owner is gone after a refusal.
+		if _, err := w.p.RoleBindings.Get(acme.owner, acme.Binding.UID); err != nil {
+			t.Fatal(err)
+		}
+		must(t, w.p.Groups.Delete(acme.owner, team))
+		guest := w.member(acme.uid, "guest")
+		refused(t, "with a guest", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		second := w.bind(acme.uid, guest, platform.OwnerRole)
+		refused(t, "with two owners", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		must(t, w.p.RoleBindings.Delete(acme.owner, second))
+		must(t, w.p.Identities.Delete(acme.owner, guest))
+		before := len(w.events())
+		must(t, w.p.Groups.Delete(acme.owner, acme.uid))
+		if got := types(w.events()[before:]); got != "iam.rolebindings.deleted iam.identity.deleted iam.group.deleted" {
+			t.Error(got)
+		}
+		if actor := platform.ActorOf(w.as("owner of acme")); len(actor.Identities) != 0 {
+			t.Errorf("the owner still acts as %v", actor.Identities)
+		}
+		for _, uid := range []platform.UID{acme.uid, acme.Identity.UID, acme.Binding.UID} {
+			if there, err := w.store.Exists(t.Context(), uid); there || err != nil {
+				t.Errorf("%s is there: %t (%v)", uid, there, err)
+			}
+		}
+		w.counted()
+	})
+}
+
+func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
+			_, err := tx.RoleBindingRows().Update(t.Context(), &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
+			return err
+		}))
+		refused(t, "by the operator", w.p.Groups.Delete(w.operator(), acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+	})
+}
+
+func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		before := len(w.events())
+		_, err := w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "somebody else")
+		if e := refused(t, "again", err, platform.CodeAlreadyExists); e.Resource.Kind != "Group" || e.Resource.Name != "" {
+			t.Errorf("it tells whose it is: %+v", e.Resource)
+		}
+		if n := len(w.events()); n != before {
+			t.Errorf("%d events of a refusal", n-before)
+		}
+		if actor := platform.ActorOf(w.as("somebody else")); len(actor.Identities) != 0 {
+			t.Errorf("somebody else acts as %v", actor.Identities)
+		}
+		_, err = w.p.Groups.Bootstrap(w.operator(), "Acme!", "nonsense", "")
+		if got := violated(err); got != "name claimMatch.issuer claimMatch.subject" {
+			t.Error(got)
+		}
+		if got := types(w.events()[:3]); got != "iam.group.created iam.identity.created iam.rolebindings.created" {
+			t.Error(got)
+		}
+		if acme.Group.Status != platform.OrgStatusReady || !acme.uid.IsRoot() || acme.Identity.UID.Parent() != acme.uid || acme.Binding.UID.Parent() != acme.uid {
+			t.Errorf("%+v", acme)
+		}
+	})
+}
+
+func TestSigningUpIsOffUnlessTheOperatorAllowsIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		_, err := w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
+		refused(t, "off", err, platform.CodePermissionDenied, "PERMISSION_DENIED")
+		_, err = w.p.Groups.Create(t.Context(), "", body[platform.Group](`{"name": "mine"}`))
+		refused(t, "nobody", err, platform.CodeUnauthenticated)
+	})
+}
+
+func TestWhoSignsUpOwnsANewOrganisation(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		open := w.replica(w.store, platform.Options{AllowSignup: true})
+		team := w.group(acme.uid)
+		_, err := open.Groups.Create(w.with(platform.OwnerRole, team, team), "", body[platform.Group](`{"name": "mine"}`))
+		refused(t, "an identity below the root", err, platform.CodePermissionDenied)
+		_, err = open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "No!", "description": "a\nb"}`))
+		if got := violated(err); got != "name description" {
+			t.Error(got)
+		}
+		_, err = open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "acme"}`))
+		refused(t, "a name that is taken", err, platform.CodeAlreadyExists)
+
+		mine, err := open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine", "description": "d"}`))
+		must(t, err)
+		again := w.as("owner of acme")
+		if actor := platform.ActorOf(again); len(actor.Identities) != 2 || !actor.Can(platform.CapGroupsDelete, mine.UID) || !actor.Can(platform.CapGroupsDelete, acme.uid) {
+			t.Errorf("acts as %v", actor.Identities)
+		}
+		if !mine.UID.IsRoot() || mine.UID == acme.uid || mine.Description != "d" {
+			t.Errorf("%+v", mine)
+		}
+		refused(t, "leaving it", deleteOnlyBinding(again, w, mine.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
+	})
+}
+
+// A token that was made for another service matched by an audience rule; in
+// the new organisation its bearer must be let in by the same token.
+func TestWhoSignsUpByATokenForAnotherServiceIsLetIntoTheNewOrganisation(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		open := w.replica(w.store, platform.Options{AllowSignup: true})
+		_, err := open.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "ci", "claimMatch": {"issuer": %q, "subjectPattern": "ci-.*", "audiencePattern": "runn.*"}}`, issuer))
+		must(t, err)
+		claims := platform.Claims{Issuer: issuer, Subject: "ci-7", Audience: []string{"third", "runner"}}
+		actor, err := open.Authenticate(t.Context(), claims)
+		must(t, err)
+		mine, err := open.Groups.Create(platform.WithActor(t.Context(), actor), "", body[platform.Group](`{"name": "mine"}`))
+		must(t, err)
+		if actor, err = open.Authenticate(t.Context(), claims); err != nil || !actor.Can(platform.CapGroupsDelete, mine.UID) {
+			t.Errorf("whoever signed up acts as %v and is locked out (%v)", actor.Identities, err)
+		}
+		claims.Audience, claims.ServiceAudience = []string{"fourth"}, false
+		if actor, err = open.Authenticate(t.Context(), claims); err != nil || actor.Can(platform.CapGroupsList, mine.UID) {
+			t.Errorf("a token for yet another service acts as %v (%v)", actor.Identities, err)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package platform_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"atrium/platform"
+)
+
+// both runs two operations at the same time.
+func both(a, b func() error) (errA, errB error) {
+	var running sync.WaitGroup
+	running.Go(func() { errA = a() })
+	running.Go(func() { errB = b() })
+	running.Wait()
+	return errA, errB
+}
+
+func isCode(err error, code platform.Code) bool { return errors.Is(err, &platform.Error{Code: code}) }
+
+func TestABindingAndTheDeletionOfWhatItBindsNeverBothSucceed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		for range 25 {
+			identity, role := w.member(acme.uid, w.name()), w.role(team)
+			bind := func() error {
+				_, err := w.p.RoleBindings.Create(acme.owner, team, binding(identity, role))
+				return err
+			}
+			remove := func() error { return w.p.Identities.Delete(acme.owner, identity) }
+			gone := "Identity"
+			if w.named.Add(1)%2 == 0 {
+				remove, gone = func() error { return w.p.Roles.Delete(acme.owner, role) }, "Role"
+			}
+			bound, removed := both(bind, remove)
+			var e *platform.Error
+			switch {
+			case bound == nil && isCode(removed, platform.CodeFailedPrecondition):
+			case removed == nil && errors.As(bound, &e) && e.Code == platform.CodeNotFound && e.Resource.Kind == gone:
+			default:
+				t.Errorf("binding: %v, deleting what it binds: %v", bound, removed)
+			}
+		}
+	})
+}
+
+func TestOfTwoOwnersWhoLeaveAtOnceOneStays(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		first, second := acme.Binding.UID, platform.UID("")
+		for range 15 {
+			second = w.bind(acme.uid, w.member(acme.uid, w.name()), platform.OwnerRole)
+			a, b := both(func() error { return w.p.RoleBindings.Delete(w.operator(), first) }, func() error { return w.p.RoleBindings.Delete(w.operator(), second) })
+			switch {
+			case a == nil && isCode(b, platform.CodeFailedPrecondition):
+				first = second
+			case b == nil && isCode(a, platform.CodeFailedPrecondition):
+			default:
+				t.Fatalf("%v and %v", a, b)
+			}
+		}
+	})
+}
+
+func TestOfAGrantAndItsRevocationOnlyTheHeldIsHandedOut(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		for range 15 {
+			subject := w.name()
+			held := w.bind(acme.uid, w.member(acme.uid, subject), platform.OwnerRole)
+			friend := w.member(acme.uid, w.name())
+			ctx := w.as(subject)
+			handed, revoked := both(func() error {
+				_, err := w.p.RoleBindings.Create(ctx, acme.uid, binding(friend, platform.ViewerRole))
+				return err
+			}, func() error { return w.p.RoleBindings.Delete(acme.owner, held) })
+			if revoked != nil || handed != nil && !isCode(handed, platform.CodePermissionDenied) {
+				t.Errorf("%v and %v", handed, revoked)
+			}
+		}
+	})
+}
+
+// A tag that is made while it is deleted is either there in the end or not,
+// but whoever makes it gets one.
+func TestATagThatIsDeletedMeanwhileIsMadeAnew(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		put := func() error {
+			_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q}`, digest(int(w.named.Add(1)))))
+			return err
+		}
+		for range 25 {
+			must(t, put())
+			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+			must(t, err)
+			made, removed := both(put, func() error { return w.p.Tags.Delete(acme.owner, page.Items[0].UID) })
+			if made != nil || removed != nil {
+				t.Errorf("made: %v, removed: %v", made, removed)
+			}
+		}
+		w.counted()
+	})
+}

@@ -1,0 +1,205 @@
+package platform_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+func TestCreatingATagThatExistsMovesIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo, other := w.repo(acme.uid), w.repo(acme.uid)
+		put := func(repo platform.UID, format string, args ...any) *platform.Tag {
+			t.Helper()
+			made, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](format, args...))
+			must(t, err)
+			return made
+		}
+		first := put(repo, `{"name": "1.26", "digest": %q, "bundles": ["a"]}`, digest(1))
+		w.pass(time.Hour)
+		moved := put(repo, `{"name": "1.26", "digest": %q, "deprecated": true}`, digest(2))
+		if moved.UID != first.UID || moved.Digest != digest(2) || !moved.Deprecated || !moved.UpdateTime.After(first.UpdateTime.Time) || !moved.CreateTime.Equal(first.CreateTime.Time) {
+			t.Errorf("%+v became %+v", first, moved)
+		}
+		read, err := w.p.Tags.Get(acme.owner, first.UID)
+		must(t, err)
+		if read.Digest != digest(2) || !read.Deprecated || len(read.Bundles) != 0 {
+			t.Errorf("%+v", read)
+		}
+		if elsewhere := put(other, `{"name": "1.26", "digest": %q}`, digest(3)); elsewhere.UID == first.UID || elsewhere.UID.Parent() != other {
+			t.Errorf("%+v", elsewhere)
+		}
+		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+		must(t, err)
+		if page.TotalCount != 1 || len(page.Items) != 1 {
+			t.Errorf("%d tags of %d", len(page.Items), page.TotalCount)
+		}
+		for in, want := range map[string]string{
+			`{}`: "name digest", `{"name": "x"}`: "digest", `{"name": ".x", "digest": "sha256:1"}`: "name digest",
+			`{"name": "x", "digest": "` + digest(1) + `", "deprecated": "yes"}`:                "deprecated",
+			`{"name": "x", "digest": "` + digest(1) + `", "bundles": ["\n"], "updateTime": 1}`: "bundles",
+		} {
+			_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag]("%s", in))
+			if got := violated(err); got != want {
+				t.Errorf("%s: %s, want %s", in, got, want)
+			}
+		}
+		w.counted()
+	})
+}
+
+func TestTagsAreFiltered(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		var since platform.Time
+		for i, name := range []string{"1.26", "1.26-r3", "bookworm-20260327", "latest", "sha256-" + strings.Repeat("0", 64) + ".sig"} {
+			made, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": %q, "digest": %q, "deprecated": %t}`, name, digest(i%2), i == 0))
+			must(t, err)
+			if name == "latest" {
+				since = made.UpdateTime
+			}
+		}
+		yes, no := true, false
+		for what, x := range map[string]struct {
+			f    platform.TagFilter
+			want string
+		}{
+			"all":         {platform.TagFilter{}, "1.26 1.26-r3 bookworm-20260327 latest sha256"},
+			"by name":     {platform.TagFilter{Name: "latest"}, "latest"},
+			"no part":     {platform.TagFilter{Name: "late"}, ""},
+			"digest":      {platform.TagFilter{Digest: digest(1)}, "1.26-r3 latest"},
+			"since":       {platform.TagFilter{UpdatedSince: since}, "latest sha256"},
+			"deprecated":  {platform.TagFilter{Deprecated: &yes}, "1.26"},
+			"current":     {platform.TagFilter{Deprecated: &no, Without: []platform.TagClass{platform.TagClassReferrer}}, "1.26-r3 bookworm-20260327 latest"},
+			"people's":    {platform.TagFilter{Without: []platform.TagClass{platform.TagClassReferrer, platform.TagClassDate, platform.TagClassEpoch}}, "1.26 latest"},
+			"one of many": {platform.TagFilter{Names: []string{"latest", "1.26", "none"}}, "1.26 latest"},
+		} {
+			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}, Filter: x.f})
+			must(t, err)
+			var got []string
+			for _, tag := range page.Items {
+				got = append(got, strings.Split(tag.Name, "-000")[0])
+			}
+			if strings.Join(got, " ") != x.want || int(page.TotalCount) != len(got) {
+				t.Errorf("%s: %q of %d", what, got, page.TotalCount)
+			}
+		}
+		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Digest: "sha256:x"}})
+		if got := violated(err); got != "digest" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestAReadmeIsTextOfItsRepo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		p := w.p.Repos
+		empty, err := p.Readme(acme.owner, repo)
+		must(t, err)
+		if empty.Content != "" || empty.UID != repo {
+			t.Errorf("%+v", empty)
+		}
+		before, err := p.Get(acme.owner, repo)
+		must(t, err)
+		const text = "# Go\n\n\tA 'quoted' \"text\" with äöü 漢字 🙂 and \\u0000.\r\n"
+		largest := strings.Repeat("é", 128<<10)
+		for _, content := range []string{text, largest, "x"} {
+			written, err := p.UpdateReadme(acme.owner, repo, platform.TypedInput(platform.Readme{Content: content}, "content"))
+			must(t, err)
+			read, err := p.Readme(acme.owner, repo)
+			must(t, err)
+			if written.Content != content || read.Content != content || written.UID != repo {
+				t.Errorf("%d bytes came back as %d", len(content), len(read.Content))
+			}
+		}
+		after, err := p.Get(acme.owner, repo)
+		must(t, err)
+		if !after.UpdateTime.After(before.UpdateTime.Time) || after.Name != before.Name {
+			t.Errorf("%+v became %+v", before, after)
+		}
+		for in, want := range map[string]string{
+			`{"content": 1}`: "content", `{"text": "x"}`: "text", `{"content": "a\u0000b"}`: "content",
+			`{"content": "` + largest + `a"}`: "content", `[]`: "body",
+		} {
+			_, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme]("%s", in))
+			if got := violated(err); got != want {
+				t.Errorf("%.40s: %s, want %s", in, got, want)
+			}
+		}
+		_, err = p.UpdateReadme(acme.owner, repo, masked[platform.Readme](`{}`, "uid"))
+		if got := violated(err); got != "updateMask" {
+			t.Error(got)
+		}
+		kept, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme](`{}`))
+		must(t, err)
+		cleared, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme](`{"content": null}`))
+		must(t, err)
+		if kept.Content != "x" || cleared.Content != "" {
+			t.Errorf("kept %q, cleared %q", kept.Content, cleared.Content)
+		}
+		_, err = p.UpdateReadme(acme.owner, missingBelow(acme.uid), body[platform.Readme](`{"content": "x"}`))
+		if e := refused(t, "a missing repo", err, platform.CodeNotFound); e.Area != "registry" || e.Resource.Kind != "Repo" {
+			t.Errorf("%+v", e)
+		}
+		readmes, errs := p.Readmes(acme.owner, []platform.UID{missingBelow(acme.uid), repo, "x"})
+		if readmes[1] == nil || !isCode(errs[0], platform.CodeNotFound) || !isCode(errs[2], platform.CodeInvalidArgument) {
+			t.Errorf("%v %v", readmes, errs)
+		}
+	})
+}
+
+func TestAnImageTellsItsArchitecturesAndSizes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		of := func(n int, architectures ...platform.Architecture) *platform.Image {
+			return &platform.Image{Repo: repo, Digest: digest(n), Architectures: architectures}
+		}
+		_, err := w.p.Images.Import(w.operator(), []*platform.Image{
+			of(1, platform.Architecture{Name: "arm64", Size: 5}, platform.Architecture{Name: "amd64", Size: 7}),
+			of(2, platform.Architecture{Name: "arm64", Size: 5}, platform.Architecture{Name: "s390x"}),
+			of(3, platform.Architecture{Name: "amd64"}), of(4),
+		})
+		must(t, err)
+		size := func(n int, architecture string) (platform.ImageSize, error) {
+			return w.p.Images.Size(acme.owner, platform.ImageKey{Repo: repo, Digest: digest(n)}, architecture)
+		}
+		for _, x := range []struct {
+			digest int
+			asked  string
+			want   platform.ImageSize
+		}{
+			{1, "", platform.ImageSize{Size: 7, Architecture: "amd64"}}, {1, "arm64", platform.ImageSize{Size: 5, Architecture: "arm64"}}, {1, "riscv64", platform.ImageSize{}},
+			{2, "", platform.ImageSize{Size: 5, Architecture: "arm64"}}, {2, "s390x", platform.ImageSize{}}, {2, "amd64", platform.ImageSize{}},
+			{3, "", platform.ImageSize{}}, {4, "", platform.ImageSize{}}, {5, "", platform.ImageSize{}},
+		} {
+			got, err := size(x.digest, x.asked)
+			if x.want == (platform.ImageSize{}) {
+				refused(t, x.asked, err, platform.CodeNotFound)
+			} else if err != nil || got != x.want {
+				t.Errorf("image %d, %q: %v (%v)", x.digest, x.asked, got, err)
+			}
+		}
+		image, err := w.p.Images.Get(acme.owner, platform.ImageKey{Repo: repo, Digest: digest(2)})
+		must(t, err)
+		if !slices.Equal(image.ArchitectureNames(), []string{"arm64", "s390x"}) {
+			t.Errorf("%+v", image)
+		}
+		_, err = w.p.Images.Get(acme.owner, platform.ImageKey{Repo: "x", Digest: "y"})
+		if got := violated(err); got != "repoUid digest" {
+			t.Error(got)
+		}
+		puller := w.with(w.role(acme.uid, platform.CapRepoList), acme.uid, acme.uid)
+		_, err = w.p.Images.Get(puller, platform.ImageKey{Repo: repo, Digest: digest(1)})
+		if e := refused(t, "one capability of two", err, platform.CodePermissionDenied); e.Metadata["capability"] != "manifest.metadata.list" || e.Area != "registry" {
+			t.Errorf("%+v", e)
+		}
+	})
+}

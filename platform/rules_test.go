@@ -1,0 +1,219 @@
+package platform_test
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestADeleteIsBlockedByWhatDependsOnTheResource(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		p, owner := w.p, acme.owner
+		children := map[string]func(platform.UID) platform.UID{
+			"group": w.group, "identity": func(g platform.UID) platform.UID { return w.member(g, w.name()) }, "role": func(g platform.UID) platform.UID { return w.role(g) },
+			"repo": w.repo, "advisory": w.advisory, "subscription": w.subscription,
+			"binding": func(g platform.UID) platform.UID {
+				return w.bind(g, acme.Identity.UID, platform.ViewerRole)
+			},
+		}
+		for what, make := range children {
+			group := w.group(acme.uid)
+			make(group)
+			err := p.Groups.Delete(owner, group)
+			e := refused(t, "a group with a "+what, err, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+			if e.Preconditions[0].Subject != string(group) || !strings.HasPrefix(e.Message, "Precondition failed: ") || e.Reason != "FAILED_PRECONDITION" {
+				t.Errorf("%+v", e)
+			}
+			if _, err := p.Groups.Get(owner, group); err != nil {
+				t.Errorf("a group with a %s, after its deletion was refused: %v", what, err)
+			}
+		}
+		repo := w.repo(acme.uid)
+		tag := w.tag(repo)
+		if e := refused(t, "a repo with a tag", p.Repos.Delete(owner, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY"); e.Area != "registry" {
+			t.Errorf("area %s", e.Area)
+		}
+		must(t, p.Tags.Delete(owner, tag))
+		must(t, p.Repos.Delete(owner, repo))
+		role, identity := w.role(acme.uid), w.member(acme.uid, "x")
+		bound := w.bind(acme.uid, identity, role)
+		refused(t, "a bound role", p.Roles.Delete(owner, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		refused(t, "a bound identity", p.Identities.Delete(owner, identity), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		must(t, p.RoleBindings.Delete(owner, bound))
+		must(t, p.Roles.Delete(owner, role))
+		must(t, p.Identities.Delete(owner, identity))
+		refused(t, "what is deleted already", p.Identities.Delete(owner, identity), platform.CodeNotFound)
+		must(t, p.Repos.Delete(owner, w.imaged(acme.uid))) // images are no tags
+		w.counted()
+	})
+}
+
+func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		p, owner, team := w.p, acme.owner, w.group(acme.uid)
+		named := func(what string, err error, kind, area string, uid platform.UID) {
+			t.Helper()
+			e := refused(t, what, err, platform.CodeAlreadyExists, "ALREADY_EXISTS")
+			resource := e.Status("atrium.dev", "").Details[len(e.Status("atrium.dev", "").Details)-1]
+			if resource["resourceType"] != area+".atrium.dev/"+kind || resource["resourceName"] != string(uid) {
+				t.Errorf("%s: %v, want %s %s", what, resource, kind, uid)
+			}
+		}
+		group, err := p.Groups.Create(owner, acme.uid, body[platform.Group](`{"name": "same"}`))
+		must(t, err)
+		_, err = p.Groups.Create(owner, acme.uid, body[platform.Group](`{"name": "same"}`))
+		named("group", err, "Group", "iam", group.UID)
+		_, err = p.Groups.Create(owner, team, body[platform.Group](`{"name": "same"}`))
+		must(t, err) // elsewhere the name is free
+		_, err = p.Groups.Update(owner, team, body[platform.Group](`{"name": "same"}`))
+		named("renaming a group", err, "Group", "iam", group.UID)
+		_, err = p.Groups.Update(owner, group.UID, body[platform.Group](`{"name": "same"}`))
+		must(t, err) // its own name
+
+		role, err := p.Roles.Create(owner, acme.uid, body[platform.Role](`{"name": "viewer"}`))
+		must(t, err) // a built-in role does not take the name
+		_, err = p.Roles.Create(owner, acme.uid, body[platform.Role](`{"name": "viewer"}`))
+		named("role", err, "Role", "iam", role.UID)
+		_, err = p.Roles.Update(owner, w.role(acme.uid), body[platform.Role](`{"name": "viewer"}`))
+		named("renaming a role", err, "Role", "iam", role.UID)
+
+		repo := w.namedRepo(acme.uid, "golang")
+		_, err = p.Repos.Create(owner, acme.uid, body[platform.Repo](`{"name": "golang"}`))
+		named("repo", err, "Repo", "registry", repo)
+		_, err = p.Repos.Update(owner, w.repo(acme.uid), body[platform.Repo](`{"name": "golang"}`))
+		named("renaming a repo", err, "Repo", "registry", repo)
+
+		identity := w.member(acme.uid, "x")
+		bound := w.bind(team, identity, platform.ViewerRole)
+		_, err = p.RoleBindings.Create(owner, team, binding(identity, platform.ViewerRole))
+		named("binding", err, "RoleBinding", "iam", bound)
+		_, err = p.RoleBindings.Create(owner, acme.uid, binding(identity, platform.ViewerRole))
+		must(t, err) // on another group
+		other := w.bind(team, identity, platform.EditorRole)
+		_, err = p.RoleBindings.Update(owner, other, body[platform.RoleBinding](`{"roleUid": %q}`, platform.ViewerRole))
+		named("changing a binding", err, "RoleBinding", "iam", bound)
+
+		sub, err := p.Subscriptions.Create(owner, team, body[platform.Subscription](`{"sink": "https://example.com/"}`))
+		must(t, err)
+		_, err = p.Subscriptions.Create(owner, team, body[platform.Subscription](`{"sink": "https://example.com/"}`))
+		named("subscription", err, "Subscription", "events", sub.UID)
+
+		_, err = p.Identities.Create(owner, acme.uid, body[platform.Identity](`{"name": "twin"}`))
+		must(t, err)
+		_, err = p.Identities.Create(owner, acme.uid, body[platform.Identity](`{"name": "twin"}`))
+		must(t, err) // identities have no unique name
+	})
+}
+
+func TestAMissingParentIsNotFound(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		gone := missingBelow(acme.uid)
+		_, err := w.p.Groups.Create(acme.owner, gone, body[platform.Group](`{"name": "x"}`))
+		errs := map[string]error{"group": err}
+		_, errs["identity"] = w.p.Identities.Create(acme.owner, gone, body[platform.Identity](`{"name": "x"}`))
+		_, errs["role"] = w.p.Roles.Create(acme.owner, gone, body[platform.Role](`{"name": "x"}`))
+		_, errs["binding"] = w.p.RoleBindings.Create(acme.owner, gone, binding(acme.Identity.UID, platform.ViewerRole))
+		_, errs["repo"] = w.p.Repos.Create(acme.owner, gone, body[platform.Repo](`{"name": "x"}`))
+		_, errs["subscription"] = w.p.Subscriptions.Create(acme.owner, gone, body[platform.Subscription](`{"sink": "https://example.com"}`))
+		for what, err := range errs {
+			e := refused(t, what, err, platform.CodeNotFound, "NOT_FOUND")
+			shown := e.Status("atrium.dev", "").Details[1]
+			if shown["resourceType"] != "iam.atrium.dev/Group" || shown["resourceName"] != string(gone) || shown["description"] == "" {
+				t.Errorf("%s: %v", what, shown)
+			}
+		}
+		_, err = w.p.Tags.Create(acme.owner, gone, body[platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
+		if e := refused(t, "tag", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" || e.Resource.Name != string(gone) {
+			t.Errorf("%+v", e.Resource)
+		}
+		_, err = w.p.Repos.Create(acme.owner, w.repo(acme.uid), body[platform.Repo](`{"name": "x"}`))
+		refused(t, "a repo in a repo", err, platform.CodeNotFound)
+		_, err = w.p.Tags.Create(acme.owner, acme.uid, body[platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
+		refused(t, "a tag in a group", err, platform.CodeNotFound)
+	})
+}
+
+func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team, sibling := w.group(acme.uid), w.group(acme.uid)
+		low, high, foreign := w.member(team, "low"), w.member(acme.uid, "high"), w.member(other.uid, "foreign")
+		teamRole, foreignRole := w.role(team), w.role(other.uid)
+		for _, x := range []struct {
+			what                  string
+			group, identity, role platform.UID
+			field                 string
+		}{
+			{"an identity from below", acme.uid, low, platform.ViewerRole, "identityUid"},
+			{"an identity from beside", sibling, low, platform.ViewerRole, "identityUid"},
+			{"an identity from elsewhere", acme.uid, foreign, platform.ViewerRole, "identityUid"},
+			{"a role from below", acme.uid, high, teamRole, "roleUid"},
+			{"a role from beside", sibling, high, teamRole, "roleUid"},
+			{"a role from elsewhere", team, high, foreignRole, "roleUid"},
+			{"an identity that is none", team, "nonsense", platform.ViewerRole, "identityUid"},
+			{"nothing", team, "", "", "identityUid roleUid"},
+			{"both from elsewhere", team, foreign, foreignRole, "identityUid roleUid"},
+			{"a root role that is not built in", team, high, other.uid, "roleUid"},
+		} {
+			_, err := w.p.RoleBindings.Create(acme.owner, x.group, binding(x.identity, x.role))
+			if got := violated(err); got != x.field {
+				t.Errorf("%s: %s", x.what, got)
+			}
+		}
+		for what, uids := range map[string][2]platform.UID{"Identity": {missingBelow(acme.uid), platform.ViewerRole}, "Role": {high, missingBelow(acme.uid)}} {
+			_, err := w.p.RoleBindings.Create(acme.owner, team, binding(uids[0], uids[1]))
+			if e := refused(t, what, err, platform.CodeNotFound); e.Resource.Kind != what || e.Resource.Name != string(missingBelow(acme.uid)) {
+				t.Errorf("%+v", e.Resource)
+			}
+		}
+		made, err := w.p.RoleBindings.Create(acme.owner, team, binding(low, teamRole))
+		must(t, err)
+		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"identityUid": %q}`, foreign))
+		if got := violated(err); got != "identityUid" {
+			t.Error(got)
+		}
+		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"roleUid": null}`))
+		if got := violated(err); got != "roleUid" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestBuiltInRolesAreReadByAllWhoListRolesAndChangedByNone(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		reader := w.with(w.role(acme.uid, platform.CapRolesList), w.group(acme.uid), acme.uid)
+		other := w.with(w.role(acme.uid, platform.CapRepoList), acme.uid, acme.uid)
+		role, err := w.p.Roles.Get(reader, platform.ViewerRole)
+		must(t, err)
+		if role.Name != "viewer" || !role.CreateTime.IsZero() || !role.UpdateTime.IsZero() {
+			t.Errorf("%+v", role)
+		}
+		page, err := w.p.Roles.List(reader, platform.ListRequest[platform.RoleFilter]{})
+		must(t, err)
+		if page.TotalCount != 8 || len(page.Items) != 8 { // the custom ones lie above
+			t.Errorf("%d of %d", len(page.Items), page.TotalCount)
+		}
+		page, err = w.p.Roles.List(acme.owner, platform.ListRequest[platform.RoleFilter]{})
+		must(t, err)
+		if page.TotalCount != 10 || len(page.Items) != 10 {
+			t.Errorf("%d of %d", len(page.Items), page.TotalCount)
+		}
+		_, err = w.p.Roles.Get(other, platform.ViewerRole)
+		refused(t, "reading without the capability", err, platform.CodePermissionDenied)
+		for _, uid := range []platform.UID{platform.ViewerRole, platform.OwnerRole} {
+			_, err = w.p.Roles.Update(acme.owner, uid, body[platform.Role](`{"description": "mine"}`))
+			refused(t, "changing one", err, platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
+			refused(t, "deleting one", w.p.Roles.Delete(acme.owner, uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
+			_, err = w.p.Roles.Update(other, uid, body[platform.Role](`{"description": "mine"}`))
+			refused(t, "changing one unseen", err, platform.CodePermissionDenied)
+			refused(t, "deleting one unseen", w.p.Roles.Delete(other, uid), platform.CodePermissionDenied)
+			refused(t, "by the operator", w.p.Roles.Delete(w.operator(), uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
+		}
+		refused(t, "nobody", w.p.Roles.Delete(t.Context(), platform.ViewerRole), platform.CodeUnauthenticated)
+	})
+}

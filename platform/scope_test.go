@@ -1,0 +1,181 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// holds says whether a branch holds a row, as store.go describes relations.
+func (b Branch) holds(row UID) bool {
+	switch b.Relation {
+	case Within:
+		return row.Within(b.UID)
+	case Below:
+		return row.Below(b.UID)
+	case Children:
+		return row.Parent() == b.UID
+	case Listed:
+		return slices.Contains(b.UIDs, row)
+	case BuiltIn:
+		return IsBuiltInRole(row)
+	default:
+		panic(fmt.Sprint("a list never asks for relation ", b.Relation))
+	}
+}
+
+// meets says whether a row meets a filter, as page.go describes its fields.
+func (f UIDFilter) meets(row UID) bool {
+	return (f.AncestorsOf == "" || f.AncestorsOf.Below(row)) &&
+		(f.DescendantsOf == "" || row.Below(f.DescendantsOf)) &&
+		(f.ChildrenOf == "" || row.Parent() == f.ChildrenOf) &&
+		(!f.InRoot || row.IsRoot()) &&
+		(f.IDs == nil || slices.Contains(f.IDs, row))
+}
+
+// A forest is every row that there is in a test.
+type forest struct {
+	*rand.Rand
+	rows []UID
+}
+
+func newForest(seed uint64) forest {
+	f := forest{Rand: rand.New(rand.NewPCG(seed, 1))}
+	var grow func(u UID, depth int)
+	grow = func(u UID, depth int) {
+		f.rows = append(f.rows, u)
+		if depth < 4 {
+			for _, digit := range []string{"1", "2", "3"}[:1+f.IntN(3)] {
+				grow(u+seg(digit), depth+1)
+			}
+		}
+	}
+	grow(rootA, 1)
+	grow(rootB, 1)
+	return f
+}
+
+func (f forest) some() UID { return f.rows[f.IntN(len(f.rows))] }
+
+// asked makes a filter of one, sometimes several conditions.
+func (f forest) asked() (asked UIDFilter) {
+	for n := f.IntN(3); n >= 0; n-- {
+		switch f.IntN(6) {
+		case 0:
+			asked.AncestorsOf = f.some()
+		case 1:
+			asked.DescendantsOf = f.some()
+		case 2:
+			asked.ChildrenOf = f.some()
+		case 3:
+			asked.InRoot = true
+		case 4:
+			asked.IDs = []UID{}
+			for range f.IntN(4) {
+				asked.IDs = append(asked.IDs, f.some(), builtIn[f.IntN(len(builtIn))].UID)
+			}
+		default: // no condition
+		}
+	}
+	return asked
+}
+
+// Whoever holds what, and whatever is asked for: a list may return exactly the
+// rows that the caller could get one by one and that the filter names, each
+// from one branch only.
+func TestAScopeIsWhatTheCallerMayReadAndAskedFor(t *testing.T) {
+	t.Parallel()
+	denied, empty := 0, 0
+	for seed := range uint64(20_000) {
+		f := newForest(seed)
+		actor := &Actor{Identities: []UID{rootA + seg("f")}}
+		for range f.IntN(4) {
+			set := []Capability{CapRolesList, CapGroupsList, CapRepoList}[:1+f.IntN(3)]
+			actor.grants = append(actor.grants, grant{f.some(), setOf(set)})
+		}
+		if f.IntN(3) == 0 {
+			actor.grants = append(actor.grants, grant{rootA, setOf([]Capability{CapRolesList, CapGroupsList, CapRepoList})})
+		}
+		asked := f.asked()
+		inGroups := slices.DeleteFunc(slices.Clone(f.rows), UID.IsRoot) // where all but groups are
+		checkScope(t, seed, &roleKind, actor, asked, append(inGroups, ViewerRole, OwnerRole), &denied, &empty)
+		checkScope(t, seed, &groupKind, actor, asked, f.rows, &denied, &empty)
+		checkScope(t, seed, &repoKind, actor, asked, inGroups, &denied, &empty)
+	}
+	if denied < 10_000 || empty < 5_000 || denied+empty > 50_000 {
+		t.Errorf("the dice are loaded: %d denied, %d empty of 60,000", denied, empty)
+	}
+}
+
+func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, asked UIDFilter, rows []UID, denied, empty *int) {
+	t.Helper()
+	scope, err := k.scope(actor, asked)
+	if err != nil {
+		if *denied++; !errors.Is(err, &Error{Code: CodePermissionDenied}) {
+			t.Fatalf("seed %d: %s: %v", seed, k.Name, err)
+		}
+		if k.related(actor, asked) {
+			t.Fatalf("seed %d: %s %+v: %v, though what is asked for lies above, below or at what is held", seed, k.Name, asked, err)
+		}
+		return
+	}
+	if !k.related(actor, asked) {
+		t.Fatalf("seed %d: %s %+v: nothing is held above, below or at what is asked for, yet it is answered", seed, k.Name, asked)
+	}
+	found := 0
+	for _, row := range rows {
+		in := 0
+		for _, b := range scope.branches {
+			if b.holds(row) {
+				in++
+			}
+		}
+		want := 0
+		if asked.meets(row) && k.readableBy(actor, row) {
+			want, found = 1, found+1
+		}
+		if in != want {
+			t.Fatalf("seed %d: %s %+v: %s is in %d branches of %v, want %d; the caller holds %v", seed, k.Name, asked, row, in, scope.branches, want, actor.grants)
+		}
+	}
+	if found == 0 {
+		*empty++
+	}
+}
+
+// related is the rule of lists: the capability is held somewhere, and for each
+// scope asked for at it, above it or anywhere below.
+func (k *Kind[T]) related(a *Actor, asked UIDFilter) bool {
+	holds := func(at func(UID) bool) bool {
+		return slices.ContainsFunc(a.grants, func(g grant) bool { return g.set.has(k.List) && at(g.scope) })
+	}
+	ok := holds(func(UID) bool { return true })
+	for _, u := range []UID{asked.AncestorsOf, asked.DescendantsOf, asked.ChildrenOf} {
+		ok = ok && (u == "" || holds(func(s UID) bool { return s.Within(u) || u.Within(s) }))
+	}
+	return ok
+}
+
+func TestGrantsAreCutToTheSubtreeThatTheirIdentityLivesIn(t *testing.T) {
+	t.Parallel()
+	team, other := rootA+seg("1"), rootA+seg("2")
+	sub := team + seg("3")
+	for _, x := range []struct {
+		home, bound, want UID
+	}{
+		{rootA, rootA, rootA}, {rootA, team, team}, {rootA, sub, sub},
+		{team, rootA, team}, {team, team, team}, {team, sub, sub}, {sub, rootA, sub}, {sub, team, sub},
+		{team, other, ""}, {other, sub, ""}, {rootB, rootA, ""}, {rootB, team, ""},
+	} {
+		got := effective([]Grant{{Identity: x.home + seg("9"), Group: x.bound, Capabilities: []Capability{CapRepoList}}})
+		scope := UID("")
+		if len(got) == 1 {
+			scope = got[0].scope
+		}
+		if scope != x.want {
+			t.Errorf("bound on %s, an identity of %s reaches %q, want %q", x.bound, x.home, scope, x.want)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package resolvers
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/graph"
+	"atrium/platform"
+)
+
+func TestOneForbiddenFieldDoesNotBlankThePage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish() // ann may list repos in team, and nothing else
+	got := w.as("ann", operation("query", `
+		repos { totalCount nodes { name group { name } readme tags { nodes { name } } advisories { totalCount } } }
+		tags { totalCount } roles { nodes { name } } group(uid: $team) { name } ping
+		repo(uid: $repo) { name tag(name: "t00") { name } }
+		viewer { identities { name group { name } } roleBindings { totalCount } can(capability: REPO_LIST, on: $repo) capabilities(on: $team) }`), variables...)
+	want := []string{"PERMISSION_DENIED tags", "PERMISSION_DENIED roles", "PERMISSION_DENIED group", "PERMISSION_DENIED repo.tag",
+		"PERMISSION_DENIED viewer.identities.0.group", "PERMISSION_DENIED viewer.roleBindings"}
+	for _, i := range []string{"0", "1", "2"} {
+		for _, field := range []string{"group", "tags", "advisories"} {
+			want = append(want, "PERMISSION_DENIED repos.nodes."+i+"."+field)
+		}
+	}
+	got.fails(want...)
+	got.want("repos.totalCount", 3).want("repos.nodes.*.name", "r00 r01 r02").want("repos.nodes.*.readme", "# r00 # r01 # r02").
+		want("repos.nodes.1.tags", nil).want("tags", nil).want("group", nil).want("ping", "pong").want("repo.name", "r01").want("repo.tag", nil).
+		want("viewer.identities.*.name", "ann").want("viewer.can", true).want("viewer.capabilities", []any{"REPO_LIST"})
+	for _, e := range got.Errors {
+		info := e.Extensions.Details[0]
+		metadata, _ := info["metadata"].(map[string]any)
+		if e.Extensions.Status != 7 || info["reason"] != "PERMISSION_DENIED" || metadata["capability"] == nil || !strings.Contains(e.Message, "capability") || len(e.Locations) == 0 {
+			t.Errorf("a refusal is shown as %+v", e)
+		}
+	}
+}
+
+func TestEachSiblingIsJudgedByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, two := w.group(w.org, "one"), w.group(w.org, "two")
+	w.registry(one, 1, 2)
+	w.registry(two, 1, 2)
+	// bob lists repos everywhere, but groups and tags in one only.
+	w.member(w.org, "bob", w.role(w.org, "repos", platform.CapRepoList))
+	bob := w.as("bob", `{ viewer { identities { uid } } }`).clean().uid("viewer.identities.0.uid")
+	w.ask(`mutation($g: ID!, $bob: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
+		"g", one, "bob", bob, "role", w.role(w.org, "tags", platform.CapTagList, platform.CapGroupsList))
+	got := w.as("bob", `{ repos(orderBy: {field: UID}) { nodes { uid group { name } tags { totalCount nodes { name } } } } }`)
+	allowed, denied := "0", "1"
+	if !got.uid("repos.nodes.0.uid").Below(one) {
+		allowed, denied = denied, allowed
+	}
+	got.fails("PERMISSION_DENIED repos.nodes."+denied+".group", "PERMISSION_DENIED repos.nodes."+denied+".tags")
+	got.want("repos.nodes."+allowed+".group.name", "one").want("repos.nodes."+allowed+".tags.nodes.*.name", "t00 t01").want("repos.nodes."+denied+".tags", nil)
+	if got.statements != 4 {
+		t.Errorf("the page with edges took %d statements, want 4", got.statements)
+	}
+}
+
+func TestFiltersOfEdgesNeverWidenWhatIsSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, two := w.group(w.org, "one"), w.group(w.org, "two")
+	cat := w.member(w.org, "cat", platform.ViewerRole)
+	for _, g := range []platform.UID{one, two} {
+		w.ask(`mutation($g: ID!, $cat: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $cat, roleUid: $role}) { roleBinding { uid } } }`, "g", g, "cat", cat, "role", platform.ViewerRole)
+	}
+	// dan sees identities everywhere, but bindings in one only.
+	dan := w.member(w.org, "dan", w.role(w.org, "people", platform.CapIdentityList))
+	w.ask(`mutation($g: ID!, $dan: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $dan, roleUid: $role}) { roleBinding { uid } } }`,
+		"g", one, "dan", dan, "role", w.role(w.org, "binders", platform.CapRoleBindingsList))
+	all := w.ask(`query($cat: ID!) { identity(uid: $cat) { roleBindings { nodes { uid } } } }`, "cat", cat)
+	uids := strings.Fields(all.text("identity.roleBindings.nodes.*.uid"))
+	if len(uids) != 3 {
+		t.Fatalf("the owner sees %v", uids)
+	}
+	for _, where := range []string{``, `(where: {uids: $uids})`, `(where: {ancestorsOf: $cat})`, `(where: {inRoot: true})`} {
+		query := `query($cat: ID!, $uids: [ID!]) { identity(uid: $cat) { roleBindings` + where + ` { nodes { uid } } } skip: identities(where: {uids: $uids}) { skipped } }`
+		seen := strings.Fields(w.as("dan", query, "cat", cat, "uids", uids).clean().text("identity.roleBindings.nodes.*.uid"))
+		for _, uid := range seen {
+			if !platform.UID(uid).Below(one) {
+				t.Errorf("roleBindings%s shows %s, which dan may not see", where, uid)
+			}
+		}
+		if strings.Contains(where, "uids") && len(seen) != 1 {
+			t.Errorf("roleBindings%s shows %d, want the one in the group", where, len(seen))
+		}
+	}
+}
+
+func TestWithoutATokenOnlyPingAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	for _, c := range everyQuery {
+		got := w.as(nobody, c.query, variables...)
+		switch c.field {
+		case "ping":
+			got.clean()
+		case "nodes":
+			got.fails("UNAUTHENTICATED nodes.0")
+		default:
+			got.fails("UNAUTHENTICATED " + c.field)
+		}
+	}
+	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	for _, field := range schema.Mutation.Fields {
+		if strings.HasPrefix(field.Name, "delete") {
+			w.as(nobody, `mutation { `+field.Name+`(input: {uid: "x"}) { deletedUid } }`).fails("UNAUTHENTICATED " + field.Name)
+		}
+	}
+	w.as("stranger", `{ repos { totalCount } viewer { identities { name } } vulnerabilityMetadata { totalCount } }`).
+		fails("PERMISSION_DENIED repos", "PERMISSION_DENIED vulnerabilityMetadata").want("viewer.identities", []any{})
+}
+
+func TestACallerWithSeveralIdentitiesNamesOneForItsBindings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.member(w.org, "eve", platform.ViewerRole)
+	w.as("eve", `{ viewer { roleBindings { nodes { role { name } } } } }`).clean().want("viewer.roleBindings.nodes.*.role.name", "viewer")
+	w.member(w.group(w.org, "team"), "eve", platform.EditorRole)
+	got := w.as("eve", `{ viewer { identities { name } roleBindings { totalCount } } }`)
+	if got.fails("INVALID_ARGUMENT viewer.roleBindings").violations() != "identity" {
+		t.Errorf("it names %q", got.violations())
+	}
+	w.as("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { nodes { role { name } } } } }`, "id", first).clean().
+		want("viewer.roleBindings.nodes.*.role.name", "viewer")
+	w.as("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { totalCount } } }`, "id", w.owner).fails("INVALID_ARGUMENT viewer.roleBindings")
+}

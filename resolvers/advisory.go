@@ -1,0 +1,47 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error) {
+	return readsOf(ctx).advisories.one(ctx, uid)
+}
+
+func (q queries) Advisories(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.Advisories.List, within(descendantsOf, childrenOf, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.AdvisoryByUIDsInput) ([]*platform.Advisory, error) {
+	return represented(ctx, readsOf(ctx).advisories, keysOf(reps, func(r *graph.AdvisoryByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (advisories) Group(ctx context.Context, a *platform.Advisory) (*platform.Group, error) {
+	return follow(ctx, a, readsOf(ctx).groups, func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
+}
+
+// namesOf are the names under which a vulnerability may be known.
+func namesOf(a *platform.Advisory) []string { return append([]string{a.AdvisoryID}, a.Aliases...) }
+
+// Vulnerabilities are found under several names, each is there once.
+func (advisories) Vulnerabilities(ctx context.Context, a *platform.Advisory) ([]*platform.Vulnerability, error) {
+	found, err := followAll(ctx, a, readsOf(ctx).vulnerabilities, namesOf, unlessMissing)
+	return distinct(found, func(v *platform.Vulnerability) string { return v.ID }), err
+}
+
+func distinct[T any](objects []*T, name func(*T) string) []*T {
+	named := make(map[string]bool, len(objects))
+	once := make([]*T, 0, len(objects))
+	for _, object := range objects {
+		if !named[name(object)] {
+			once = append(once, object)
+		}
+		named[name(object)] = true
+	}
+	return once
+}

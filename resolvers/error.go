@@ -1,0 +1,129 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"atrium/platform"
+)
+
+// unlessMissing is err, or nil where it only says that something is missing.
+func unlessMissing(err error) error {
+	if errors.Is(err, &platform.Error{Code: platform.CodeNotFound}) {
+		return nil
+	}
+	return err
+}
+
+// unlessHidden is the same for what the caller may not see.
+func unlessHidden(err error) error {
+	if errors.Is(err, &platform.Error{Code: platform.CodePermissionDenied}) {
+		return nil
+	}
+	return unlessMissing(err)
+}
+
+// present shows an error as every protocol does: code, number and details of
+// the core's error in `extensions`. What the query itself has wrong was found
+// by gqlgen and has a code of its own.
+func (o Options) present(ctx context.Context, err error) *gqlerror.Error {
+	shown := graphql.DefaultErrorPresenter(ctx, err)
+	if shown.Extensions["code"] != nil {
+		return shown
+	}
+	cause := shown.Unwrap()
+	switch {
+	case cause == nil: // the transport's
+		return &gqlerror.Error{Message: shown.Message, Extensions: map[string]any{"code": "BAD_REQUEST"}}
+	case isRepresentation(ctx) && !isPlatform(cause):
+		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
+	}
+	e := platform.AsError(cause)
+	o.log(ctx, e)
+	status := spelled(ctx, e).Status(o.serviceDomain(), requestID(ctx))
+	return &gqlerror.Error{
+		Message: status.Message, Path: graphql.GetPath(ctx), Locations: shown.Locations, // err's path can end in an argument
+		Extensions: map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details},
+	}
+}
+
+// isRepresentation tells errors about representations, which the generated
+// code makes as plain text: our own resolvers answer the core's errors.
+func isRepresentation(ctx context.Context) bool {
+	field := graphql.GetFieldContext(ctx)
+	return field != nil && field.Field.Field != nil && field.Field.Name == "_entities"
+}
+
+func isPlatform(err error) bool {
+	var e *platform.Error
+	return errors.As(err, &e)
+}
+
+// log tells the operator what the client is not told, once in a response. A
+// client that went away is no error, whatever became of its request.
+func (o Options) log(ctx context.Context, e *platform.Error) {
+	level := slog.LevelError
+	if e.Code == platform.CodeUnavailable {
+		level = slog.LevelWarn
+	}
+	hidden := e.Code == platform.CodeInternal || e.Code == platform.CodeUnavailable && e.Unwrap() != nil
+	if !hidden || errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	if r := readsOf(ctx); r != nil {
+		if _, logged := r.logged.LoadOrStore(e.Error(), true); logged {
+			return
+		}
+	}
+	o.logger().Log(ctx, level, "request failed", "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String(), "code", e.Code.String(), "error", e)
+}
+
+// caught makes an error of a panic.
+func caught(_ context.Context, panicked any) error {
+	return fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+}
+
+// spelled names arguments as the schema does, where the core says what REST
+// does.
+func spelled(ctx context.Context, e *platform.Error) *platform.Error {
+	if len(e.Violations) == 0 {
+		return e
+	}
+	names := spellings
+	if field := graphql.GetFieldContext(ctx); field != nil && backward(field.Args) {
+		names = spellingsBackward
+	}
+	violations := make([]platform.Violation, len(e.Violations))
+	for i, v := range e.Violations {
+		violations[i] = platform.Violation{Field: names.Replace(v.Field), Description: names.Replace(v.Description)}
+	}
+	again := platform.Invalid(violations...)
+	again.Area = e.Area
+	return again
+}
+
+func backward(arguments map[string]any) bool {
+	last, _ := arguments["last"].(*int)
+	before, _ := arguments["before"].(*string)
+	return last != nil || before != nil
+}
+
+var (
+	spellings         = strings.NewReplacer(slices.Concat(alike, []string{"page_size", "first", "page_token", "after"})...)
+	spellingsBackward = strings.NewReplacer(slices.Concat(alike, []string{"page_size", "last", "page_token", "before"})...)
+)
+
+var alike = []string{
+	"order_by", "orderBy",
+	"uidp.ancestors_of", "ancestorsOf", "uidp.descendants_of", "descendantsOf", "uidp.children_of", "childrenOf", "uidp.ids", "uids",
+	"relationship_type", "relationshipType",
+	"sync_config", "syncConfig",
+}

@@ -1,0 +1,60 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error) {
+	return readsOf(ctx).identities.one(ctx, uid)
+}
+
+func (q queries) Identities(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.Identities.List, within(descendantsOf, childrenOf, f.ByUID), f.IdentityFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (m mutations) CreateIdentity(ctx context.Context, input map[string]any) (*scalar.CreateIdentityPayload, error) {
+	return create(ctx, m.p.Identities.Create, m.p.Identities.ListEach, input)
+}
+
+func (m mutations) UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.UpdateIdentityPayload, error) {
+	return update(ctx, m.p.Identities.Update, input)
+}
+
+func (m mutations) DeleteIdentity(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return remove(ctx, m.p.Identities.Delete, "Identity", input)
+}
+
+func (e entities) FindManyIdentityByUIDs(ctx context.Context, reps []*graph.IdentityByUIDsInput) ([]*platform.Identity, error) {
+	return represented(ctx, readsOf(ctx).identities, keysOf(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*platform.UID, error) {
+	uid, err := q.p.Identities.Lookup(ctx, issuer, subject)
+	return &uid, err
+}
+
+func (identities) Group(ctx context.Context, i *platform.Identity) (*platform.Group, error) {
+	return follow(ctx, i, readsOf(ctx).groups, func(i *platform.Identity) platform.UID { return i.UID.Parent() })
+}
+
+func (r identities) RoleBindings(ctx context.Context, i *platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
+	f := or(where)
+	bound := of(r.p.RoleBindings.ListOfIdentities, func(i *platform.Identity) platform.UID { return i.UID })
+	return nested(ctx, i, only(f.ByUID, bound), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (r identities) EffectiveCapabilities(ctx context.Context, i *platform.Identity, on platform.UID) ([]platform.Capability, error) {
+	return r.p.Identities.EffectiveCapabilities(ctx, i.UID, on)
+}
+
+func (r identities) Can(ctx context.Context, i *platform.Identity, capability platform.Capability, on platform.UID) (*bool, error) {
+	held, err := r.p.Identities.EffectiveCapabilities(ctx, i.UID, on)
+	can := slices.Contains(held, capability)
+	return &can, err
+}

@@ -1,0 +1,136 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/graph-gophers/dataloader/v7"
+
+	"atrium/platform"
+)
+
+// reads is what a response has read so far. It lives no longer than the
+// response, so that nobody is shown what was read for someone else or before
+// a change.
+type reads struct {
+	families families
+	logged   sync.Map // messages of hidden errors
+
+	groups          *loader[platform.UID, platform.Group]
+	identities      *loader[platform.UID, platform.Identity]
+	roles           *loader[platform.UID, platform.Role]
+	roleBindings    *loader[platform.UID, platform.RoleBinding]
+	repos           *loader[platform.UID, platform.Repo]
+	tags            *loader[platform.UID, platform.Tag]
+	advisories      *loader[platform.UID, platform.Advisory]
+	subscriptions   *loader[platform.UID, platform.Subscription]
+	vulnerabilities *loader[string, platform.Vulnerability]
+}
+
+type readsKey struct{}
+
+// withReads starts with nothing read.
+func withReads(ctx context.Context, p *platform.Platform) context.Context {
+	return context.WithValue(ctx, readsKey{}, &reads{
+		families:        families{places: map[any]any{}},
+		groups:          newLoader(p.Groups.GetMany),
+		identities:      newLoader(p.Identities.GetMany),
+		roles:           newLoader(p.Roles.GetMany),
+		roleBindings:    newLoader(p.RoleBindings.GetMany),
+		repos:           newLoader(p.Repos.GetMany),
+		tags:            newLoader(p.Tags.GetMany),
+		advisories:      newLoader(p.Advisories.GetMany),
+		subscriptions:   newLoader(p.Subscriptions.GetMany),
+		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
+	})
+}
+
+func readsOf(ctx context.Context) *reads {
+	r, _ := ctx.Value(readsKey{}).(*reads)
+	return r
+}
+
+// A loader reads objects by key, each key once. The operation it calls
+// decides, for each key, whether the caller may read it.
+type loader[K comparable, V any] struct {
+	queue sync.Mutex
+	batch *dataloader.Loader[K, *V]
+}
+
+func newLoader[K comparable, V any](getMany func(context.Context, []K) ([]*V, []error)) *loader[K, V] {
+	read := func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
+		rows, errs := getMany(ctx, keys)
+		results := make([]*dataloader.Result[*V], len(keys))
+		for i := range keys {
+			results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}
+		}
+		return results
+	}
+	return &loader[K, V]{batch: dataloader.NewBatchedLoader(read, dataloader.WithWait[K, *V](time.Millisecond))}
+}
+
+// many reads, in the order of keys and with one read, those that have not been
+// asked for yet. The batch is sent off when all of them are in it: nothing
+// waits for the loader's window.
+func (l *loader[K, V]) many(ctx context.Context, keys []K) ([]*V, []error) {
+	pending := make([]dataloader.Thunk[*V], len(keys))
+	l.queue.Lock()
+	for i, key := range keys {
+		pending[i] = l.batch.Load(ctx, key)
+	}
+	l.batch.Flush()
+	l.queue.Unlock()
+	rows, errs := make([]*V, len(keys)), make([]error, len(keys))
+	for i, answer := range pending {
+		rows[i], errs[i] = answer()
+	}
+	return rows, errs
+}
+
+// one reads a single object.
+func (l *loader[K, V]) one(ctx context.Context, key K) (*V, error) {
+	rows, errs := l.many(ctx, []K{key})
+	return rows[0], errs[0]
+}
+
+// follow reads what key of object names, for all its siblings at once. The
+// zero key names nothing.
+func follow[T any, K comparable, V any](ctx context.Context, object *T, l *loader[K, V], key func(*T) K) (*V, error) {
+	var nothing K
+	if key(object) == nothing {
+		return nil, nil
+	}
+	return together(ctx, object, edgeOf(ctx), func(ctx context.Context, all []*T) ([]*V, []error) {
+		rows, errs := l.many(ctx, keysOf(all, key))
+		remember(ctx, rows)
+		return rows, errs
+	})
+}
+
+// followAll reads what several keys of object name, for all its siblings at
+// once. What ignoring makes nil of an error is left out.
+func followAll[T any, K comparable, V any](ctx context.Context, object *T, l *loader[K, V], keys func(*T) []K, ignoring func(error) error) ([]*V, error) {
+	return together(ctx, object, edgeOf(ctx), func(ctx context.Context, all []*T) ([][]*V, []error) {
+		rows, _ := l.many(ctx, slices.Concat(keysOf(all, keys)...))
+		remember(ctx, rows)
+		return forEach(all, func(object *T) ([]*V, error) {
+			found, errs := l.many(ctx, keys(object)) // read above
+			for _, err := range errs {
+				if ignoring(err) != nil {
+					return nil, err
+				}
+			}
+			return slices.DeleteFunc(found, func(row *V) bool { return row == nil }), nil
+		})
+	})
+}
+
+func keysOf[T, K any](objects []*T, key func(*T) K) []K {
+	keys := make([]K, len(objects))
+	for i, object := range objects {
+		keys[i] = key(object)
+	}
+	return keys
+}

@@ -1,0 +1,141 @@
+package resolvers
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+)
+
+// everyMutation is one story: each step may use what earlier ones made, kept
+// under a name.
+var everyMutation = []struct {
+	field, query, path string
+	want               any
+	keep, keepAs       string
+}{
+	{"createGroup", `mutation($org: ID!) { createGroup(input: {parent: $org, name: "team", description: "one"}) { group { id uid name createTime } groupEdge { cursor node { name } } } }`, "createGroup.groupEdge.node.name", "team", "createGroup.group.uid", "team"},
+	{"updateGroup", `mutation($team: ID!) { updateGroup(input: {uid: $team, description: null}) { group { name description parent { name } } } }`, "updateGroup.group.description", nil, "", ""},
+	{"createIdentity", `mutation($team: ID!, $iss: String!) { createIdentity(input: {parent: $team, name: "ann", company: "acme", claimMatch: {issuer: $iss, subject: "ann", claims: {team: "red"}}}) { identity { uid claimMatch { subject claims } } identityEdge { cursor } } }`, "createIdentity.identity.claimMatch.claims", map[string]any{"team": "red"}, "createIdentity.identity.uid", "ann"},
+	{"updateIdentity", `mutation($ann: ID!) { updateIdentity(input: {uid: $ann, name: "anna", company: "x", updateMask: ["name"]}) { identity { name company claimMatch { issuer } } } }`, "updateIdentity.identity.company", "acme", "", ""},
+	{"createRole", `mutation($org: ID!) { createRole(input: {parent: $org, name: "lister", capabilities: [REPO_LIST, MANIFEST_METADATA_LIST]}) { role { uid capabilities group { name } } roleEdge { cursor } } }`, "createRole.role.capabilities", []any{"REPO_LIST", "MANIFEST_METADATA_LIST"}, "createRole.role.uid", "role"},
+	{"updateRole", `mutation($role: ID!) { updateRole(input: {uid: $role, capabilities: [GROUP_INVITES_LIST]}) { role { name capabilities } } }`, "updateRole.role.capabilities", []any{"GROUP_INVITES_LIST"}, "", ""},
+	{"createRoleBinding", `mutation($team: ID!, $ann: ID!, $role: ID!) { createRoleBinding(input: {parent: $team, identityUid: $ann, roleUid: $role}) { roleBinding { uid identity { name } group { name } role { name } } roleBindingEdge { cursor } } }`, "createRoleBinding.roleBinding.identity.name", "anna", "createRoleBinding.roleBinding.uid", "binding"},
+	{"updateRoleBinding", `mutation($binding: ID!, $viewer: ID!) { updateRoleBinding(input: {uid: $binding, roleUid: $viewer}) { roleBinding { identity { name } role { name } } } }`, "updateRoleBinding.roleBinding.role.name", "viewer", "", ""},
+	{"batchCreateRoleBindings", `mutation($team: ID!, $ann: ID!, $role: ID!, $owner: ID!) { batchCreateRoleBindings(input: {parent: $team, roleUid: $role, requests: [{roleBinding: {identityUid: $ann}}, {parent: $team, roleBinding: {identityUid: $owner, roleUid: $role}}]}) { roleBindings { role { name } identity { name } } roleBindingEdges { cursor node { uid } } } }`, "batchCreateRoleBindings.roleBindings.*.identity.name", "anna owner", "batchCreateRoleBindings.roleBindingEdges.0.node.uid", "binding"},
+	{"deleteRoleBinding", `mutation($binding: ID!) { deleteRoleBinding(input: {uid: $binding}) { deletedId deletedUid } }`, "", nil, "", ""},
+	{"createRepo", `mutation($team: ID!) { createRepo(input: {parent: $team, name: "go", catalogTier: BASE, bundles: ["b"], syncConfig: {source: "docker.io/go", google: "g"}}) { repo { uid catalogTier syncConfig { source google amazon } } repoEdge { cursor } } }`, "createRepo.repo.syncConfig", map[string]any{"source": "docker.io/go", "google": "g", "amazon": nil}, "createRepo.repo.uid", "repo"},
+	{"updateRepo", `mutation($repo: ID!) { updateRepo(input: {uid: $repo, catalogTier: null, aliases: ["golang"], syncConfig: null}) { repo { name catalogTier aliases bundles syncConfig { source } } } }`, "updateRepo.repo", map[string]any{"name": "go", "catalogTier": nil, "aliases": []any{"golang"}, "bundles": []any{"b"}, "syncConfig": nil}, "", ""},
+	{"updateRepoReadme", `mutation($repo: ID!) { updateRepoReadme(input: {uid: $repo, content: "# Go"}) { repo { name readme } } }`, "updateRepoReadme.repo.readme", "# Go", "", ""},
+	{"createTag", `mutation($repo: ID!, $digest: String!) { createTag(input: {parent: $repo, name: "1.2", digest: $digest, deprecated: true}) { tag { uid deprecated repo { name } } tagEdge { cursor } } }`, "createTag.tag.deprecated", true, "createTag.tag.uid", "tag"},
+	{"deleteTag", `mutation($tag: ID!) { deleteTag(input: {uid: $tag}) { deletedId deletedUid } }`, "", nil, "", ""},
+	{"deleteRepo", `mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedId deletedUid } }`, "", nil, "", ""},
+	{"createSubscription", `mutation($team: ID!) { createSubscription(input: {parent: $team, sink: "https://hooks.example.com/a", types: ["x"]}) { subscription { uid types sink } subscriptionEdge { cursor } secret } }`, "createSubscription.subscription.types", []any{"x"}, "createSubscription.subscription.uid", "sink"},
+	{"deleteSubscription", `mutation($sink: ID!) { deleteSubscription(input: {uid: $sink}) { deletedId deletedUid } }`, "", nil, "", ""},
+	{"deleteRole", `mutation($other: ID!) { deleteRole(input: {uid: $other}) { deletedId deletedUid } }`, "", nil, "", ""},
+	{"deleteIdentity", `mutation($nobody: ID!) { deleteIdentity(input: {uid: $nobody}) { deletedId deletedUid } }`, "", nil, "", ""},
+	{"deleteGroup", `mutation($empty: ID!) { deleteGroup(input: {uid: $empty}) { deletedId deletedUid } }`, "", nil, "", ""},
+}
+
+func TestEveryMutationDoesWhatItSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	known := map[string]any{
+		"org": w.org, "owner": w.owner, "viewer": "fd3e96b609167d999bf93771df5bc582d05ea961", "iss": testIssuer, "digest": digest(1),
+		"other": w.role(w.org, "other"), "empty": w.group(w.org, "empty"),
+	}
+	known["nobody"] = w.ask(`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "nobody"}) { identity { uid } } }`, "org", w.org).text("createIdentity.identity.uid")
+	asked := map[string]bool{}
+	for _, step := range everyMutation {
+		asked[step.field] = true
+		var variables []any
+		for name, value := range known {
+			variables = append(variables, name, value)
+		}
+		got := w.ask(step.query, variables...)
+		if step.path != "" {
+			got.want(step.path, step.want)
+		}
+		if step.keep != "" {
+			known[step.keepAs] = got.text(step.keep)
+		}
+		if strings.HasPrefix(step.field, "delete") {
+			w.isGone(got, step.field)
+		}
+	}
+	for _, field := range graph.NewExecutableSchema(graph.Config{}).Schema().Mutation.Fields {
+		if !asked[field.Name] {
+			t.Errorf("the mutation %s is made by no test", field.Name)
+		}
+	}
+}
+
+// isGone demands of a deletion that its global id is one, and finds nothing.
+func (w *world) isGone(deleted answer, field string) {
+	w.t.Helper()
+	id := deleted.text(field + ".deletedId")
+	if _, key, ok := scalar.ParseGlobalID(id); !ok || key != deleted.text(field+".deletedUid") {
+		w.t.Errorf("%s answers the id %s for %s", field, id, deleted.text(field+".deletedUid"))
+	}
+	w.as(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", id).fails("NOT_FOUND node")
+}
+
+func TestMutationsOfOneRequestSeeWhatThoseBeforeThemChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).uid("createRepo.repo.uid")
+	w.ask(`mutation($org: ID!, $repo: ID!) {
+		a: updateRepo(input: {uid: $repo, description: "one"}) { repo { description group { name } } }
+		b: updateGroup(input: {uid: $org, name: "renamed"}) { group { name } }
+		c: updateRepo(input: {uid: $repo, description: "two"}) { repo { description group { name } } }
+	}`, "org", w.org, "repo", repo).
+		want("a.repo.group.name", "acme").want("b.group.name", "renamed").want("c.repo.group.name", "renamed").want("c.repo.description", "two")
+}
+
+func TestEdgesOfPayloadsContinueTheListOfTheParent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var cursor string
+	for _, name := range []string{"a", "b", "c"} {
+		made := w.ask(`mutation($org: ID!, $name: String!) { createRepo(input: {parent: $org, name: $name}) { repoEdge { cursor } } }`, "org", w.org, "name", name)
+		if name == "b" {
+			cursor = made.text("createRepo.repoEdge.cursor")
+		}
+	}
+	w.ask(`query($org: ID!, $after: String!) { repos(childrenOf: $org, after: $after) { nodes { name } } }`, "org", w.org, "after", cursor).
+		want("repos.nodes.*.name", "c")
+}
+
+func TestWhoMayWriteButNotReadStillGetsThePayload(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.member(w.org, "writer", w.role(w.org, "writer", "repo.create", "repo.update"))
+	made := w.as("writer", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid group { name } } repoEdge { cursor node { name } } } }`, "org", w.org)
+	made.fails("PERMISSION_DENIED createRepo.repo.group").want("createRepo.repoEdge.cursor", "").want("createRepo.repoEdge.node.name", "go")
+	got := w.as("writer", `mutation($repo: ID!) { updateRepoReadme(input: {uid: $repo, content: "x"}) { repo { name } } }`, "repo", made.at("createRepo.repo.uid"))
+	got.fails("PERMISSION_DENIED updateRepoReadme.repo").want("updateRepoReadme", map[string]any{"repo": nil})
+}
+
+func TestEverythingWrongWithAnInputIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range []struct{ mutation, want string }{
+		{`createRepo(input: {parent: $org, name: "NO", description: "a\nb", syncConfig: {source: ""}}) { repo { uid } }`, "name description syncConfig.source"},
+		{`createIdentity(input: {parent: $org, name: "", claimMatch: {}}) { identity { uid } }`, "name claimMatch.issuer claimMatch.subject"},
+		{`createTag(input: {parent: "x", name: "-", digest: "sha1"}) { tag { uid } }`, "parent name digest"},
+		{`updateRepo(input: {uid: $org, name: null, updateMask: ["uid", "nope"]}) { repo { uid } }`, "updateMask updateMask"},
+		{`updateRepoReadme(input: {uid: "", content: "x"}) { repo { uid } }`, "uid"},
+		{`batchCreateRoleBindings(input: {parent: $org, requests: [{roleBinding: {identityUid: $org}}, {roleBinding: {identityUid: "x", roleUid: "y"}}]}) { roleBindings { uid } }`,
+			"requests[0].roleBinding.roleUid requests[1].roleBinding.identityUid requests[1].roleBinding.roleUid"},
+		{`batchCreateRoleBindings(input: {parent: $org, requests: [{parent: "x", roleBinding: {identityUid: $org}}]}) { roleBindings { uid } }`, "requests[0].parent"},
+		{`batchCreateRoleBindings(input: {parent: $org, requests: []}) { roleBindings { uid } }`, "requests"},
+		{`createIdentity(input: {parent: $org, name: "a", staticKeys: {issuer: "", subject: "", issuerKeys: "", expirationTime: "soon"}}) { identity { uid } }`, "staticKeys.expirationTime"},
+		{`deleteGroup(input: {uid: "nonsense"}) { deletedUid }`, "uid"},
+	} {
+		got := w.as(theOwner, operation("mutation", "m: "+c.mutation), "org", w.org)
+		if got.fails("INVALID_ARGUMENT m").violations() != c.want {
+			t.Errorf("%s names %q, want %q", c.mutation, got.violations(), c.want)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package resolvers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
+
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+// maxKeys bounds what one field asks for by name.
+const maxKeys = 200
+
+func tooMany(field string) error {
+	return platform.Invalid(platform.Violation{Field: field, Description: fmt.Sprintf("must be at most %d", maxKeys)})
+}
+
+// Node reads the object of a global id.
+func (queries) Node(ctx context.Context, id platform.UID) (fedruntime.Entity, error) {
+	found, errs := readsOf(ctx).nodes(ctx, "id", []platform.UID{id})
+	return found[0], errs[0]
+}
+
+// Nodes reads the objects of global ids, each or its error in its place.
+func (queries) Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Entity, error) {
+	if len(ids) > maxKeys {
+		return nil, tooMany("ids")
+	}
+	found, errs := readsOf(ctx).nodes(ctx, "ids", ids)
+	for i, err := range errs {
+		if err != nil {
+			graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i)), err)
+		}
+	}
+	return found, nil
+}
+
+// nodes reads objects by their global ids, one read for each type.
+func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]fedruntime.Entity, []error) {
+	found, errs := make([]fedruntime.Entity, len(ids)), make([]error, len(ids))
+	byType := r.byType()
+	keys, places := map[string][]string{}, map[string][]int{}
+	for i, id := range ids {
+		typeName, key, ok := scalar.ParseGlobalID(string(id))
+		if !ok || byType[typeName] == nil {
+			errs[i] = platform.Invalid(platform.Violation{Field: field, Description: "is no id of an object of this service"})
+			continue
+		}
+		keys[typeName], places[typeName] = append(keys[typeName], key), append(places[typeName], i)
+	}
+	for _, typeName := range slices.Sorted(maps.Keys(keys)) {
+		rows, failed := byType[typeName](ctx, keys[typeName])
+		for n, i := range places[typeName] {
+			found[i], errs[i] = rows[n], failed[n]
+		}
+	}
+	return found, errs
+}
+
+// byType tells how nodes are read, by their GraphQL types.
+func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntime.Entity, []error) {
+	return map[string]func(context.Context, []string) ([]fedruntime.Entity, []error){
+		"Group":                 nodesBy(r.groups),
+		"Identity":              nodesBy(r.identities),
+		"Role":                  nodesBy(r.roles),
+		"RoleBinding":           nodesBy(r.roleBindings),
+		"Repo":                  nodesBy(r.repos),
+		"Tag":                   nodesBy(r.tags),
+		"Advisory":              nodesBy(r.advisories),
+		"EventSubscription":     nodesBy(r.subscriptions),
+		"VulnerabilityMetadata": nodesBy(r.vulnerabilities),
+	}
+}
+
+func nodesBy[K ~string, V any, P interface {
+	*V
+	fedruntime.Entity
+}](l *loader[K, V]) func(context.Context, []string) ([]fedruntime.Entity, []error) {
+	return func(ctx context.Context, names []string) ([]fedruntime.Entity, []error) {
+		keys := make([]K, len(names))
+		for i, name := range names {
+			keys[i] = K(name)
+		}
+		rows, errs := l.many(ctx, keys)
+		remember(ctx, rows)
+		found := make([]fedruntime.Entity, len(rows))
+		for i, row := range rows {
+			if row != nil { // a nil pointer is no nil interface
+				found[i] = P(row)
+			}
+		}
+		return found, errs
+	}
+}
+
+// represented reads the objects that a gateway asks for: in the order of keys,
+// nil where there is none, with the errors of the others in their places.
+func represented[K comparable, V any](ctx context.Context, l *loader[K, V], keys []K) ([]*V, error) {
+	if len(keys) > maxKeys {
+		return nil, tooMany("representations")
+	}
+	rows, errs := l.many(ctx, keys)
+	remember(ctx, rows)
+	for i := range errs {
+		errs[i] = unlessMissing(errs[i])
+	}
+	return rows, graphql.BatchErrorList(errs)
+}

@@ -1,0 +1,188 @@
+package resolvers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+const absent = "0123456789abcdef0123456789abcdef01234567"
+
+// keys are the GraphQL types of a furnished world's kinds, each with the key
+// of one that is there.
+func (w *world) keys(variables []any) map[string]string {
+	w.t.Helper()
+	of := func(name string) string {
+		i := slices.Index(variables, any(name))
+		switch v := variables[i+1].(type) {
+		case platform.UID:
+			return string(v)
+		default:
+			return v.(string)
+		}
+	}
+	return map[string]string{
+		"Group": of("team"), "Identity": of("ann"), "Role": string(platform.OwnerRole), "RoleBinding": of("binding"), "Repo": of("repo"),
+		"Tag": of("tag"), "Advisory": of("advisory"), "EventSubscription": of("sink"), "VulnerabilityMetadata": "GO-01",
+	}
+}
+
+func keyField(typeName string) string {
+	if typeName == "VulnerabilityMetadata" {
+		return "vulnerabilityId"
+	}
+	return "uid"
+}
+
+func missingKey(typeName string) string {
+	switch typeName {
+	case "VulnerabilityMetadata":
+		return "GO-99"
+	default:
+		return absent
+	}
+}
+
+func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	keys := w.keys(w.furnish())
+	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	for _, possible := range schema.PossibleTypes["Node"] {
+		if keys[possible.Name] == "" || possible.Directives.ForName("key") == nil {
+			t.Errorf("%s is a node, but no entity or asked by no test", possible.Name)
+		}
+	}
+	for typeName, key := range keys {
+		id := scalar.GlobalID(typeName, key)
+		w.ask(`query($id: ID!) { node(id: $id) { id __typename } }`, "id", id).want("node.id", id).want("node.__typename", typeName).cost(1)
+
+		there := map[string]any{"__typename": typeName, keyField(typeName): key}
+		gone := map[string]any{"__typename": typeName, keyField(typeName): missingKey(typeName)}
+		query := `query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on ` + typeName + ` { id key: ` + keyField(typeName) + ` } } }`
+		// Whether the caller may see what is missing is decided first: an
+		// owner of acme sees nothing elsewhere.
+		got := w.as(theOwner, query, "r", []any{there, gone, there})
+		got.want("_entities.0.id", id).want("_entities.0.key", key).want("_entities.1", nil).want("_entities.2.key", key).cost(1)
+		if typeName == "VulnerabilityMetadata" {
+			got.clean()
+		} else {
+			got.fails("PERMISSION_DENIED _entities.1")
+		}
+		refused := w.as("ann", query, "r", []any{there, there})
+		switch typeName {
+		case "Repo", "VulnerabilityMetadata":
+			refused.clean().want("_entities.1.key", key)
+		default:
+			refused.fails("PERMISSION_DENIED _entities.0", "PERMISSION_DENIED _entities.1").want("_entities.0", nil).cost(0)
+		}
+		w.as(nobody, query, "r", []any{there}).fails("UNAUTHENTICATED _entities.0").cost(0)
+	}
+}
+
+func TestMissingEntitiesAreNullWithoutAnError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, typeName := range []string{"Group", "Identity", "Role", "RoleBinding", "Repo", "Tag", "Advisory", "EventSubscription"} {
+		gone := map[string]any{"__typename": typeName, "uid": w.org + "/0123456789abcdef"}
+		w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`, "r", []any{gone}).want("_entities.0", nil)
+		w.as(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(typeName, string(w.org)+"/0123456789abcdef")).fails("NOT_FOUND node")
+	}
+}
+
+func TestNodesAndEntitiesTakeOneStatementForEachKind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.registry(w.org, 10, 3)
+	found := w.ask(`{ repos { nodes { id uid } } tags { nodes { id uid } } groups { nodes { id uid } } }`)
+	var ids []string
+	var representations []any
+	for i := range 10 {
+		for kind, typeName := range map[string]string{"repos": "Repo", "tags": "Tag", "groups": "Group"} {
+			if kind != "groups" || i == 0 {
+				at := kind + ".nodes." + string(rune('0'+i))
+				ids = append(ids, found.text(at+".id"))
+				representations = append(representations, map[string]any{"__typename": typeName, "uid": found.text(at + ".uid")})
+			}
+		}
+	}
+	nodes := w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", ids).cost(3)
+	if nodes.text("nodes.*.id") != strings.Join(ids, " ") {
+		t.Error("nodes are not in the order of their ids")
+	}
+	entities := w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { ... on Node { id } } }`, "r", representations).cost(3)
+	if entities.text("_entities.*.id") != strings.Join(ids, " ") {
+		t.Error("entities are not in the order of their representations")
+	}
+	// What is read together stays together.
+	w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { ... on Repo { tags(first: 1) { nodes { image { digest } } } } } }`, "r", representations).cost(5)
+	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Repo { tags(first: 1) { nodes { name } } } ... on Tag { repo { name } } } }`, "ids", ids).cost(5)
+}
+
+func TestOddIDsAreRefusedEachInItsPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := scalar.GlobalID("Group", string(w.org))
+	ids := []string{"", "x", own, "Z3Jhdml0eQ", scalar.GlobalID("Planet", "x"), scalar.GlobalID("Group", "NULL"), scalar.GlobalID("Group", ""), string(w.org)}
+	got := w.as(theOwner, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", ids)
+	got.fails("INVALID_ARGUMENT nodes.0", "INVALID_ARGUMENT nodes.1", "INVALID_ARGUMENT nodes.3", "INVALID_ARGUMENT nodes.4",
+		"INVALID_ARGUMENT nodes.5", "INVALID_ARGUMENT nodes.6", "INVALID_ARGUMENT nodes.7").want("nodes.2.id", own)
+	w.as(theOwner, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", slices.Repeat([]string{own}, 201)).fails("INVALID_ARGUMENT nodes")
+	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", slices.Repeat([]string{own}, 200)).cost(1)
+	w.ask(`{ nodes(ids: []) { id } }`).want("nodes", []any{})
+	w.as(theOwner, `{ node(id: 12) { id } }`).fails("INVALID_ARGUMENT node")
+}
+
+func TestOddRepresentationsAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const query = `query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`
+	group := func(uid any) any { return map[string]any{"__typename": "Group", "uid": uid} }
+	for name, c := range map[string]struct {
+		representations []any
+		want            []string
+	}{
+		"an empty key":           {[]any{group(""), group(w.org)}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"the text null":          {[]any{group(w.org), group("null")}, []string{"INVALID_ARGUMENT _entities.1"}},
+		"null beside a good one": {[]any{group(w.org), group(nil)}, []string{"INVALID_ARGUMENT _entities.1"}},
+		"null alone":             {[]any{group(nil)}, []string{"INVALID_ARGUMENT _entities"}},
+		"a number":               {[]any{group(12)}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"an object":              {[]any{group(map[string]any{})}, []string{"INVALID_ARGUMENT _entities"}},
+		"no key":                 {[]any{map[string]any{"__typename": "Group"}}, []string{"INVALID_ARGUMENT _entities"}},
+		"no type":                {[]any{map[string]any{"uid": w.org}}, []string{"INVALID_ARGUMENT _entities"}},
+		"an unknown type":        {[]any{map[string]any{"__typename": "Planet", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities"}},
+		"a type that is none":    {[]any{map[string]any{"__typename": "Image", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities"}},
+		"too many":               {slices.Repeat([]any{group(w.org)}, 201), []string{"INVALID_ARGUMENT _entities"}},
+		"none":                   {[]any{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := w.as(theOwner, query, "r", c.representations)
+			got.t = t
+			got.fails(c.want...)
+		})
+	}
+}
+
+func TestTheServiceTellsItsSchemaToGateways(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sdl := w.ask(`{ _service { sdl } }`).text("_service.sdl")
+	for _, want := range []string{"federation/v2.9", `type Repo implements Node @key(fields: "uid")`, "type PageInfo @shareable"} {
+		if !strings.Contains(sdl, want) {
+			t.Errorf("no %q in the service's SDL", want)
+		}
+	}
+	for _, unwanted := range []string{"@goField", "@goModel", "@entityResolver", "_entities"} {
+		if strings.Contains(sdl, unwanted) {
+			t.Errorf("%s is in the service's SDL", unwanted)
+		}
+	}
+	public := SDL()
+	if !strings.Contains(public, "type Repo implements Node {") || strings.Contains(public, "@key") || strings.Contains(public, "@link") || strings.Contains(public, "_Any") {
+		t.Error("the public SDL shows what only gateways need")
+	}
+}

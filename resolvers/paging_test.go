@@ -1,0 +1,142 @@
+package resolvers
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestPagesForwardAndBackwardShowTheSameRows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.registry(w.org, 7, 1)
+	const page = `{ nodes { name } edges { cursor node { name } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`
+	var forward, backward []string
+	var cursor any
+	for {
+		got := w.ask(`query($after: String) { repos(first: 3, after: $after, last: null, before: null) `+page+` }`, "after", cursor)
+		forward = append(forward, got.text("repos.nodes.*.name"))
+		if cursor = got.at("repos.pageInfo.endCursor"); got.at("repos.pageInfo.hasNextPage") == false {
+			break
+		}
+	}
+	cursor = nil
+	for {
+		got := w.ask(`query($before: String) { repos(last: 3, before: $before) `+page+` }`, "before", cursor)
+		backward = append([]string{got.text("repos.nodes.*.name")}, backward...)
+		if cursor = got.at("repos.pageInfo.startCursor"); got.at("repos.pageInfo.hasPreviousPage") == false {
+			break
+		}
+	}
+	if got := strings.Join(forward, "|"); got != "r00 r01 r02|r03 r04 r05|r06" {
+		t.Errorf("forward: %s", got)
+	}
+	if got := strings.Join(backward, "|"); got != "r00|r01 r02 r03|r04 r05 r06" {
+		t.Errorf("backward: %s", got)
+	}
+}
+
+func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.registry(w.org, 5, 1)
+	actor, err := w.p.Authenticate(t.Context(), platform.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := platform.WithActor(t.Context(), actor)
+	request := platform.ListRequest[platform.RepoFilter]{UIDP: platform.UIDFilter{DescendantsOf: w.org}, PageSize: 2}
+	const query = `query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after) { nodes { name } edges { cursor } pageInfo { endCursor } } }`
+
+	first := w.ask(query, "org", w.org)
+	for _, cursor := range []string{first.text("repos.pageInfo.endCursor"), first.text("repos.edges.1.cursor")} {
+		request.PageToken = cursor
+		page, err := w.p.Repos.List(ctx, request)
+		if err != nil || len(page.Items) != 2 || page.Items[0].Name != "r02" {
+			t.Errorf("the core continues after GraphQL's cursor with %v, %v", page.Items, err)
+		}
+		w.ask(query, "org", w.org, "after", page.NextPageToken).want("repos.nodes.*.name", "r04")
+	}
+	// A token keeps its order, and works nowhere else.
+	w.ask(`query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after, orderBy: {field: NAME}) { nodes { name } } }`,
+		"org", w.org, "after", request.PageToken).want("repos.nodes.*.name", "r02 r03")
+	for _, other := range []string{
+		`query($a: String, $org: ID!) { list: repos(childrenOf: $org, after: $a) { skipped } }`,
+		`query($a: String, $org: ID!) { list: repos(descendantsOf: $org, where: {name: "r01"}, after: $a) { skipped } }`,
+		`query($a: String, $org: ID!) { list: repos(descendantsOf: $org, orderBy: {field: NAME, direction: DESC}, after: $a) { skipped } }`,
+		`query($a: String, $org: ID!) { list: tags(descendantsOf: $org, after: $a) { skipped } }`,
+	} {
+		got := w.as(theOwner, other, "a", request.PageToken, "org", w.org)
+		if got.fails("INVALID_ARGUMENT list").violations() != "after" {
+			t.Errorf("%s names %q", other, got.violations())
+		}
+	}
+}
+
+func TestCursorsOfNestedListsContinueThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	for _, c := range []struct{ object, list, next, name, rest string }{
+		{`repo(uid: $repo)`, `tags(first: 1)`, `tags(first: 1, after: $cursor)`, "name", "t01"},
+		{`repo(uid: $repo)`, `tags(last: 1)`, `tags(last: 1, before: $cursor)`, "name", "t01"},
+		{`group(uid: $org)`, `repos(first: 2)`, `repos(after: $cursor)`, "name", "r02"},
+		{`group(uid: $team)`, `effectiveBindings(first: 1)`, `effectiveBindings(after: $cursor)`, "role { name }", "owner"},
+	} {
+		got := w.ask(operation("query", `object: `+c.object+` { list: `+c.list+` { pageInfo { endCursor } } }`), variables...)
+		more := w.ask(operation("query", `object: `+c.object+` { list: `+c.next+` { nodes { name: `+c.name+` } } }`),
+			append(variables, "cursor", got.at("object.list.pageInfo.endCursor"))...)
+		if !strings.Contains(more.text("object.list.nodes.*.name"), c.rest) {
+			t.Errorf("%s of %s continues with %s, want %s", c.list, c.object, more.text("object.list.nodes.*.name"), c.rest)
+		}
+	}
+}
+
+func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for arguments, want := range map[string]string{
+		`first: -1`:                          "first",
+		`last: -1`:                           "last",
+		`first: 1, last: 1`:                  "first",
+		`after: "x", last: 1`:                "after",
+		`first: 1, before: "x"`:              "first",
+		`after: "x"`:                         "after",
+		`before: "x"`:                        "before",
+		`skip: -1, first: -2`:                "first skip",
+		`descendantsOf: "x", childrenOf: ""`: "descendantsOf",
+		`childrenOf: "X", where: {ancestorsOf: "Y", uids: ["Z"]}`: "ancestorsOf childrenOf uids",
+	} {
+		got := w.as(theOwner, `{ repos(`+arguments+`) { nodes { name } } }`)
+		if got.fails("INVALID_ARGUMENT repos").violations() != want {
+			t.Errorf("(%s) names %q, want %q: %s", arguments, got.violations(), want, got.Errors[0].Message)
+		}
+		if d := got.Errors[0].Extensions.Details[0]; d["domain"] != "registry.atrium.dev" {
+			t.Errorf("(%s) is an error of %v", arguments, d["domain"])
+		}
+	}
+	w.ask(`{ repos(first: null, after: null, last: null, before: null, skip: null, where: null, orderBy: null, descendantsOf: null, childrenOf: null) { nodes { name } } }`)
+	w.ask(`{ repos(first: 0, where: {name: null, uids: null, ancestorsOf: null, inRoot: null}) { nodes { name } } }`)
+	w.ask(`{ repos(first: 9999, after: "") { nodes { name } } }`)
+	w.ask(`{ repos(where: {uids: []}) { totalCount nodes { name } } }`).want("repos.totalCount", 0)
+	got := w.as(theOwner, `{ identities(where: {lastSeenBefore: "yesterday"}) { nodes { name } } }`)
+	if got.fails("INVALID_ARGUMENT identities").violations() != "lastSeenBefore" {
+		t.Errorf("a malformed time is called %q", got.violations())
+	}
+}
+
+func TestOrdersAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.registry(w.org, 3, 1)
+	w.ask(`{ repos(orderBy: {field: NAME, direction: DESC}) { nodes { name } } }`).want("repos.nodes.*.name", "r02 r01 r00")
+	w.ask(`{ repos(orderBy: {field: NAME}) { nodes { name } } }`).want("repos.nodes.*.name", "r00 r01 r02")
+	for _, list := range []string{
+		"groups(orderBy: {field: CREATE_TIME})", "identities(orderBy: {field: LAST_SEEN_TIME})", "roles(orderBy: {field: UID})",
+		"roleBindings(orderBy: {field: CREATE_TIME, direction: ASC})", "tags(orderBy: {field: UPDATE_TIME})", "subscriptions(orderBy: {field: CREATE_TIME})",
+		"advisories(orderBy: {field: ADVISORY_ID})", "advisories(orderBy: {field: ARTIFACT_NAME})", "vulnerabilityMetadata(orderBy: {field: VULNERABILITY_ID})",
+	} {
+		w.ask(`{ ` + list + ` { nodes { id } } }`)
+	}
+}

@@ -1,0 +1,131 @@
+package resolvers
+
+import (
+	"testing"
+
+	"atrium/graph"
+)
+
+// everyQuery asks each root field once: what it must be asked with, what of
+// it to look at, and what that must be.
+var everyQuery = []struct {
+	field, query, path string
+	want               any
+}{
+	{"ping", `{ ping }`, "ping", "pong"},
+	{"node", `query($id: ID!) { node(id: $id) { id __typename } }`, "node.__typename", "Group"},
+	{"nodes", `query($id: ID!) { nodes(ids: [$id]) { ... on Group { name } } }`, "nodes.*.name", "acme"},
+	{"viewer", `{ viewer { identities { name } } }`, "viewer.identities.*.name", "owner"},
+	{"group", `query($org: ID!) { group(uid: $org) { name description kind status verified resourceLimits { name limit } } }`, "group.name", "acme"},
+	{"groups", `query($org: ID!) { groups(childrenOf: $org) { nodes { name } } }`, "groups.nodes.*.name", "team"},
+	{"identity", `query($owner: ID!) { identity(uid: $owner) { name claimMatch { issuer subject audience claims } staticKeys { issuer } lastSeenTime } }`, "identity.claimMatch.subject", theOwner},
+	{"identities", `{ identities(where: {name: "ann"}) { nodes { name } } }`, "identities.nodes.*.name", "ann"},
+	{"lookupIdentity", `{ lookupIdentity(issuer: "https://issuer.example.com", subject: "ann") }`, "lookupIdentity", nil},
+	{"role", `{ role(uid: "7872e984573b3a80d1d5dcf9ac7fd799d10a760c") { name createTime group { name } } }`, "role.name", "owner"},
+	{"roles", `{ roles(where: {inRoot: true, name: "editor"}) { nodes { name capabilities } } }`, "roles.nodes.*.name", "editor"},
+	{"roleBinding", `query($binding: ID!) { roleBinding(uid: $binding) { role { name } } }`, "roleBinding.role.name", "owner"},
+	{"roleBindings", `query($org: ID!) { roleBindings(where: {group: $org}) { nodes { identity { name } } } }`, "roleBindings.nodes.*.identity.name", "owner"},
+	{"repo", `query($repo: ID!) { repo(uid: $repo) { name readme catalogTier syncConfig { source } bundles } }`, "repo.readme", "# r01"},
+	{"repos", `{ repos(first: 2) { nodes { name } } }`, "repos.nodes.*.name", "r00 r01"},
+	{"tag", `query($tag: ID!) { tag(uid: $tag) { name digest image { architectures size arm: size(architecture: "arm64") sizes { architecture size } } } }`, "tag.image.size", 1000},
+	{"tags", `query($repo: ID!) { tags(childrenOf: $repo, where: {deprecated: true}) { nodes { name } } }`, "tags.nodes.*.name", "t01"},
+	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
+	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
+	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type score } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
+	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
+	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
+}
+
+func TestEveryQueryAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	asked := map[string]bool{"_service": true, "_entities": true} // asked in node_test.go
+	for _, c := range everyQuery {
+		asked[c.field] = true
+		got := w.ask(c.query, variables...)
+		if c.want == nil {
+			continue
+		}
+		got.want(c.path, c.want)
+	}
+	for _, field := range graph.NewExecutableSchema(graph.Config{}).Schema().Query.Fields {
+		if !asked[field.Name] && field.Name[:2] != "__" {
+			t.Errorf("the query %s is not asked by any test", field.Name)
+		}
+	}
+}
+
+func TestConnectionsShowWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.furnish()
+	got := w.ask(`{ repos(first: 1, skip: 1) { totalCount skipped edges { cursor node { name } } nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`)
+	got.want("repos.totalCount", 3).want("repos.skipped", 1).want("repos.edges.*.node.name", "r01").want("repos.nodes.*.name", "r01").
+		want("repos.pageInfo.hasNextPage", true).want("repos.pageInfo.hasPreviousPage", true)
+	empty := w.ask(`{ repos(skip: 9) { totalCount skipped edges { cursor } nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`)
+	empty.want("repos.totalCount", 3).want("repos.skipped", 9).want("repos.edges", []any{}).want("repos.nodes", []any{}).
+		want("repos.pageInfo.hasNextPage", false).want("repos.pageInfo.startCursor", nil).want("repos.pageInfo.endCursor", nil)
+}
+
+func TestEdgesLeadToOtherKinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	got := w.ask(`query($org: ID!, $team: ID!, $repo: ID!, $ann: ID!) {
+		org: group(uid: $org) {
+			parent { name } ancestors { name } children { nodes { name } } descendants { nodes { name } }
+			here: identities(directOnly: true) { nodes { name } } all: identities { nodes { name } }
+			roles { nodes { name } } roleBindings { totalCount } repos { totalCount } direct: repos(directOnly: true) { totalCount }
+			tags { totalCount } advisories { totalCount } subscriptions { nodes { sink } }
+		}
+		team: group(uid: $team) {
+			parent { name } ancestors { name }
+			effectiveBindings { nodes { group { name } identity { name } } }
+			mayDelete: effectiveBindings(capability: GROUPS_DELETE) { nodes { identity { name } } }
+		}
+		repo(uid: $repo) {
+			group { name } tag(name: "t01") { name repo { name } } none: tag(name: "none") { name }
+			advisories { nodes { advisoryId group { name } } } tags(where: {deprecated: false}) { nodes { name image { digest } } }
+		}
+		identity(uid: $ann) {
+			group { name } roleBindings { nodes { role { name } } } effectiveCapabilities(on: $repo)
+			list: can(capability: REPO_LIST, on: $repo) delete: can(capability: REPO_DELETE, on: $repo)
+		}
+		viewer { roleBindings { nodes { group { name } } } capabilities(on: $repo) can(capability: TAG_DELETE, on: $repo) }
+	}`, variables...)
+	got.want("org.parent", nil).want("org.ancestors", []any{}).want("org.children.nodes.*.name", "team").want("org.descendants.nodes.*.name", "team").
+		want("org.here.nodes.*.name", "owner").want("org.all.nodes.*.name", "ann owner").want("org.roles.nodes.*.name", "lister").
+		want("org.roleBindings.totalCount", 2).want("org.repos.totalCount", 3).want("org.direct.totalCount", 0).
+		want("org.tags.totalCount", 9).want("org.advisories.totalCount", 3).want("org.subscriptions.nodes.*.sink", "https://hooks.example.com/a")
+	got.want("team.parent.name", "acme").want("team.ancestors.*.name", "acme").
+		want("team.effectiveBindings.nodes.*.group.name", "team acme").want("team.mayDelete.nodes.*.identity.name", "owner")
+	got.want("repo.group.name", "team").want("repo.tag.repo.name", "r01").want("repo.none", nil).
+		want("repo.advisories.nodes.*.advisoryId", "GO-01").want("repo.advisories.nodes.*.group.name", "acme").
+		want("repo.tags.nodes.*.name", "t00 t02").want("repo.tags.nodes.1.image", nil)
+	got.want("identity.group.name", "team").want("identity.roleBindings.nodes.*.role.name", "lister").
+		want("identity.effectiveCapabilities", []any{"REPO_LIST"}).want("identity.list", true).want("identity.delete", false)
+	got.want("viewer.roleBindings.nodes.*.group.name", "acme").want("viewer.can", true)
+	if n := len(got.at("viewer.capabilities").([]any)); n != 43 {
+		t.Errorf("an owner has %d capabilities, want all 43", n)
+	}
+}
+
+func TestTagsAreListedUnlessTheirClassIsLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).uid("createRepo.repo.uid")
+	signature := "sha256-" + digest(1)[7:] + ".sig"
+	for _, name := range []string{"1.2.3", "1.2.3-r4", "latest-20260327", signature} {
+		w.ask(`mutation($repo: ID!, $name: String!, $digest: String!) { createTag(input: {parent: $repo, name: $name, digest: $digest}) { tag { name } } }`,
+			"repo", repo, "name", name, "digest", digest(1))
+	}
+	got := w.ask(`{
+		all: tags { nodes { name } } yes: tags(where: {includeReferrers: true, includeDates: null}) { nodes { name } }
+		plain: tags(where: {includeReferrers: false, includeDates: false, includeEpochs: false}) { totalCount nodes { name } }
+		dates: tags(where: {includeReferrers: false, includeEpochs: false}) { nodes { name } }
+	}`)
+	all := "1.2.3 1.2.3-r4 latest-20260327 " + signature
+	got.want("all.nodes.*.name", all).want("yes.nodes.*.name", all).
+		want("plain.nodes.*.name", "1.2.3").want("plain.totalCount", 1).want("dates.nodes.*.name", "1.2.3 latest-20260327")
+}

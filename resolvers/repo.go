@@ -1,0 +1,83 @@
+package resolvers
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) Repo(ctx context.Context, uid platform.UID) (*platform.Repo, error) {
+	return readsOf(ctx).repos.one(ctx, uid)
+}
+
+func (q queries) Repos(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RepoConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.Repos.List, within(descendantsOf, childrenOf, f.ByUID), f.RepoFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (m mutations) CreateRepo(ctx context.Context, input map[string]any) (*scalar.CreateRepoPayload, error) {
+	return create(ctx, m.p.Repos.Create, m.p.Repos.ListEach, input)
+}
+
+func (m mutations) UpdateRepo(ctx context.Context, input map[string]any) (*scalar.UpdateRepoPayload, error) {
+	return update(ctx, m.p.Repos.Update, input)
+}
+
+func (m mutations) DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return remove(ctx, m.p.Repos.Delete, "Repo", input)
+}
+
+func (e entities) FindManyRepoByUIDs(ctx context.Context, reps []*graph.RepoByUIDsInput) ([]*platform.Repo, error) {
+	return represented(ctx, readsOf(ctx).repos, keysOf(reps, func(r *graph.RepoByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (*graph.UpdateRepoReadmePayload, error) {
+	uid, in := decoded[platform.Readme](input)
+	if _, err := m.p.Repos.UpdateReadme(ctx, uid, in); err != nil {
+		return nil, err
+	}
+	repo, err := readsOf(ctx).repos.one(ctx, uid)
+	if err != nil { // the readme is changed all the same
+		graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithField("repo")), err)
+	}
+	return &graph.UpdateRepoReadmePayload{Repo: repo}, nil
+}
+
+func repoUID(r *platform.Repo) platform.UID { return r.UID }
+
+func (repos) Group(ctx context.Context, r *platform.Repo) (*platform.Group, error) {
+	return follow(ctx, r, readsOf(ctx).groups, func(r *platform.Repo) platform.UID { return r.UID.Parent() })
+}
+
+func (r repos) Readme(ctx context.Context, repo *platform.Repo) (*string, error) {
+	readme, err := together(ctx, repo, edgeOf(ctx), func(ctx context.Context, all []*platform.Repo) ([]*platform.Readme, []error) {
+		return r.p.Repos.Readmes(ctx, keysOf(all, repoUID))
+	})
+	content := or(readme).Content
+	return &content, err
+}
+
+func inRepo(by scalar.ByUID) func(*platform.Repo) platform.UIDFilter {
+	return func(r *platform.Repo) platform.UIDFilter { return within(nil, &r.UID, by) }
+}
+
+func (r repos) Tags(ctx context.Context, repo *platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TagConnection, error) {
+	f := or(where)
+	return nested(ctx, repo, of(r.p.Tags.ListEach, inRepo(f.ByUID)), f.Tags(), window{orderBy, first, after, last, before, skip})
+}
+
+func (r repos) Tag(ctx context.Context, repo *platform.Repo, name string) (*platform.Tag, error) {
+	return together(ctx, repo, edgeOf(ctx), func(ctx context.Context, all []*platform.Repo) ([]*platform.Tag, []error) {
+		named := platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Name: name}, PageSize: 1, Parts: platform.PartItems}
+		return firsts(ctx, named, of(r.p.Tags.ListEach, inRepo(scalar.ByUID{})), all)
+	})
+}
+
+func (r repos) Advisories(ctx context.Context, repo *platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryConnection, error) {
+	f := or(where)
+	return nested(ctx, repo, only(f.ByUID, r.p.Advisories.ListOfRepos), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+}

@@ -1,0 +1,44 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) Role(ctx context.Context, uid platform.UID) (*platform.Role, error) {
+	return readsOf(ctx).roles.one(ctx, uid)
+}
+
+func (q queries) Roles(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.Roles.List, within(descendantsOf, childrenOf, f.ByUID), f.RoleFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (m mutations) CreateRole(ctx context.Context, input map[string]any) (*scalar.CreateRolePayload, error) {
+	return create(ctx, m.p.Roles.Create, m.p.Roles.ListEach, input)
+}
+
+func (m mutations) UpdateRole(ctx context.Context, input map[string]any) (*scalar.UpdateRolePayload, error) {
+	return update(ctx, m.p.Roles.Update, input)
+}
+
+func (m mutations) DeleteRole(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return remove(ctx, m.p.Roles.Delete, "Role", input)
+}
+
+func (e entities) FindManyRoleByUIDs(ctx context.Context, reps []*graph.RoleByUIDsInput) ([]*platform.Role, error) {
+	return represented(ctx, readsOf(ctx).roles, keysOf(reps, func(r *graph.RoleByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (roles) Group(ctx context.Context, r *platform.Role) (*platform.Group, error) {
+	return follow(ctx, r, readsOf(ctx).groups, func(r *platform.Role) platform.UID { return r.UID.Parent() })
+}
+
+func (r roles) RoleBindings(ctx context.Context, role *platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
+	f := or(where)
+	bound := of(r.p.RoleBindings.ListOfRoles, func(r *platform.Role) platform.UID { return r.UID })
+	return nested(ctx, role, only(f.ByUID, bound), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+}

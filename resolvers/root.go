@@ -1,0 +1,47 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/platform"
+)
+
+// root tells which type resolves the fields of each object that are no plain
+// values of it. All of them are the platform under different names, since a
+// field of one name means something else on each object.
+type root struct{ p *platform.Platform }
+
+var _ graph.ResolverRoot = root{}
+
+type (
+	queries      root
+	mutations    root
+	entities     root
+	groups       root
+	identities   root
+	roles        root
+	roleBindings root
+	repos        root
+	tags         root
+	images       root
+	advisories   root
+	sinks        root // EventSubscription
+	viewers      root
+)
+
+func (r root) Query() graph.QueryResolver                         { return queries(r) }
+func (r root) Mutation() graph.MutationResolver                   { return mutations(r) }
+func (r root) Entity() graph.EntityResolver                       { return entities(r) }
+func (r root) Group() graph.GroupResolver                         { return groups(r) }
+func (r root) Identity() graph.IdentityResolver                   { return identities(r) }
+func (r root) Role() graph.RoleResolver                           { return roles(r) }
+func (r root) RoleBinding() graph.RoleBindingResolver             { return roleBindings(r) }
+func (r root) Repo() graph.RepoResolver                           { return repos(r) }
+func (r root) Tag() graph.TagResolver                             { return tags(r) }
+func (r root) Image() graph.ImageResolver                         { return images(r) }
+func (r root) Advisory() graph.AdvisoryResolver                   { return advisories(r) }
+func (r root) EventSubscription() graph.EventSubscriptionResolver { return sinks(r) }
+func (r root) Viewer() graph.ViewerResolver                       { return viewers(r) }
+
+func (q queries) Ping(ctx context.Context) (string, error) { return q.p.Ping(ctx), nil }

@@ -1,0 +1,31 @@
+package resolvers
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+
+	"atrium/graph"
+)
+
+// SDL is the schema as clients need it, valid by itself. What only gateways
+// need is left out: they ask `_service { sdl }`.
+func SDL() string {
+	schema := *graph.NewExecutableSchema(graph.Config{}).Schema()
+	schema.SchemaDirectives = nil
+	types := make(map[string]*ast.Definition, len(schema.Types))
+	for name, shared := range schema.Types {
+		definition := *shared
+		definition.Directives = slices.Clone(definition.Directives)
+		definition.Directives = slices.DeleteFunc(definition.Directives, func(d *ast.Directive) bool {
+			return d.Name == "key" || d.Name == "shareable"
+		})
+		types[name] = &definition
+	}
+	schema.Types = types
+	var sdl strings.Builder
+	formatter.NewFormatter(&sdl).FormatSchema(&schema)
+	return sdl.String()
+}

@@ -1,0 +1,59 @@
+package resolvers
+
+import "testing"
+
+func TestNoQueryTakesMoreStatementsThanItsShapeNeeds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	team := w.group(w.org, "team")
+	w.group(w.org, "other team")
+	w.registry(team, 50, 12)
+	w.feed(w.org, 20)
+	for _, name := range []string{"ann", "bob", "cid", "dan"} {
+		w.member(team, name, w.role(team, "role of "+name, "repo.list"))
+	}
+	for _, c := range []struct {
+		name, query string
+		statements  int64
+	}{
+		{"a page", `{ repos(first: 10) { nodes { name } pageInfo { endCursor } edges { cursor } } }`, 1},
+		{"a page with its total", `{ repos(first: 10) { totalCount nodes { name } } }`, 2},
+		{"a total alone", `{ repos { totalCount } }`, 1},
+		{"nothing selected of a page", `{ repos { skipped } }`, 1},
+		{"bindings with what they bind", `{ roleBindings { nodes { identity { name } group { name } role { name } } } }`, 4},
+		{"five lists with totals", `{
+			repos { totalCount nodes { name } } tags { totalCount nodes { name } } groups { totalCount nodes { name } }
+			identities { totalCount nodes { name } } advisories { totalCount nodes { advisoryId } } }`, 10},
+		{"tags of repos", `{ repos { nodes { tags(first: 10) { nodes { name } } } } }`, 2},
+		{"tags of repos with totals", `{ repos { nodes { tags(first: 10) { totalCount nodes { name } } } } }`, 3},
+		{"totals of tags alone", `{ repos { nodes { tags { totalCount } } } }`, 2},
+		{"images of tags of repos", `{ repos { nodes { tags(first: 10) { nodes { image { digest size } } } } } }`, 3},
+		{"the same edge under aliases", `{ repos { nodes {
+			a: tags(first: 10) { nodes { image { digest } } } b: tags(first: 10) { nodes { image { size } } } } } }`, 3},
+		{"one edge with different arguments", `{ repos { nodes { a: tags(first: 1) { nodes { name } } b: tags(first: 2) { nodes { name } } } } }`, 3},
+		{"edges in fragments", `
+			{ repos { ...A nodes { ...B } } }
+			fragment A on RepoConnection { edges { node { tags(first: 2) { nodes { name } } } } totalCount }
+			fragment B on Repo { tags(first: 2) { edges { cursor } } }`, 3},
+		{"tags left out", `query($no: Boolean = false) { repos { nodes { name tags @include(if: $no) { nodes { name } } } totalCount @skip(if: true) } }`, 1},
+		{"a named tag of each repo", `{ repos { nodes { tag(name: "t03") { name image { digest } } } } }`, 3},
+		{"readmes", `{ repos { nodes { readme } } }`, 2},
+		{"the group of each repo", `{ repos { nodes { group { name parent { name } } } } }`, 3},
+		{"the repo of each tag", `{ tags { nodes { repo { name group { name } } } } }`, 3},
+		{"advisories of repos", `{ repos { nodes { advisories { nodes { advisoryId vulnerabilities { vulnerabilityId } } } } } }`, 3},
+		{"bindings of identities", `{ identities { nodes { roleBindings { nodes { role { name } } } } } }`, 3},
+		{"bindings of roles", `{ roles { nodes { roleBindings { totalCount nodes { identity { name } } } } } }`, 4},
+		{"all counts of a group", `query($org: ID!) { group(uid: $org) { children { totalCount } descendants { totalCount } identities { totalCount }
+			roles { totalCount } roleBindings { totalCount } repos { totalCount } tags { totalCount } advisories { totalCount } subscriptions { totalCount } } }`, 10},
+		{"groups with what is in them", `{ groups { nodes { ancestors { name } children { nodes { name } } repos(first: 3) { totalCount nodes { tags(first: 2) { nodes { name } } } } } } }`, 6},
+		{"vulnerabilities of advisories", `{ advisories { nodes { vulnerabilities { summary } } } }`, 2},
+		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 3},
+	} {
+		got := w.ask(c.query, "org", w.org)
+		if got.statements != c.statements {
+			t.Errorf("%s took %d statements in %d round trips, want %d", c.name, got.statements, got.roundTrips, c.statements)
+		} else {
+			t.Logf("%s: %d statements in %d round trips", c.name, got.statements, got.roundTrips)
+		}
+	}
+}

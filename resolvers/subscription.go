@@ -1,0 +1,39 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error) {
+	return readsOf(ctx).subscriptions.one(ctx, uid)
+}
+
+func (q queries) Subscriptions(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.EventSubscriptionConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.Subscriptions.List, within(descendantsOf, childrenOf, f.ByUID), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
+}
+
+// CreateSubscription is the only answer that shows the secret.
+func (m mutations) CreateSubscription(ctx context.Context, input map[string]any) (*graph.CreateSubscriptionPayload, error) {
+	made, err := create(ctx, m.p.Subscriptions.Create, m.p.Subscriptions.ListEach, input)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.CreateSubscriptionPayload{Subscription: made.Node, SubscriptionEdge: made.Edge, Secret: made.Node.Secret}, nil
+}
+
+func (m mutations) DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return remove(ctx, m.p.Subscriptions.Delete, "EventSubscription", input)
+}
+
+func (e entities) FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*graph.EventSubscriptionByUIDsInput) ([]*platform.Subscription, error) {
+	return represented(ctx, readsOf(ctx).subscriptions, keysOf(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (sinks) Group(ctx context.Context, s *platform.Subscription) (*platform.Group, error) {
+	return follow(ctx, s, readsOf(ctx).groups, func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
+}

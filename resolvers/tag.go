@@ -1,0 +1,44 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error) {
+	return readsOf(ctx).tags.one(ctx, uid)
+}
+
+func (q queries) Tags(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TagConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.Tags.List, within(descendantsOf, childrenOf, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
+}
+
+func (m mutations) CreateTag(ctx context.Context, input map[string]any) (*scalar.CreateTagPayload, error) {
+	return create(ctx, m.p.Tags.Create, m.p.Tags.ListEach, input)
+}
+
+func (m mutations) DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return remove(ctx, m.p.Tags.Delete, "Tag", input)
+}
+
+func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDsInput) ([]*platform.Tag, error) {
+	return represented(ctx, readsOf(ctx).tags, keysOf(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (tags) Repo(ctx context.Context, t *platform.Tag) (*platform.Repo, error) {
+	return follow(ctx, t, readsOf(ctx).repos, func(t *platform.Tag) platform.UID { return t.UID.Parent() })
+}
+
+// Image is null where nothing is known of the digest: a tag need not have one.
+func (r tags) Image(ctx context.Context, t *platform.Tag) (*platform.Image, error) {
+	image, err := together(ctx, t, edgeOf(ctx), func(ctx context.Context, all []*platform.Tag) ([]*platform.Image, []error) {
+		return r.p.Images.GetMany(ctx, keysOf(all, func(t *platform.Tag) platform.ImageKey {
+			return platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
+		}))
+	})
+	return image, unlessMissing(err)
+}

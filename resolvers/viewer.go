@@ -1,0 +1,52 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (queries) Viewer(ctx context.Context) (*platform.Actor, error) {
+	actor := platform.ActorOf(ctx)
+	if actor == nil {
+		return nil, platform.Unauthenticated("a bearer token is needed")
+	}
+	return actor, nil
+}
+
+func (v viewers) Identities(ctx context.Context, _ *platform.Actor) ([]*platform.Identity, error) {
+	own, err := v.p.Identities.Own(ctx)
+	remember(ctx, own)
+	return own, err
+}
+
+// RoleBindings of several identities are no list of the core: one of them must
+// be named.
+func (v viewers) RoleBindings(ctx context.Context, a *platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
+	f := or(where)
+	if f.Identity == "" && len(a.Identities) == 1 {
+		f.Identity = a.Identities[0]
+	}
+	if !slices.Contains(a.Identities, f.Identity) {
+		return nil, platform.Invalid(platform.Violation{Field: "identity", Description: "must be one of the caller's identities"})
+	}
+	return list(ctx, v.p.RoleBindings.List, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (viewers) Capabilities(_ context.Context, a *platform.Actor, on platform.UID) ([]platform.Capability, error) {
+	held := slices.DeleteFunc(platform.Capabilities(), func(c platform.Capability) bool { return !a.Can(c, on) })
+	return held, wellFormed("on", on)
+}
+
+func (viewers) Can(_ context.Context, a *platform.Actor, capability platform.Capability, on platform.UID) (bool, error) {
+	return a.Can(capability, on), wellFormed("on", on)
+}
+
+func wellFormed(field string, uid platform.UID) error {
+	if uid.Valid() {
+		return nil
+	}
+	return platform.Invalid(platform.Violation{Field: field, Description: "must be a UID: 40 lower-case hex digits, then /-separated segments of 16"})
+}

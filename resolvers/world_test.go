@@ -1,0 +1,260 @@
+package resolvers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+const (
+	testIssuer = "https://issuer.example.com"
+	theOwner   = "owner-of-acme"
+	nobody     = "-" // as a subject: the request has no token
+)
+
+// A world is an endpoint over a database of its own, with one organisation.
+type world struct {
+	t       testing.TB
+	p       *platform.Platform
+	handler http.Handler
+	org     platform.UID
+	binding platform.UID // the owner's
+	owner   platform.UID // the owner's identity
+	logs    *bytes.Buffer
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{AllowSignup: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := p.Groups.Bootstrap(t.Context(), "acme", testIssuer, theOwner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, p: p, org: made.Group.UID, binding: made.Binding.UID, owner: made.Identity.UID}
+	w.handler = New(p, Options{})
+	return w
+}
+
+// An answer is what a query came to, and what it cost.
+type answer struct {
+	t          testing.TB
+	asked      string
+	status     int
+	Data       map[string]any
+	Errors     []failure
+	statements int64
+	roundTrips int64
+}
+
+type failure struct {
+	Message    string
+	Path       []any
+	Locations  []any
+	Extensions struct {
+		Code    string
+		Status  int
+		Details []map[string]any
+	}
+}
+
+// as asks as someone.
+func (w *world) as(subject, query string, variables ...any) answer {
+	w.t.Helper()
+	given := map[string]any{}
+	for i := 0; i < len(variables); i += 2 {
+		given[variables[i].(string)] = variables[i+1]
+	}
+	body, err := json.Marshal(map[string]any{"query": query, "variables": given})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return w.send(subject, query, r)
+}
+
+func (w *world) send(subject, query string, r *http.Request) answer {
+	w.t.Helper()
+	ctx := w.t.Context()
+	if subject != nobody {
+		actor, err := w.p.Authenticate(ctx, platform.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		ctx = platform.WithActor(ctx, actor)
+	}
+	var cost platform.Trace
+	rw := httptest.NewRecorder()
+	rw.Header().Set("X-Request-Id", "req-1")
+	w.handler.ServeHTTP(rw, r.WithContext(platform.WithTrace(ctx, &cost)))
+	got := answer{t: w.t, asked: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load()}
+	if err := json.Unmarshal(rw.Body.Bytes(), &got); err != nil {
+		w.t.Fatalf("%s: %s is no answer: %v", query, rw.Body, err)
+	}
+	return got
+}
+
+// ask asks as the owner and wants no error.
+func (w *world) ask(query string, variables ...any) answer {
+	w.t.Helper()
+	return w.as(theOwner, query, variables...).clean()
+}
+
+func (a answer) clean() answer {
+	a.t.Helper()
+	if len(a.Errors) > 0 {
+		a.t.Fatalf("%s: %+v", a.asked, a.Errors)
+	}
+	return a
+}
+
+// at is a value of the answer: names of fields and numbers of items, with
+// dots between. What stands below an item `*` is joined by spaces.
+func (a answer) at(path string) any {
+	a.t.Helper()
+	return a.walk(a.Data, strings.Split(path, "."), path)
+}
+
+func (a answer) walk(value any, path []string, whole string) any {
+	a.t.Helper()
+	if len(path) == 0 {
+		return value
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		next, ok := v[path[0]]
+		if !ok {
+			a.t.Fatalf("%s: no %s of %s in %v", a.asked, path[0], whole, a.Data)
+		}
+		return a.walk(next, path[1:], whole)
+	case []any:
+		if path[0] == "*" {
+			all := make([]string, len(v))
+			for i := range v {
+				all[i] = fmt.Sprint(a.walk(v[i], path[1:], whole))
+			}
+			return strings.Join(all, " ")
+		}
+		var i int
+		if _, err := fmt.Sscan(path[0], &i); err != nil || i >= len(v) {
+			a.t.Fatalf("%s: no %s of %s in %v", a.asked, path[0], whole, v)
+		}
+		return a.walk(v[i], path[1:], whole)
+	default:
+		return value
+	}
+}
+
+func (a answer) text(path string) string {
+	a.t.Helper()
+	return fmt.Sprint(a.at(path))
+}
+
+func (a answer) uid(path string) platform.UID {
+	a.t.Helper()
+	return platform.UID(a.text(path))
+}
+
+// want compares a value of the answer.
+func (a answer) want(path string, want any) answer {
+	a.t.Helper()
+	if n, ok := want.(int); ok {
+		want = float64(n)
+	}
+	if got := a.at(path); !reflect.DeepEqual(got, want) {
+		a.t.Errorf("%s:\n%s is %v, want %v", a.asked, path, got, want)
+	}
+	return a
+}
+
+// cost demands a number of statements.
+func (a answer) cost(statements int64) answer {
+	a.t.Helper()
+	if a.statements != statements {
+		a.t.Errorf("%s\ntook %d statements, want %d", a.asked, a.statements, statements)
+	}
+	return a
+}
+
+// fails demands exactly these errors, each as `CODE at.its.path`.
+func (a answer) fails(want ...string) answer {
+	a.t.Helper()
+	got := make([]string, len(a.Errors))
+	for i, e := range a.Errors {
+		path := make([]string, len(e.Path))
+		for n, name := range e.Path {
+			path[n] = fmt.Sprint(name)
+		}
+		got[i] = strings.TrimSpace(e.Extensions.Code + " " + strings.Join(path, "."))
+	}
+	for _, g := range got {
+		if !contains(want, g) {
+			a.t.Errorf("%s\nfails with %q, want %q: %+v", a.asked, got, want, a.Errors)
+			return a
+		}
+	}
+	if len(got) != len(want) {
+		a.t.Errorf("%s\nfails with %q, want %q", a.asked, got, want)
+	}
+	return a
+}
+
+func contains(all []string, s string) bool {
+	for _, x := range all {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// violations are the fields that the first error names.
+func (a answer) violations() string {
+	a.t.Helper()
+	if len(a.Errors) == 0 {
+		a.t.Fatalf("%s: no error", a.asked)
+	}
+	for _, d := range a.Errors[0].Extensions.Details {
+		if list, ok := d["fieldViolations"].([]any); ok {
+			var fields []string
+			for _, v := range list {
+				fields = append(fields, v.(map[string]any)["field"].(string))
+			}
+			return strings.Join(fields, " ")
+		}
+	}
+	return ""
+}
+
+// operation declares the variables that a selection uses: cursor as a string,
+// every other one as an id.
+func operation(kind, selection string) string {
+	var declared []string
+	for _, name := range variable.FindAllString(selection, -1) {
+		declaration := name + ": ID!"
+		if name == "$cursor" {
+			declaration = name + ": String"
+		}
+		if !contains(declared, declaration) {
+			declared = append(declared, declaration)
+		}
+	}
+	if len(declared) == 0 {
+		return kind + " { " + selection + " }"
+	}
+	return kind + "(" + strings.Join(declared, ", ") + ") { " + selection + " }"
+}
+
+var variable = regexp.MustCompile(`\$\w+`)

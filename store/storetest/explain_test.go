@@ -1,0 +1,189 @@
+package storetest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/postgres"
+	"atrium/store/sqlite"
+	"atrium/store/sqlstore"
+)
+
+// A spy is an engine that tells which statements an operation sends.
+type spy struct{ sqlstore.Engine }
+
+type heardKey struct{}
+
+// A heard is what was sent under one context.
+type heard struct {
+	mu         sync.Mutex
+	statements []sqlstore.Statement
+}
+
+func (s spy) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+	if h, _ := ctx.Value(heardKey{}).(*heard); h != nil {
+		h.mu.Lock()
+		for _, one := range statements {
+			h.statements = append(h.statements, sqlstore.Statement{SQL: one.SQL, Args: slices.Clone(one.Args)})
+		}
+		h.mu.Unlock()
+	}
+	return s.Engine.Run(ctx, statements...)
+}
+
+// spied is a platform over the same data whose statements can be heard.
+func (w *world) spied() *platform.Platform {
+	w.t.Helper()
+	var engine sqlstore.Engine
+	var err error
+	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
+		engine, err = sqlite.Open(w.t.Context(), path)
+	} else {
+		engine, err = postgres.Open(w.t.Context(), w.url, postgres.Options{MaxConnections: 4})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = engine.Close() })
+	return w.replica(sqlstore.New(spy{engine}))
+}
+
+// hear runs an operation and gives the statements that it sent.
+func hear(ctx context.Context, operation func(ctx context.Context) error) ([]sqlstore.Statement, error) {
+	h := &heard{}
+	err := operation(context.WithValue(ctx, heardKey{}, h))
+	return h.statements, err
+}
+
+// A planNode is one of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON).
+type planNode struct {
+	Type     string     `json:"Node Type"`
+	Relation string     `json:"Relation Name"`
+	Index    string     `json:"Index Name"`
+	Rows     float64    `json:"Actual Rows"`
+	Loops    float64    `json:"Actual Loops"`
+	Removed  float64    `json:"Rows Removed by Filter"`
+	Hit      int        `json:"Shared Hit Blocks"`
+	Read     int        `json:"Shared Read Blocks"`
+	Plans    []planNode `json:"Plans"`
+}
+
+func (n planNode) buffers() int { return n.Hit + n.Read }
+
+func (n planNode) each(visit func(planNode)) {
+	visit(n)
+	for _, p := range n.Plans {
+		p.each(visit)
+	}
+}
+
+// String draws the plan.
+func (n planNode) String() string {
+	var b strings.Builder
+	n.draw(&b, "  ")
+	return b.String()
+}
+
+func (n planNode) draw(b *strings.Builder, indent string) {
+	fmt.Fprintf(b, "%s%s %s %s rows=%g loops=%g removed=%g buffers=%d\n", indent, n.Type, n.Relation, n.Index, n.Rows, n.Loops, n.Removed, n.buffers())
+	for _, p := range n.Plans {
+		p.draw(b, indent+"  ")
+	}
+}
+
+// An explainer asks PostgreSQL for plans, with the settings of the store's own
+// connections.
+type explainer struct{ engine sqlstore.Engine }
+
+func (w *world) explainer() explainer {
+	w.t.Helper()
+	engine, err := postgres.Open(w.t.Context(), w.url, postgres.Options{MaxConnections: 1, QueryMode: "exec"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = engine.Close() })
+	return explainer{engine}
+}
+
+// explain runs a statement under a plan_cache_mode as a prepared one, which is
+// how the store sends it.
+func (e explainer) explain(ctx context.Context, s sqlstore.Statement, mode string) (planNode, error) {
+	literals := make([]string, len(s.Args))
+	for i, arg := range s.Args {
+		literals[i] = literal(arg)
+	}
+	execute := "EXECUTE heard"
+	if len(literals) > 0 {
+		execute += "(" + strings.Join(literals, ", ") + ")"
+	}
+	var text string
+	read := func(scan func(...any) error) error { return scan(&text) }
+	for _, one := range []sqlstore.Statement{
+		{SQL: "DEALLOCATE ALL"}, {SQL: "SET plan_cache_mode = " + mode},
+		{SQL: "PREPARE heard AS " + s.SQL},
+		{SQL: execute}, // later runs find in memory what this one reads
+		{SQL: "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + execute, Row: read},
+	} {
+		if err := e.engine.Run(ctx, &one); err != nil {
+			return planNode{}, fmt.Errorf("%s: %w", one.SQL, err)
+		}
+	}
+	var plans []struct{ Plan planNode }
+	err := json.Unmarshal([]byte(text), &plans)
+	return plans[0].Plan, err
+}
+
+// literal spells an argument in SQL.
+func literal(arg any) string {
+	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	switch arg := arg.(type) {
+	case string:
+		return quoted(arg)
+	case []string:
+		texts := make([]string, len(arg))
+		for i, s := range arg {
+			texts[i] = quoted(s)
+		}
+		return "ARRAY[" + strings.Join(texts, ", ") + "]::text[]"
+	case platform.Time:
+		return quoted(arg.String())
+	case int64:
+		return strconv.FormatInt(arg, 10)
+	case bool:
+		return strconv.FormatBool(arg)
+	default:
+		panic(fmt.Sprintf("no literal of %T", arg))
+	}
+}
+
+// explainQueryPlan gives SQLite's plan, one line for each step.
+func (w *world) explainQueryPlan(t *testing.T, s sqlstore.Statement) []string {
+	t.Helper()
+	args := make([]any, len(s.Args))
+	for i, arg := range s.Args {
+		switch arg := arg.(type) {
+		case platform.Time:
+			args[i] = sqlstore.StoredTime(arg).UnixMilli()
+		case []string:
+			text, err := json.Marshal(arg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args[i] = string(text)
+		default:
+			args[i] = arg
+		}
+	}
+	var steps []string
+	for _, row := range w.query(w.raw(), "EXPLAIN QUERY PLAN "+s.SQL, args...) {
+		steps = append(steps, row[3])
+	}
+	return steps
+}

@@ -1,0 +1,172 @@
+package storetest_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver of raw reads
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+const issuer = "https://issuer.example.com"
+
+// A world is a platform over a database of the test's own.
+type world struct {
+	t     testing.TB
+	url   string
+	store *sqlstore.Store
+	p     *platform.Platform
+	ahead atomic.Int64 // what its clock is ahead, in milliseconds
+}
+
+// each runs test on every engine with a world that holds nothing but the
+// built-in roles.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
+}
+
+func newWorld(t testing.TB, url string) *world {
+	t.Helper()
+	w := &world{t: t, url: url, store: storetest.Open(t, url)}
+	w.p = w.replica(w.store)
+	return w
+}
+
+// replica is one more platform over the same data.
+func (w *world) replica(s platform.Store) *platform.Platform {
+	w.t.Helper()
+	p, err := platform.New(w.t.Context(), s, platform.Options{Clock: w.now, AllowSignup: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+func (w *world) now() time.Time {
+	return time.Now().Add(time.Duration(w.ahead.Load()) * time.Millisecond)
+}
+
+// operator gives the context of an operator's command.
+func (w *world) operator() context.Context {
+	return platform.WithActor(w.t.Context(), platform.Operator("test"))
+}
+
+// found makes an organisation and gives the context of its owner.
+func (w *world) found(name string) (context.Context, *platform.Organisation) {
+	w.t.Helper()
+	org, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.as("owner of " + name), org
+}
+
+// as gives the context of a request of whoever has the token of subject.
+func (w *world) as(subject string) context.Context {
+	w.t.Helper()
+	return w.on(w.p, subject)
+}
+
+func (w *world) on(p *platform.Platform, subject string) context.Context {
+	w.t.Helper()
+	actor, err := p.Authenticate(w.t.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(actor.Identities) == 0 {
+		w.t.Fatalf("no identity matches %q", subject)
+	}
+	return platform.WithActor(w.t.Context(), actor)
+}
+
+// raw opens the database beside the store: what it does, the store does not
+// know of.
+func (w *world) raw() *sql.DB {
+	w.t.Helper()
+	driver, name := "pgx", w.url
+	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
+		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
+	}
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func (w *world) onSQLite() bool { return strings.HasPrefix(w.url, "sqlite:") }
+
+func (w *world) exec(db *sql.DB, statement string, args ...any) {
+	w.t.Helper()
+	if _, err := db.ExecContext(w.t.Context(), statement, args...); err != nil {
+		w.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// query reads rows of texts.
+func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]string) {
+	w.t.Helper()
+	rows, err := db.QueryContext(w.t.Context(), statement, args...)
+	if err != nil {
+		w.t.Fatalf("%s: %v", statement, err)
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for rows.Next() {
+		row := make([]string, len(columns))
+		to := make([]any, len(columns))
+		for i := range row {
+			to[i] = &row[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			w.t.Fatal(err)
+		}
+		found = append(found, row)
+	}
+	if err := rows.Err(); err != nil {
+		w.t.Fatal(err)
+	}
+	return found
+}
+
+// insert stores rows of any kinds in one transaction.
+func (w *world) insert(unit func(tx platform.Tx) error) {
+	w.t.Helper()
+	if err := w.store.Write(w.t.Context(), unit); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// A dice makes what is random in a test; the same seed makes the same.
+type dice struct{ *rand.Rand }
+
+func newDice(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, seed))} }
+
+func (d dice) hex(bytes int) string {
+	b := make([]byte, bytes)
+	for i := range b {
+		b[i] = byte(d.IntN(256))
+	}
+	return hex.EncodeToString(b)
+}
+
+func (d dice) root() platform.UID { return platform.UID(d.hex(20)) }
+
+func (d dice) below(parent platform.UID) platform.UID { return parent + "/" + platform.UID(d.hex(8)) }
+
+func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }

@@ -1,0 +1,51 @@
+// Bundles the GraphiQL page into dist/, gzipped as the program embeds it. build.sh runs it.
+
+import { build } from 'esbuild';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const { outputFiles, metafile } = await build({
+  entryPoints: {
+    main: 'graphiql/main.jsx',
+    style: 'graphiql/style.css',
+    'editor.worker': 'monaco-editor/esm/vs/editor/editor.worker.js',
+    'graphql.worker': 'monaco-graphql/esm/graphql.worker.js',
+    'json.worker': 'monaco-editor/esm/vs/language/json/json.worker.js',
+  },
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  target: 'es2022',
+  jsx: 'automatic',
+  minify: true,
+  legalComments: 'none', // licences.txt has them whole
+  define: { 'process.env.NODE_ENV': '"production"' },
+  // GraphiQL's style sheet holds the editor's styles, which the editor's scripts import once more.
+  plugins: [{ name: 'styles once', setup: ({ onLoad }) => onLoad({ filter: /monaco-editor.*\.css$/ }, () => ({ contents: '' })) }],
+  outdir: 'dist',
+  write: false,
+  metafile: true,
+});
+
+// The licences ask for their text to go where the code goes.
+const packages = new Set(Object.keys(metafile.inputs).map((path) => path.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]).filter(Boolean));
+const licences = [...packages].sort().map((path) => {
+  const { name, version, license } = JSON.parse(readFileSync(path + '/package.json', 'utf8'));
+  const text = readdirSync(path).filter((file) => /^licen[cs]e/i.test(file)).map((file) => readFileSync(`${path}/${file}`, 'utf8'));
+  return [`${name} ${version} (${license})`, ...text].join('\n\n');
+});
+
+const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
+files.push(['licences.txt', licences.join(`\n\n${'-'.repeat(80)}\n\n`)]);
+// The program takes main.js as the sign that all the others are there.
+files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
+
+for (const old of readdirSync('dist')) if (old !== '.gitignore') rmSync('dist/' + old);
+let total = 0;
+for (const [name, contents] of files) {
+  const packed = gzipSync(contents, { level: 9 });
+  writeFileSync(`dist/${name}.gz`, packed);
+  total += packed.length;
+}
+console.log(`playground: GraphiQL in ${files.length} files, ${(total / 1e6).toFixed(2)} MB`);

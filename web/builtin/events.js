@@ -1,0 +1,20 @@
+// Reads GraphQL over server-sent events: gives the text of each `next` event, until `complete` or the end.
+export async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    let rest = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const field = (name) => block.split('\n').filter((line) => line.startsWith(name + ':')).map((line) => line.slice(name.length + 1).trim()).join('\n');
+        if (field('event') === 'complete') return;
+        if (field('data')) yield field('data');
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // of a request that was aborted
+  }
+}

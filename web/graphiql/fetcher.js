@@ -1,0 +1,70 @@
+// How GraphiQL asks the server: a POST, and for a subscription the answer is a stream of server-sent events.
+
+import { buildSchema, getOperationAST, introspectionFromSchema, parse } from 'graphql';
+import { events } from '../builtin/events.js';
+
+/** Makes a fetcher for GraphiQL. token is asked at each request. */
+export function createFetcher(endpoint, token) {
+  const post = (params, headers, accept, signal) => {
+    const all = new Headers({ 'Content-Type': 'application/json', Accept: accept });
+    if (token()) all.set('Authorization', 'Bearer ' + token());
+    for (const [name, value] of Object.entries(headers ?? {})) all.set(name, value);
+    return fetch(endpoint, { method: 'POST', headers: all, body: JSON.stringify(params), signal });
+  };
+  const ask = async (params, headers) => answer(await post(params, headers, 'application/graphql-response+json, application/json;q=0.9'));
+
+  return (params, { headers } = {}) => {
+    if (isSubscription(params)) return stoppable((signal) => subscribe(post(params, headers, 'text/event-stream', signal)));
+    if (params.operationName === 'IntrospectionQuery') return introspect(endpoint, token() || headers?.Authorization ? ask(params, headers) : undefined);
+    return ask(params, headers);
+  };
+}
+
+function isSubscription({ query, operationName }) {
+  try {
+    return getOperationAST(parse(query), operationName)?.operation === 'subscription';
+  } catch {
+    return false; // the server says better what is wrong with it
+  }
+}
+
+// Whoever may not introspect still gets documentation and completion, from the public schema.
+async function introspect(endpoint, asked) {
+  const introspected = await asked;
+  if (introspected?.data) return introspected;
+  const response = await fetch(endpoint + '/schema');
+  if (!response.ok) return introspected ?? { errors: [{ message: 'No schema: fill in a token first.' }] };
+  return { data: introspectionFromSchema(buildSchema(await response.text(), { assumeValidSDL: true })) };
+}
+
+async function answer(response) {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { errors: [{ message: `${response.status} ${response.statusText}: ${text}` }] };
+  }
+}
+
+async function* subscribe(request) {
+  const response = await request;
+  if (!response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+    yield answer(response);
+    return;
+  }
+  for await (const data of events(response.body)) yield JSON.parse(data);
+}
+
+// A generator's own return() would wait for the next event: this one ends the request. What then fails is no error.
+function stoppable(open) {
+  const stop = new AbortController();
+  const values = open(stop.signal);
+  return {
+    [Symbol.asyncIterator]() { return this; },
+    next: () => values.next().catch((problem) => {
+      if (stop.signal.aborted) return { done: true };
+      throw problem;
+    }),
+    return: async () => { stop.abort(); return { done: true }; },
+  };
+}

@@ -1,0 +1,31 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// isLocal reports whether a browser on this machine asked for a name of this machine.
+//
+// The host is checked because a site can give its own name a loopback address and read the page as its own.
+// The address is checked because anyone but a browser can send any host.
+func isLocal(r *http.Request) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap().IsLoopback() && isLoopbackHost(r.Host)
+}
+
+// isLoopbackHost reports whether a Host header, with or without a port, is localhost or a loopback address.
+func isLoopbackHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	} else {
+		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
+}
