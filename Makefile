@@ -12,7 +12,7 @@ GENERATED := graph rpc/gen
 
 .PHONY: help
 help: ## Print this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
@@ -31,6 +31,10 @@ build: $(GRAPHIQL) ## Build the program into bin/atrium (BIN=path overrides)
 .PHONY: test
 test: ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-race -run ...')
 	$(WITH_POSTGRES) go test $(GOTESTFLAGS) ./...
+
+.PHONY: e2e
+e2e: build ## Run the public GraphQL suites against the program (SUITES='audit playground'; takes Node and Chromium)
+	BIN=$(abspath $(BIN)) e2e/run $(SUITES)
 
 BENCH ?= .
 .PHONY: bench

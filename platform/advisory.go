@@ -22,6 +22,7 @@ type Advisory struct {
 	LegacyAdvisoryID     string          `json:"legacyAdvisoryId,omitempty"`
 	Severities           []Severity      `json:"severities,omitempty"`
 	Origin               string          `json:"-"` // the feed it came from
+	SourceTime           Time            `json:"-"` // when the feed changed it, if it says so
 }
 
 // An AdvisoryEvent is one thing that became known. Exactly one of its variants
@@ -185,15 +186,15 @@ type AdvisoryFilter struct {
 
 func (f AdvisoryFilter) check(v *violations) {
 	for _, x := range []struct {
-		field string
-		n     int
+		field  string
+		values []string
 	}{
-		{"advisoryIds", len(f.AdvisoryIDs)}, {"legacyAdvisoryIds", len(f.LegacyAdvisoryIDs)}, {"artifactNames", len(f.ArtifactNames)},
-		{"artifactTypes", len(f.ArtifactTypes)}, {"artifactArchitectures", len(f.ArtifactArchitectures)}, {"componentNames", len(f.ComponentNames)},
-		{"componentTypes", len(f.ComponentTypes)}, {"componentLocations", len(f.ComponentLocations)}, {"aliases", len(f.Aliases)},
-		{"eventAuthors", len(f.EventAuthors)}, {"excludeEventAuthors", len(f.ExcludeEventAuthors)}, {"eventReviewers", len(f.EventReviewers)},
+		{"advisoryIds", f.AdvisoryIDs}, {"legacyAdvisoryIds", f.LegacyAdvisoryIDs}, {"artifactNames", f.ArtifactNames},
+		{"artifactTypes", f.ArtifactTypes}, {"artifactArchitectures", f.ArtifactArchitectures}, {"componentNames", f.ComponentNames},
+		{"componentTypes", f.ComponentTypes}, {"componentLocations", f.ComponentLocations}, {"aliases", f.Aliases}, {"origin", []string{f.Origin}},
+		{"eventAuthors", f.EventAuthors}, {"excludeEventAuthors", f.ExcludeEventAuthors}, {"eventReviewers", f.EventReviewers},
 	} {
-		if x.n > maxIDs {
+		if v.filter(x.field, x.values...); len(x.values) > maxIDs {
 			v.add(x.field, "must be at most %d", maxIDs)
 		}
 	}

@@ -46,6 +46,16 @@ func (v *violations) line(field, s string) {
 	}
 }
 
+// filter checks what rows are compared with: no row holds such text, and not
+// every engine takes it.
+func (v *violations) filter(field string, values ...string) {
+	if slices.ContainsFunc(values, unstorable) {
+		v.add(field, "must be UTF-8 without U+0000")
+	}
+}
+
+func unstorable(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }
+
 // lines checks a list of lines of text.
 func (v *violations) lines(field string, list []string, most int) {
 	if len(list) > most {

@@ -84,6 +84,9 @@ func (s Events) start(ctx context.Context, req EventRequest) (*Actor, EventPosit
 	if req.DescendantsOf != "" {
 		v.uid("descendantsOf", req.DescendantsOf)
 	}
+	if req.After != nil {
+		v.filter("after", *req.After)
+	}
 	if req.First < 0 {
 		v.add("first", "must not be negative")
 	}

@@ -46,7 +46,7 @@ type GroupFilter struct {
 	Name string `json:",omitempty"` // exactly
 }
 
-func (GroupFilter) check(*violations) {}
+func (f GroupFilter) check(v *violations) { v.filter("name", f.Name) }
 
 var groupKind = Kind[Group]{
 	Name: "Group", Plural: "groups", Area: "iam", Number: 1, Event: "iam.group", Parent: "Group",

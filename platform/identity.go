@@ -81,6 +81,7 @@ type IdentityFilter struct {
 }
 
 func (f IdentityFilter) check(v *violations) {
+	v.filter("name", f.Name)
 	oneOf(v, "relationship_type", &f.RelationshipType, []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic})
 }
 
@@ -278,9 +279,11 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 	if issuer == "" {
 		v.add("issuer", "is required")
 	}
+	v.filter("issuer", issuer)
 	if subject == "" {
 		v.add("subject", "is required")
 	}
+	v.filter("subject", subject)
 	if err := v.err(); err != nil {
 		return "", err
 	}

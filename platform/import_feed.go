@@ -13,8 +13,11 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 		return Imported{}, err
 	}
 	in := intake[Advisory, [2]string]{
-		key:   func(a *Advisory) [2]string { return [2]string{a.AdvisoryID, a.ArtifactName} },
-		check: (*Advisory).check,
+		key: func(a *Advisory) [2]string { return [2]string{a.AdvisoryID, a.ArtifactName} },
+		check: func(a *Advisory, v *violations) {
+			a.SourceTime = a.UpdateTime
+			a.check(v)
+		},
 		known: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
 			ids := make([]string, len(rows))
 			for i, a := range rows {
@@ -27,11 +30,11 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			return there.Items, err
 		},
 		keeps: func(known, a *Advisory) bool {
-			return equalJSON(a.bare(), known.bare()) || outdated(a.UpdateTime, known.UpdateTime)
+			return equalJSON(a.bare(), known.bare()) || outdated(a.SourceTime, known.SourceTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, a *Advisory) error {
 			a.stampImported(known.UID, s.p.now())
-			return tx.AdvisoryRows().Update(ctx, a, "deleteTime", "author", "artifactType", "aliases", "events", "severities", "origin")
+			return tx.AdvisoryRows().Update(ctx, a, "deleteTime", "author", "artifactType", "aliases", "events", "severities", "origin", "sourceTime")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
 			for _, a := range added {

@@ -174,6 +174,9 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 func (i *Image) key() ImageKey { return ImageKey{i.Repo, i.Digest} }
 
 func (i *Image) check(v *violations) {
+	if len(i.Architectures) == 0 {
+		i.Architectures = nil // as it is read back
+	}
 	v.uid("repo", i.Repo)
 	if !digestPattern.MatchString(i.Digest) {
 		v.add("digest", "must match %s", digestPattern)

@@ -3,8 +3,6 @@ package platform
 import (
 	"context"
 	"errors"
-	"strings"
-	"unicode/utf8"
 )
 
 // A Repo is a repository of container images. Tags live below it.
@@ -63,7 +61,10 @@ type RepoFilter struct {
 	Names []string `json:",omitempty"` // one of these
 }
 
-func (RepoFilter) check(*violations) {}
+func (f RepoFilter) check(v *violations) {
+	v.filter("name", f.Name)
+	v.filter("names", f.Names...)
+}
 
 var repoKind = Kind[Repo]{
 	Name: "Repo", Plural: "repos", Area: "registry", Number: 5, Event: "platform.registry.repo", Parent: "Group",
@@ -204,9 +205,7 @@ func (v *violations) text(field, s string, most int) {
 	switch {
 	case len(s) > most:
 		v.add(field, "must be at most %d bytes", most)
-	case !utf8.ValidString(s):
-		v.add(field, "must be UTF-8")
-	case strings.ContainsRune(s, 0):
-		v.add(field, "must not hold the character U+0000")
+	default:
+		v.filter(field, s)
 	}
 }

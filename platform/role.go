@@ -21,7 +21,7 @@ type RoleFilter struct {
 	Name string `json:",omitempty"` // exactly
 }
 
-func (RoleFilter) check(*violations) {}
+func (f RoleFilter) check(v *violations) { v.filter("name", f.Name) }
 
 // OwnerRole is the built-in role that holds every capability.
 const OwnerRole UID = "7872e984573b3a80d1d5dcf9ac7fd799d10a760c"

@@ -28,7 +28,7 @@ type SubscriptionFilter struct {
 	Sink string `json:",omitempty"` // exactly
 }
 
-func (SubscriptionFilter) check(*violations) {}
+func (f SubscriptionFilter) check(v *violations) { v.filter("sink", f.Sink) }
 
 var subscriptionKind = Kind[Subscription]{
 	Name: "Subscription", Plural: "subscriptions", Area: "events", Number: 9, Event: "events.subscription", Parent: "Group",

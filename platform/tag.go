@@ -62,6 +62,8 @@ type TagFilter struct {
 }
 
 func (f TagFilter) check(v *violations) {
+	v.filter("name", f.Name)
+	v.filter("names", f.Names...)
 	if f.Digest != "" && !digestPattern.MatchString(f.Digest) {
 		v.add("digest", "must match %s", digestPattern)
 	}

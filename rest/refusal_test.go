@@ -98,7 +98,7 @@ func TestACreationReportsEveryViolationAtOnce(t *testing.T) {
 	for _, c := range []struct{ path, body, want string }{
 		{"/iam/v2/identities/" + w.org, `{"name":"UP","description":"a\nb","claimMatch":{"subject":""},"color":1}`,
 			"name description claimMatch.issuer claimMatch.subject color"},
-		{"/iam/v2/groups/x", `{"name":5,"description":6}`, "name description parent"},
+		{"/iam/v2/groups/x", `{"name":5,"description":6}`, "parent name description"},
 		{"/registry/v2/repos/" + w.org, `{"name":"//","catalogTier":"X","sync_config":{"source":""},"bundles":[""]}`, "name catalogTier bundles sync_config.source"},
 		{"/registry/v2/tags/" + w.repo, `{"name":"-","digest":"md5:1"}`, "name digest"},
 		{"/iam/v2/roles/" + w.org, `{"capabilities":["CAP_NONE"]}`, "name capabilities"},

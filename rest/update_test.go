@@ -89,7 +89,7 @@ func TestAMaskThatMeansNothingIsRefusedWithAllElse(t *testing.T) {
 		{repo, `{"name":`, "body"},
 		{repo + "/readme?updateMask=uid", `{}`, "updateMask"},
 		{repo + "/readme", `{"content":7,"x":1}`, "content x"},
-		{"/iam/v2/groups/" + w.group, `{"verified":true,"name":"A","parent":"x"}`, "name parent"},
+		{"/iam/v2/groups/" + w.group, `{"verified":true,"name":"A","parent":"x"}`, "parent name"},
 	} {
 		before := w.get(repo).raw
 		got := w.do(http.MethodPatch, c.path, c.body).must(http.StatusBadRequest)

@@ -20,7 +20,7 @@ type serveCommand struct {
 	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
 	Dev           bool     `help:"Development mode: demonstration data in an empty database, tokens by atrium token."`
 	Audience      []string `default:"${audience}" help:"Name of this service in the aud of tokens; several may be given."`
-	Issuer        []string `placeholder:"URL" help:"Issuer to trust beside those that identities name; several may be given."`
+	TrustIssuer   []string `placeholder:"URL" help:"Issuer to trust beside those that identities name; several may be given."`
 	AllowHost     []string `placeholder:"HOST" help:"Host that may be private or plain http as issuer and event sink; several may be given."`
 	AllowSignup   bool     `help:"Let identities of an organisation make new ones."`
 	ServiceDomain string   `default:"atrium.dev" help:"What the domain of errors ends in."`
@@ -41,8 +41,8 @@ func (c *serveCommand) check(f *faults) {
 	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
 		f.add("audience", "must not be empty")
 	}
-	for _, issuer := range c.Issuer {
-		checkIssuer(f, "issuer", issuer)
+	for _, issuer := range c.TrustIssuer {
+		checkIssuer(f, "trust-issuer", issuer)
 	}
 	for _, host := range c.AllowHost {
 		checkHost(f, "allow-host", host)
@@ -130,7 +130,7 @@ func developmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer,
 
 // handler puts together what answers requests.
 func (c *serveCommand) handler(db *database, dev *development, logger *slog.Logger) http.Handler {
-	options := auth.Options{Directory: db, Audience: c.Audience, Issuers: c.Issuer, AllowHosts: c.AllowHost, Logger: logger}
+	options := auth.Options{Directory: db, Audience: c.Audience, Issuers: c.TrustIssuer, AllowHosts: c.AllowHost, Logger: logger}
 	if dev != nil {
 		options.Development = dev.issuer
 	}

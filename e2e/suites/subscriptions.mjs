@@ -1,6 +1,7 @@
 // Subscriptions over both protocols, by their own clients and by hand: what arrives, how streams end, who is refused.
 
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient as createSSE } from 'graphql-sse';
 import { createClient as createWS } from 'graphql-ws';
 import WebSocket from 'ws';
@@ -141,6 +142,7 @@ await check('a change is told to those who listen', async () => {
   const stop = new AbortController();
   const response = await stream(endless, { signal: stop.signal });
   assert.equal(response.status, 200);
+  await sleep(300); // the stream is open, and now it listens too
   const { createRepo } = await data('mutation ($input: CreateRepoInput!) { createRepo(input: $input) { repo { uid } } }',
     { input: { parent: groups.nodes[0].uid, name: `e2e-${Date.now()}` } });
   try {

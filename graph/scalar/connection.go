@@ -2,7 +2,8 @@ package scalar
 
 import "atrium/platform"
 
-// Connections and edges of every kind. The generated code finds them by name.
+// GroupConnection, GroupEdge and their like are the connections and edges of
+// the kinds. The generated code finds them by name.
 type (
 	GroupConnection                 = Connection[platform.Group]
 	GroupEdge                       = Edge[platform.Group]

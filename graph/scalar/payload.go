@@ -2,7 +2,8 @@ package scalar
 
 import "atrium/platform"
 
-// Payloads of mutations. The generated code finds them by name.
+// CreateGroupPayload and its like are the payloads of mutations. The generated
+// code finds them by name.
 type (
 	CreateGroupPayload       = Created[platform.Group]
 	CreateIdentityPayload    = Created[platform.Identity]

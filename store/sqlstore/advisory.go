@@ -29,6 +29,7 @@ var advisories = table[platform.Advisory, platform.AdvisoryFilter]{
 		{"t.events", "events", func(a *platform.Advisory) any { return jsonColumn{&a.Events} }},
 		{"t.severities", "severities", func(a *platform.Advisory) any { return jsonColumn{&a.Severities} }},
 		{"t.delete_time", "deleteTime", func(a *platform.Advisory) any { return timeColumn{&a.DeleteTime} }},
+		{"t.source_time", "sourceTime", func(a *platform.Advisory) any { return timeColumn{&a.SourceTime} }},
 		{"t.create_time", "", func(a *platform.Advisory) any { return timeColumn{&a.CreateTime} }},
 		{"t.update_time", "", func(a *platform.Advisory) any { return timeColumn{&a.UpdateTime} }},
 	},

@@ -32,9 +32,6 @@ var enclosing = []string{"", "root", "g2", "g3"}
 func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	switch b.Relation {
 	case platform.Children:
-		if walk && t.leaves {
-			return reach{inside: b.UID}, true
-		}
 		return reach{column: "parent", key: string(b.UID)}, true
 	case platform.OfIdentity:
 		return reach{column: "identity", key: string(b.UID), root: b.UID.Root(), inside: b.Inside}, true

@@ -30,9 +30,6 @@ type table[T, F any] struct {
 	rootless func(platform.UID) bool
 	// quietParent: a parent has few writers at once, so its counter is one row.
 	quietParent bool
-	// leaves: a parent holds nothing else, so that all below it are its
-	// children.
-	leaves bool
 	// where adds the conditions of a filter, each " AND ...".
 	where func(f F, s *statement)
 

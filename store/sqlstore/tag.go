@@ -7,7 +7,6 @@ var tags = table[platform.Tag, platform.TagFilter]{
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parent,
 	quietParent: true,
-	leaves:      true,
 	columns: []column[platform.Tag]{
 		{"t.uid", "", func(t *platform.Tag) any { return (*string)(&t.UID) }},
 		{"t.name", "", func(t *platform.Tag) any { return &t.Name }},

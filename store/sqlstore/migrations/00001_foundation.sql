@@ -153,6 +153,7 @@ CREATE TABLE tag (
 );
 CREATE UNIQUE INDEX tag_parent_name ON tag (parent, name);
 CREATE INDEX tag_parent_digest ON tag (parent, digest);
+CREATE INDEX tag_parent_uid ON tag (parent, uid);
 CREATE INDEX tag_parent_create ON tag (parent, create_time, uid);
 CREATE INDEX tag_parent_update ON tag (parent, update_time, uid);
 CREATE INDEX tag_root_name ON tag (root, name, uid);
@@ -191,6 +192,7 @@ CREATE TABLE advisory (
     events {text} NOT NULL,
     severities {text} NOT NULL,
     delete_time {time} NOT NULL,
+    source_time {time} NOT NULL,
     create_time {time} NOT NULL,
     update_time {time} NOT NULL,
     -- what filters look at, made from the columns above
