@@ -32,6 +32,7 @@ type ResolverRoot interface {
 	Repo() RepoResolver
 	Role() RoleResolver
 	RoleBinding() RoleBindingResolver
+	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	Viewer() ViewerResolver
 }
@@ -157,6 +158,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf bytes.Buffer
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
 			data.MarshalGQL(&buf)
 
 			return &graphql.Response{
@@ -625,6 +643,53 @@ enum Capability {
   "List which terms a group has accepted."
   TERMS_LIST
 }
+`, BuiltIn: false},
+	{Name: "../schema/event.graphqls", Input: `"What is told while it happens, over server-sent events or a websocket."
+type Subscription {
+  """
+  Recorded changes as they happen: each event that the caller may see at that moment, in order, none left out.
+  Whoever may read a resource hears of its changes. It ends with the caller's token.
+  """
+  events(
+    "Only of this group and everything below it, by its uid."
+    descendantsOf: ID
+    "Only events of these types; all where it is absent or empty."
+    types: [String!]
+    "Resume behind the event of this id; an empty text replays from the oldest that is kept. Absent: from now on."
+    after: String
+    "Complete after so many events; 0 or absent: never."
+    first: Int
+  ): Event!
+}
+
+"The record of one change."
+type Event {
+  "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `."
+  id: ID!
+  "What happened to which kind, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
+  type: String!
+  "Uid of the resource that changed."
+  subject: ID!
+  "Uid of the group it lies in."
+  group: ID!
+  "When it changed."
+  time: DateTime!
+  "Who changed it."
+  actor: EventActor!
+  "The resource after the change, before it where it was deleted, in the form of REST and without secrets."
+  body: JSON
+}
+
+"Who made a change."
+type EventActor {
+  "Uid of the identity, or the name of the operator's command."
+  subject: String!
+  "What its token said: ` + "`" + `iss` + "`" + `, ` + "`" + `sub` + "`" + ` and, where it has one, ` + "`" + `email` + "`" + `."
+  act: StringMap
+}
+
+"Any JSON value."
+scalar JSON
 `, BuiltIn: false},
 	{Name: "../schema/group.graphqls", Input: `extend type Query {
   "One group. NOT_FOUND where there is none; PERMISSION_DENIED without groups.list on it, whether it exists or not."
@@ -2487,7 +2552,7 @@ type DeleteTagPayload {
 type Viewer {
   "The identities that the token matches; none where it matches no identity."
   identities: [Identity!]!
-  "The role bindings of the caller's identity, as far as it may list them. Of several identities ` + "`" + `where: {identity:}` + "`" + ` names one."
+  "What is bound to the caller's identities. No permission is needed for that; of ` + "`" + `where` + "`" + `, identity, group and role narrow it."
   roleBindings(
     "What else must hold, all of it."
     where: RoleBindingFilter
@@ -3119,6 +3184,36 @@ func (ec *executionContext) childFields_DeleteTagPayload(ctx context.Context, fi
 		return ec.fieldContext_DeleteTagPayload_deletedUid(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteTagPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Event(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Event_id(ctx, field)
+	case "type":
+		return ec.fieldContext_Event_type(ctx, field)
+	case "subject":
+		return ec.fieldContext_Event_subject(ctx, field)
+	case "group":
+		return ec.fieldContext_Event_group(ctx, field)
+	case "time":
+		return ec.fieldContext_Event_time(ctx, field)
+	case "actor":
+		return ec.fieldContext_Event_actor(ctx, field)
+	case "body":
+		return ec.fieldContext_Event_body(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Event", field.Name)
+}
+
+func (ec *executionContext) childFields_EventActor(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subject":
+		return ec.fieldContext_EventActor_subject(ctx, field)
+	case "act":
+		return ec.fieldContext_EventActor_act(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EventActor", field.Name)
 }
 
 func (ec *executionContext) childFields_EventSubscription(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

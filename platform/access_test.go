@@ -121,13 +121,13 @@ func TestAListShowsWhatTheCallerMaySeeWithinTheScope(t *testing.T) {
 		}
 		for what, missing := range map[string]f{"descendants": {DescendantsOf: missingBelow(acme.uid)}, "children": {ChildrenOf: missingBelow(acme.uid)}, "ancestors": {AncestorsOf: missingBelow(acme.uid)}} {
 			_, err := w.p.Repos.List(acme.owner, platform.ListRequest[platform.RepoFilter]{UIDP: missing})
-			e := refused(t, what+" of what is missing", err, platform.CodeNotFound)
+			e := refusal(t, what+" of what is missing", err, platform.CodeNotFound)
 			if e.Resource.Kind != "Group" || e.Resource.Area != "iam" || e.Area != "registry" {
 				t.Errorf("%s: %+v of %s", what, e.Resource, e.Area)
 			}
 		}
 		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: f{ChildrenOf: missingBelow(team)}})
-		if e := refused(t, "tags of a missing repo", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" {
+		if e := refusal(t, "tags of a missing repo", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" {
 			t.Errorf("%+v", e.Resource)
 		}
 	})
@@ -178,7 +178,7 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 			t.Errorf("looked up %s (%v)", uid, err)
 		}
 		_, err = w.p.Identities.Lookup(stranger, issuer, "nobody")
-		if e := refused(t, "nobody", err, platform.CodeNotFound); e.Resource.Kind != "Identity" {
+		if e := refusal(t, "nobody", err, platform.CodeNotFound); e.Resource.Kind != "Identity" {
 			t.Errorf("%+v", e.Resource)
 		}
 		_, err = w.p.Identities.Lookup(stranger, "", "")

@@ -15,7 +15,7 @@ import (
 // dominated demands a refusal that names capability.
 func dominated(t *testing.T, what string, err error, capability platform.Capability) {
 	t.Helper()
-	e := refused(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
+	e := refusal(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
 	if got := e.Metadata["capability"]; got != string(capability) {
 		t.Errorf("%s: names %q, want %s", what, got, capability)
 	}

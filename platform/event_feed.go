@@ -25,44 +25,85 @@ const (
 	feedBatch    = 100
 )
 
-// Follow gives the caller each event that it may see, in order, until ctx
-// ends, its token expires, yield fails or enough were given. An event may be
-// seen by whoever may read its subject, at the moment it is given: grants are
-// read anew for every batch.
-func (s Events) Follow(ctx context.Context, req EventRequest, yield func(*Event) error) error {
-	actor, at, err := s.start(ctx, req)
+// A Feed is a live feed of events that the caller may open.
+type Feed struct {
+	p     *Platform
+	req   EventRequest
+	actor *Actor
+	at    EventPosition // of the last event that was read
+}
+
+// Open checks a request and finds where its feed begins. Whoever holds
+// anything at, above or below the scope may open it.
+func (s Events) Open(ctx context.Context, req EventRequest) (*Feed, error) {
+	feed, err := s.open(ctx, req)
+	return feed, inArea("events", err)
+}
+
+func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
+	actor, err := caller(ctx)
 	if err != nil {
-		return inArea("events", err)
+		return nil, err
 	}
-	if !actor.Expires.IsZero() {
+	var v violations
+	if req.DescendantsOf != "" {
+		v.uid("descendantsOf", req.DescendantsOf)
+	}
+	if req.First < 0 {
+		v.add("first", "must not be negative")
+	}
+	v.lines("types", req.Types, 100)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	if !actor.hearsIn(req.DescendantsOf) {
+		return nil, actor.lacks(CapGroupsList, req.DescendantsOf)
+	}
+	feed := &Feed{p: s.p, req: req, actor: actor}
+	if req.After != nil && *req.After == "" {
+		return feed, nil
+	}
+	id := ""
+	if req.After != nil {
+		id = *req.After
+	}
+	at, found, err := s.p.store.EventPosition(ctx, id)
+	if err == nil && !found && id != "" {
+		return nil, Invalid(Violation{"after", "is not the id of an event that is kept"})
+	}
+	feed.at = at
+	return feed, err
+}
+
+// Follow gives each event that the caller may see, in order, until ctx ends,
+// the caller's token expires, yield fails or enough were given. An event may
+// be seen by whoever may read its subject, at the moment it is given: grants
+// are read anew for every batch.
+func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
+	if !f.actor.Expires.IsZero() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, actor.Expires)
+		ctx, cancel = context.WithDeadline(ctx, f.actor.Expires)
 		defer cancel()
 	}
-	given := 0
-	for {
-		changed := s.p.store.Changed()
-		if actor, err = actor.refreshed(ctx, s.p.store); err != nil {
-			return err
-		}
-		events, err := s.p.store.EventsAfter(ctx, actor.roots(req.DescendantsOf), at, feedBatch)
+	for given := 0; ; {
+		changed := f.p.store.Changed()
+		events, err := f.next(ctx)
 		if err != nil {
 			return err
 		}
 		for _, e := range events {
-			at = e.Position
-			if !req.wants(e) || !actor.mayHear(e) {
+			if f.at = e.Position; !f.req.wants(e) || !f.actor.mayHear(e) {
 				continue
 			}
 			if err := yield(e); err != nil {
 				return err
 			}
-			if given++; given == req.First {
+			if given++; given == f.req.First {
 				return nil
 			}
 		}
 		if len(events) == feedBatch {
-			continue
+			continue // more are waiting
 		}
 		select {
 		case <-ctx.Done():
@@ -73,42 +114,12 @@ func (s Events) Follow(ctx context.Context, req EventRequest, yield func(*Event)
 	}
 }
 
-// start checks a request and finds where the feed begins.
-func (s Events) start(ctx context.Context, req EventRequest) (*Actor, EventPosition, error) {
-	var at EventPosition
-	actor, err := caller(ctx)
-	if err != nil {
-		return nil, at, err
+// next reads what the caller holds now, and the next events.
+func (f *Feed) next(ctx context.Context) (events []*Event, err error) {
+	if f.actor, err = f.actor.refreshed(ctx, f.p.store); err != nil {
+		return nil, err
 	}
-	var v violations
-	if req.DescendantsOf != "" {
-		v.uid("descendantsOf", req.DescendantsOf)
-	}
-	if req.After != nil {
-		v.filter("after", *req.After)
-	}
-	if req.First < 0 {
-		v.add("first", "must not be negative")
-	}
-	v.lines("types", req.Types, 100)
-	if err := v.err(); err != nil {
-		return nil, at, err
-	}
-	if !actor.hearsIn(req.DescendantsOf) {
-		return nil, at, actor.lacks(CapGroupsList, req.DescendantsOf)
-	}
-	if req.After != nil && *req.After == "" {
-		return actor, at, nil
-	}
-	id := ""
-	if req.After != nil {
-		id = *req.After
-	}
-	at, found, err := s.p.store.EventPosition(ctx, id)
-	if err == nil && !found && id != "" {
-		return nil, at, Invalid(Violation{"after", "is not the id of an event that is kept"})
-	}
-	return actor, at, err
+	return f.p.store.EventsAfter(ctx, f.actor.roots(f.req.DescendantsOf), f.at, feedBatch)
 }
 
 func (r EventRequest) wants(e *Event) bool {

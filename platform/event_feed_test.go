@@ -33,7 +33,7 @@ func TestTheFeedGivesEachEventInOrderAndGoesOnLive(t *testing.T) {
 		const repos = 120 // more than a batch
 		names := []string{}
 		fromStart := ""
-		err = p.Events.Follow(ctx, platform.EventRequest{After: &fromStart, First: 3 + repos}, func(e *platform.Event) error {
+		err = follow(ctx, p, platform.EventRequest{After: &fromStart, First: 3 + repos}, func(e *platform.Event) error {
 			if names = append(names, e.Type); len(names) == 3 { // the organisation's own: now the feed is live
 				go func() {
 					for range repos {
@@ -92,7 +92,7 @@ func TestTheFeedIsSilentForWhoLostTheRight(t *testing.T) {
 		ctx, cancel := context.WithTimeout(platform.WithActor(t.Context(), actor), 1500*1e6)
 		defer cancel()
 		fromStart, heard := "", 0
-		err = p.Events.Follow(ctx, platform.EventRequest{After: &fromStart}, func(*platform.Event) error { heard++; return nil })
+		err = follow(ctx, p, platform.EventRequest{After: &fromStart}, func(*platform.Event) error { heard++; return nil })
 		if heard != 0 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("heard %d events, then %v; want none", heard, err)
 		}
@@ -100,3 +100,11 @@ func TestTheFeedIsSilentForWhoLostTheRight(t *testing.T) {
 }
 
 func newName() string { return strings.ToLower(rand.Text()) }
+
+func follow(ctx context.Context, p *platform.Platform, req platform.EventRequest, yield func(*platform.Event) error) error {
+	feed, err := p.Events.Open(ctx, req)
+	if err != nil {
+		return err
+	}
+	return feed.Follow(ctx, yield)
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -215,6 +216,17 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 		}
 		_, err = w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
 		must(t, err)
+		for round, want := range []string{done(1, 0, 0, 0), done(0, 0, 1, 0), done(0, 1, 0, 0)} {
+			text := fmt.Sprint(round / 2)
+			repos, err := w.p.Repos.Import(w.operator(), team, []*platform.ImportedRepo{{Repo: platform.Repo{Name: "imported"}, Readme: text}}, platform.ImportOptions{})
+			imported(t, "repo", repos, err, want)
+			tags, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repo, Tag: platform.Tag{Name: "i", Digest: digest(round / 2)}}}, platform.ImportOptions{})
+			imported(t, "tag", tags, err, want)
+			advisories, err := w.p.Advisories.Import(w.operator(), team, []*platform.Advisory{{AdvisoryID: "A", ArtifactName: "a", Author: text}})
+			imported(t, "advisory", advisories, err, want)
+			vulnerabilities, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "A", Summary: text, Aliases: []string{"B"}}})
+			imported(t, "vulnerability", vulnerabilities, err, want)
+		}
 		w.counted()
 	})
 }

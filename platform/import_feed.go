@@ -34,7 +34,8 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 		},
 		replace: func(ctx context.Context, tx Tx, known, a *Advisory) error {
 			a.stampImported(known.UID, s.p.now())
-			return tx.AdvisoryRows().Update(ctx, a, "deleteTime", "author", "artifactType", "aliases", "events", "severities", "origin", "sourceTime")
+			return tx.AdvisoryRows().Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
+				"componentName", "componentLocation", "componentType", "legacyAdvisoryId", "aliases", "events", "severities", "origin", "sourceTime")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
 			for _, a := range added {

@@ -1,6 +1,9 @@
 package platform
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // An ImportedRepo is a repo with its readme.
 type ImportedRepo struct {
@@ -97,10 +100,14 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 	if err := operating(ctx); err != nil {
 		return Imported{}, err
 	}
+	exists, err := existingRepos(ctx, s.p.store, tags, func(t *ImportedTag) UID { return t.Repo })
+	if err != nil {
+		return Imported{}, err
+	}
 	in := intake[ImportedTag, [2]string]{
 		key: func(t *ImportedTag) [2]string { return [2]string{string(t.Repo), t.Name} },
 		check: func(t *ImportedTag, v *violations) {
-			v.uid("repo", t.Repo)
+			exists(t.Repo, v)
 			s.kind.Check(&t.Tag, always, v)
 		},
 		known: s.imported,
@@ -148,15 +155,50 @@ func (s Tags) imported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*Impo
 	return found, err
 }
 
+// existingRepos reads which repos of records are there, and gives a check that
+// a record's is.
+func existingRepos[T any](ctx context.Context, r Reader, records []*T, repoOf func(*T) UID) (func(repo UID, v *violations), error) {
+	var keys Keys
+	there := map[UID]bool{}
+	for _, record := range records {
+		if uid := repoOf(record); uid.Valid() {
+			keys.uids = append(keys.uids, uid)
+		}
+	}
+	slices.Sort(keys.uids)
+	keys.uids = slices.Compact(keys.uids)
+	if len(keys.uids) > 0 {
+		found, err := r.Repos().Get(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		for _, repo := range found {
+			there[repo.UID] = true
+		}
+	}
+	return func(repo UID, v *violations) {
+		if v.uid("repo", repo); repo.Valid() && !there[repo] {
+			v.add("repo", "does not exist")
+		}
+	}, nil
+}
+
 // Import stores images by repo and digest.
 func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 	if err := operating(ctx); err != nil {
 		return Imported{}, err
 	}
 	put := func(ctx context.Context, tx Tx, images []*Image) error { return tx.PutImages(ctx, images) }
+	exists, err := existingRepos(ctx, s.p.store, images, func(i *Image) UID { return i.Repo })
+	if err != nil {
+		return Imported{}, err
+	}
 	in := intake[Image, ImageKey]{
-		key:   (*Image).key,
-		check: (*Image).check,
+		key: (*Image).key,
+		check: func(i *Image, v *violations) {
+			exists(i.Repo, v)
+			i.check(v)
+		},
 		known: func(ctx context.Context, tx Tx, rows []*Image) ([]*Image, error) {
 			keys := make([]ImageKey, len(rows))
 			for i, image := range rows {
@@ -177,7 +219,6 @@ func (i *Image) check(v *violations) {
 	if len(i.Architectures) == 0 {
 		i.Architectures = nil // as it is read back
 	}
-	v.uid("repo", i.Repo)
 	if !digestPattern.MatchString(i.Digest) {
 		v.add("digest", "must match %s", digestPattern)
 	}

@@ -184,7 +184,13 @@ func must(t testing.TB, err error) {
 
 // refused demands an error of a code, and of a reason or type where one is
 // given: what narrows a PERMISSION_DENIED, or blocks a FAILED_PRECONDITION.
-func refused(t testing.TB, what string, err error, code platform.Code, narrower ...string) *platform.Error {
+func refused(t testing.TB, what string, err error, code platform.Code, narrower ...string) {
+	t.Helper()
+	_ = refusal(t, what, err, code, narrower...)
+}
+
+// refusal is refused, and gives the error for a closer look.
+func refusal(t testing.TB, what string, err error, code platform.Code, narrower ...string) *platform.Error {
 	t.Helper()
 	var e *platform.Error
 	if !errors.As(err, &e) || e.Code != code {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -262,7 +261,7 @@ func readObject(b []byte) ([]rawMember, error) {
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(b, &whole); err != nil {
-		return nil, fmt.Errorf("must be a JSON object: %s", err)
+		return nil, errors.New("must be a JSON object: " + err.Error())
 	}
 	var members []rawMember
 	decoder := json.NewDecoder(bytes.NewReader(b))

@@ -182,7 +182,7 @@ func wanted(t *testing.T, what string, err error, code platform.Code, reason str
 // resource on which it is missing.
 func (w *world) denied(t *testing.T, what string, err error, rpc rpc, on platform.UID, anywhere bool) {
 	t.Helper()
-	e := refused(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
+	e := refusal(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
 	if errors.Is(err, &platform.Error{Code: platform.CodePermissionDenied}) {
 		named, _ := platform.ParseCapability(e.Metadata["capability"])
 		if !slices.Contains(rpc.capabilities, named.WireName()) {

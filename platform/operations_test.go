@@ -22,8 +22,8 @@ type operation struct {
 // operations are those of the core, by RPC, on what lies in group.
 func (w *world) operations(group platform.UID) map[string]operation {
 	p := w.p
-	in := func(make func(platform.UID) platform.UID) func() platform.UID {
-		return func() platform.UID { return make(group) }
+	in := func(made func(platform.UID) platform.UID) func() platform.UID {
+		return func() platform.UID { return made(group) }
 	}
 	parent := func() platform.UID { return group }
 	member := in(func(g platform.UID) platform.UID { return w.member(g, w.name()) })

@@ -13,7 +13,7 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 		demote := body[platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole)
 		refused(t, "deleting the only one", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
 		_, err := p.Update(acme.owner, only, demote)
-		e := refused(t, "demoting the only one", err, platform.CodeFailedPrecondition, "LAST_OWNER")
+		e := refusal(t, "demoting the only one", err, platform.CodeFailedPrecondition, "LAST_OWNER")
 		if e.Preconditions[0].Subject != string(acme.uid) {
 			t.Errorf("%+v", e.Preconditions)
 		}
@@ -89,7 +89,7 @@ func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
 		acme := w.found("acme")
 		before := len(w.events())
 		_, err := w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "somebody else")
-		if e := refused(t, "again", err, platform.CodeAlreadyExists); e.Resource.Kind != "Group" || e.Resource.Name != "" {
+		if e := refusal(t, "again", err, platform.CodeAlreadyExists); e.Resource.Kind != "Group" || e.Resource.Name != "" {
 			t.Errorf("it tells whose it is: %+v", e.Resource)
 		}
 		if n := len(w.events()); n != before {

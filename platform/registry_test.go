@@ -145,7 +145,7 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 			t.Errorf("kept %q, cleared %q", kept.Content, cleared.Content)
 		}
 		_, err = p.UpdateReadme(acme.owner, missingBelow(acme.uid), body[platform.Readme](`{"content": "x"}`))
-		if e := refused(t, "a missing repo", err, platform.CodeNotFound); e.Area != "registry" || e.Resource.Kind != "Repo" {
+		if e := refusal(t, "a missing repo", err, platform.CodeNotFound); e.Area != "registry" || e.Resource.Kind != "Repo" {
 			t.Errorf("%+v", e)
 		}
 		readmes, errs := p.Readmes(acme.owner, []platform.UID{missingBelow(acme.uid), repo, "x"})
@@ -198,7 +198,7 @@ func TestAnImageTellsItsArchitecturesAndSizes(t *testing.T) {
 		}
 		puller := w.with(w.role(acme.uid, platform.CapRepoList), acme.uid, acme.uid)
 		_, err = w.p.Images.Get(puller, platform.ImageKey{Repo: repo, Digest: digest(1)})
-		if e := refused(t, "one capability of two", err, platform.CodePermissionDenied); e.Metadata["capability"] != "manifest.metadata.list" || e.Area != "registry" {
+		if e := refusal(t, "one capability of two", err, platform.CodePermissionDenied); e.Metadata["capability"] != "manifest.metadata.list" || e.Area != "registry" {
 			t.Errorf("%+v", e)
 		}
 	})

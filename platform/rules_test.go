@@ -18,11 +18,11 @@ func TestADeleteIsBlockedByWhatDependsOnTheResource(t *testing.T) {
 				return w.bind(g, acme.Identity.UID, platform.ViewerRole)
 			},
 		}
-		for what, make := range children {
+		for what, put := range children {
 			group := w.group(acme.uid)
-			make(group)
+			put(group)
 			err := p.Groups.Delete(owner, group)
-			e := refused(t, "a group with a "+what, err, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+			e := refusal(t, "a group with a "+what, err, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 			if e.Preconditions[0].Subject != string(group) || !strings.HasPrefix(e.Message, "Precondition failed: ") || e.Reason != "FAILED_PRECONDITION" {
 				t.Errorf("%+v", e)
 			}
@@ -32,7 +32,7 @@ func TestADeleteIsBlockedByWhatDependsOnTheResource(t *testing.T) {
 		}
 		repo := w.repo(acme.uid)
 		tag := w.tag(repo)
-		if e := refused(t, "a repo with a tag", p.Repos.Delete(owner, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY"); e.Area != "registry" {
+		if e := refusal(t, "a repo with a tag", p.Repos.Delete(owner, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY"); e.Area != "registry" {
 			t.Errorf("area %s", e.Area)
 		}
 		must(t, p.Tags.Delete(owner, tag))
@@ -56,7 +56,7 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		p, owner, team := w.p, acme.owner, w.group(acme.uid)
 		named := func(what string, err error, kind, area string, uid platform.UID) {
 			t.Helper()
-			e := refused(t, what, err, platform.CodeAlreadyExists, "ALREADY_EXISTS")
+			e := refusal(t, what, err, platform.CodeAlreadyExists, "ALREADY_EXISTS")
 			resource := e.Status("atrium.dev", "").Details[len(e.Status("atrium.dev", "").Details)-1]
 			if resource["resourceType"] != area+".atrium.dev/"+kind || resource["resourceName"] != string(uid) {
 				t.Errorf("%s: %v, want %s %s", what, resource, kind, uid)
@@ -120,14 +120,14 @@ func TestAMissingParentIsNotFound(t *testing.T) {
 		_, errs["repo"] = w.p.Repos.Create(acme.owner, gone, body[platform.Repo](`{"name": "x"}`))
 		_, errs["subscription"] = w.p.Subscriptions.Create(acme.owner, gone, body[platform.Subscription](`{"sink": "https://example.com"}`))
 		for what, err := range errs {
-			e := refused(t, what, err, platform.CodeNotFound, "NOT_FOUND")
+			e := refusal(t, what, err, platform.CodeNotFound, "NOT_FOUND")
 			shown := e.Status("atrium.dev", "").Details[1]
 			if shown["resourceType"] != "iam.atrium.dev/Group" || shown["resourceName"] != string(gone) || shown["description"] == "" {
 				t.Errorf("%s: %v", what, shown)
 			}
 		}
 		_, err = w.p.Tags.Create(acme.owner, gone, body[platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
-		if e := refused(t, "tag", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" || e.Resource.Name != string(gone) {
+		if e := refusal(t, "tag", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" || e.Resource.Name != string(gone) {
 			t.Errorf("%+v", e.Resource)
 		}
 		_, err = w.p.Repos.Create(acme.owner, w.repo(acme.uid), body[platform.Repo](`{"name": "x"}`))
@@ -166,7 +166,7 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 		}
 		for what, uids := range map[string][2]platform.UID{"Identity": {missingBelow(acme.uid), platform.ViewerRole}, "Role": {high, missingBelow(acme.uid)}} {
 			_, err := w.p.RoleBindings.Create(acme.owner, team, binding(uids[0], uids[1]))
-			if e := refused(t, what, err, platform.CodeNotFound); e.Resource.Kind != what || e.Resource.Name != string(missingBelow(acme.uid)) {
+			if e := refusal(t, what, err, platform.CodeNotFound); e.Resource.Kind != what || e.Resource.Name != string(missingBelow(acme.uid)) {
 				t.Errorf("%+v", e.Resource)
 			}
 		}

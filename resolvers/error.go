@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -36,22 +37,21 @@ func unlessHidden(err error) error {
 // by gqlgen and has a code of its own.
 func (o Options) present(ctx context.Context, err error) *gqlerror.Error {
 	shown := graphql.DefaultErrorPresenter(ctx, err)
-	if shown.Extensions["code"] != nil {
-		return shown
-	}
 	cause := shown.Unwrap()
 	switch {
-	case cause == nil: // the transport's
-		return &gqlerror.Error{Message: shown.Message, Extensions: map[string]any{"code": "BAD_REQUEST"}}
+	case cause == nil: // of gqlgen's own, for the log
+		cause = errors.New(shown.Message)
 	case isRepresentation(ctx) && !isPlatform(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
 	e := platform.AsError(cause)
 	o.log(ctx, e)
 	status := spelled(ctx, e).Status(o.serviceDomain(), requestID(ctx))
+	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details}
+	maps.Copy(extensions, shown.Extensions) // gqlgen's codes, which limit it was
 	return &gqlerror.Error{
 		Message: status.Message, Path: graphql.GetPath(ctx), Locations: shown.Locations, // err's path can end in an argument
-		Extensions: map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details},
+		Extensions: extensions,
 	}
 }
 
@@ -91,14 +91,27 @@ func caught(_ context.Context, panicked any) error {
 	return fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 }
 
+// safely is read, whose panic is one error for all that it was asked for.
+func safely[K, V any](read func(context.Context, []K) ([]V, []error)) func(context.Context, []K) ([]V, []error) {
+	return func(ctx context.Context, keys []K) (values []V, errs []error) {
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				values, errs = make([]V, len(keys)), slices.Repeat([]error{caught(ctx, panicked)}, len(keys))
+			}
+		}()
+		return read(ctx, keys)
+	}
+}
+
 // spelled names arguments as the schema does, where the core says what REST
 // does.
 func spelled(ctx context.Context, e *platform.Error) *platform.Error {
-	if len(e.Violations) == 0 {
+	field := graphql.GetFieldContext(ctx)
+	if len(e.Violations) == 0 || field == nil {
 		return e
 	}
 	names := spellings
-	if field := graphql.GetFieldContext(ctx); field != nil && backward(field.Args) {
+	if backward(field.Args) {
 		names = spellingsBackward
 	}
 	violations := make([]platform.Violation, len(e.Violations))

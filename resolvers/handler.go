@@ -1,17 +1,12 @@
 package resolvers
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/handler"
-	"github.com/99designs/gqlgen/graphql/handler/extension"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
-	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
@@ -22,6 +17,22 @@ import (
 type Options struct {
 	ServiceDomain string       // what ErrorInfo.domain ends in; "" is atrium.dev
 	Logger        *slog.Logger // of errors whose cause the client is not shown; nil: nobody
+
+	Limits     *Limits           // of documents; nil: DefaultLimits
+	Transport  *Transport        // bounds of the transports; nil: DefaultTransport
+	Trusted    *TrustedDocuments // the only documents that are executed; nil: any
+	HideSchema bool              // no introspection, and no suggestions in errors; _service stays for gateways
+
+	// Authorize gives ctx with the caller that the values of an Authorization
+	// header prove. It checks the token in a websocket's first message; nil:
+	// the request for a websocket must prove its caller itself.
+	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
+	// Origins are those beside the endpoint's own that may open websockets:
+	// host or scheme://host, with the wildcards of path.Match.
+	Origins []string
+	// Closing ends streams and websockets when it is closed, so that a server
+	// that shuts down need not wait for them.
+	Closing <-chan struct{}
 }
 
 func (o Options) serviceDomain() string {
@@ -38,49 +49,33 @@ func (o Options) logger() *slog.Logger {
 	return o.Logger
 }
 
-// New serves GraphQL over p: POST, and GET for queries. It takes the caller
-// from the request's context (platform.WithActor), and the id that its errors
-// name from the X-Request-Id header of the answer, both set by whoever calls
-// it.
+// New serves GraphQL over p (endpoint). It takes the caller from the request's
+// context (platform.WithActor), and the id that its errors name from the
+// X-Request-Id header of the answer, both set by whoever calls it.
 func New(p *platform.Platform, o Options) http.Handler {
-	s := handler.New(graph.NewExecutableSchema(graph.Config{Resolvers: root{p}}))
-	s.AddTransport(transport.GET{})
-	s.AddTransport(transport.POST{})
-	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
-	s.SetErrorPresenter(o.present)
-	s.SetRecoverFunc(caught)
-	s.Use(extension.Introspection{})
-	s.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	e := newEndpoint(o.executor(p), o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, w.Header().Get("X-Request-Id"))))
+	})
+}
+
+// executor executes documents within their limits, each response with reads of
+// its own.
+func (o Options) executor(p *platform.Platform) *executor.Executor {
+	x := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: root{p}}))
+	x.SetErrorPresenter(o.present)
+	x.SetRecoverFunc(caught)
+	o.guard(x)
+	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 		return next(withReads(ctx, p))
 	})
-	s.AroundRootFields(func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	x.AroundRootFields(func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 		if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
 			ctx = withReads(ctx, p) // each one shows what those before it changed
 		}
 		return next(ctx)
 	})
-	return bounded(s)
-}
-
-const (
-	cachedQueries = 1000
-	maxBody       = 1 << 20
-)
-
-// bounded refuses large bodies, and keeps the request's id for errors.
-func bounded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusRequestEntityTooLarge)
-			_, _ = io.WriteString(w, `{"errors":[{"message":"The request body is larger than 1 MiB, or was cut short.","extensions":{"code":"BAD_REQUEST"}}]}`)
-			return
-		}
-		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, w.Header().Get("X-Request-Id")))
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(w, r)
-	})
+	return x
 }
 
 type requestIDKey struct{}

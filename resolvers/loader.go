@@ -61,19 +61,22 @@ type loader[K comparable, V any] struct {
 
 func newLoader[K comparable, V any](getMany func(context.Context, []K) ([]*V, []error)) *loader[K, V] {
 	read := func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-		rows, errs := getMany(ctx, keys)
+		rows, errs := safely(getMany)(ctx, keys)
 		results := make([]*dataloader.Result[*V], len(keys))
 		for i := range keys {
 			results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}
 		}
 		return results
 	}
-	return &loader[K, V]{batch: dataloader.NewBatchedLoader(read, dataloader.WithWait[K, *V](time.Millisecond))}
+	return &loader[K, V]{batch: dataloader.NewBatchedLoader(read, dataloader.WithWait[K, *V](never))}
 }
 
+// never is when the window of a loader ends: a batch is sent off when all of
+// its keys are in it, and must not be cut short by a slow moment before.
+const never = time.Hour
+
 // many reads, in the order of keys and with one read, those that have not been
-// asked for yet. The batch is sent off when all of them are in it: nothing
-// waits for the loader's window.
+// asked for yet.
 func (l *loader[K, V]) many(ctx context.Context, keys []K) ([]*V, []error) {
 	pending := make([]dataloader.Thunk[*V], len(keys))
 	l.queue.Lock()

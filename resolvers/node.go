@@ -107,7 +107,9 @@ func represented[K comparable, V any](ctx context.Context, l *loader[K, V], keys
 	rows, errs := l.many(ctx, keys)
 	remember(ctx, rows)
 	for i := range errs {
-		errs[i] = unlessMissing(errs[i])
+		if errs[i] = unlessMissing(errs[i]); errs[i] != nil {
+			errs[i] = platform.AsError(errs[i]) // told from gqlgen's own, see present
+		}
 	}
 	return rows, graphql.BatchErrorList(errs)
 }

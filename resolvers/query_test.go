@@ -1,9 +1,11 @@
 package resolvers
 
 import (
+	"fmt"
 	"testing"
 
 	"atrium/graph"
+	"atrium/platform"
 )
 
 // everyQuery asks each root field once: what it must be asked with, what of
@@ -128,4 +130,28 @@ func TestTagsAreListedUnlessTheirClassIsLeftOut(t *testing.T) {
 	all := "1.2.3 1.2.3-r4 latest-20260327 " + signature
 	got.want("all.nodes.*.name", all).want("yes.nodes.*.name", all).
 		want("plain.nodes.*.name", "1.2.3").want("plain.totalCount", 1).want("dates.nodes.*.name", "1.2.3 latest-20260327")
+}
+
+func TestEveryVulnerabilityOfALargePageIsFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := platform.WithActor(t.Context(), platform.Operator("test"))
+	advisories := make([]*platform.Advisory, 200)
+	var known []*platform.Vulnerability
+	for i := range advisories {
+		advisories[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("A-%d", i), ArtifactName: "x"}
+		for n := range 6 {
+			name := fmt.Sprintf("V-%d-%d", i, n)
+			advisories[i].Aliases = append(advisories[i].Aliases, name, name+"-too")
+			known = append(known, &platform.Vulnerability{ID: name, Aliases: []string{name + "-too"}})
+		}
+	}
+	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
+	must(w.p.Vulnerabilities.Import(ctx, known))(t)
+	got := w.ask(`{ advisories(first: 200) { nodes { vulnerabilities { vulnerabilityId } } } }`).cost(2)
+	for i := range advisories {
+		if n := len(got.at(fmt.Sprintf("advisories.nodes.%d.vulnerabilities", i)).([]any)); n != 6 {
+			t.Fatalf("advisory %d of the page has %d vulnerabilities, want 6", i, n)
+		}
+	}
 }

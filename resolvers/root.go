@@ -17,6 +17,7 @@ var _ graph.ResolverRoot = root{}
 type (
 	queries      root
 	mutations    root
+	feeds        root // Subscription
 	entities     root
 	groups       root
 	identities   root
@@ -32,6 +33,7 @@ type (
 
 func (r root) Query() graph.QueryResolver                         { return queries(r) }
 func (r root) Mutation() graph.MutationResolver                   { return mutations(r) }
+func (r root) Subscription() graph.SubscriptionResolver           { return feeds(r) }
 func (r root) Entity() graph.EntityResolver                       { return entities(r) }
 func (r root) Group() graph.GroupResolver                         { return groups(r) }
 func (r root) Identity() graph.IdentityResolver                   { return identities(r) }

@@ -50,13 +50,16 @@ func remember[T any](ctx context.Context, objects []*T) {
 	}
 }
 
-// placeOf finds an object among its siblings; it may have none.
+// placeOf finds an object among its siblings. One that came alone has none.
 func placeOf[T any](ctx context.Context, object *T) place[T] {
-	remember(ctx, []*T{object})
 	f := &readsOf(ctx).families
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	at, _ := f.places[object].(place[T])
+	at, known := f.places[object].(place[T])
+	if !known {
+		at = place[T]{&siblings[T]{all: []*T{object}, read: map[string]any{}}, 0}
+		f.places[object] = at
+	}
 	return at
 }
 
@@ -68,7 +71,7 @@ func together[T, V any](ctx context.Context, object *T, key string, read func(co
 	at.lock.Lock()
 	answer, ok := at.read[key].(func() ([]V, []error))
 	if !ok {
-		answer = sync.OnceValues(func() ([]V, []error) { return read(ctx, at.all) })
+		answer = sync.OnceValues(func() ([]V, []error) { return safely(read)(ctx, at.all) })
 		at.read[key] = answer
 	}
 	at.lock.Unlock()

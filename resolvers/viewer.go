@@ -22,17 +22,9 @@ func (v viewers) Identities(ctx context.Context, _ *platform.Actor) ([]*platform
 	return own, err
 }
 
-// RoleBindings of several identities are no list of the core: one of them must
-// be named.
-func (v viewers) RoleBindings(ctx context.Context, a *platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
+func (v viewers) RoleBindings(ctx context.Context, _ *platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
 	f := or(where)
-	if f.Identity == "" && len(a.Identities) == 1 {
-		f.Identity = a.Identities[0]
-	}
-	if !slices.Contains(a.Identities, f.Identity) {
-		return nil, platform.Invalid(platform.Violation{Field: "identity", Description: "must be one of the caller's identities"})
-	}
-	return list(ctx, v.p.RoleBindings.List, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, v.p.RoleBindings.ListOwn, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (viewers) Capabilities(_ context.Context, a *platform.Actor, on platform.UID) ([]platform.Capability, error) {

@@ -34,7 +34,12 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{AllowSignup: true})
+	return newWorldAt(t, storetest.SQLite(t))
+}
+
+func newWorldAt(t testing.TB, url string) *world {
+	t.Helper()
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +48,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, p: p, org: made.Group.UID, binding: made.Binding.UID, owner: made.Identity.UID}
-	w.handler = New(p, Options{})
+	w.handler = New(p, Options{Limits: &Limits{}})
 	return w
 }
 

@@ -2,27 +2,44 @@ package scalar
 
 import "atrium/platform"
 
-// GroupConnection, GroupEdge and their like are the connections and edges of
-// the kinds. The generated code finds them by name.
+// Connections and edges of the kinds. The generated code finds them by name.
 type (
-	GroupConnection                 = Connection[platform.Group]
-	GroupEdge                       = Edge[platform.Group]
-	IdentityConnection              = Connection[platform.Identity]
-	IdentityEdge                    = Edge[platform.Identity]
-	RoleConnection                  = Connection[platform.Role]
-	RoleEdge                        = Edge[platform.Role]
-	RoleBindingConnection           = Connection[platform.RoleBinding]
-	RoleBindingEdge                 = Edge[platform.RoleBinding]
-	RepoConnection                  = Connection[platform.Repo]
-	RepoEdge                        = Edge[platform.Repo]
-	TagConnection                   = Connection[platform.Tag]
-	TagEdge                         = Edge[platform.Tag]
-	AdvisoryConnection              = Connection[platform.Advisory]
-	AdvisoryEdge                    = Edge[platform.Advisory]
-	EventSubscriptionConnection     = Connection[platform.Subscription]
-	EventSubscriptionEdge           = Edge[platform.Subscription]
+	// GroupConnection is a page of groups.
+	GroupConnection = Connection[platform.Group]
+	// GroupEdge is a group in a page.
+	GroupEdge = Edge[platform.Group]
+	// IdentityConnection is a page of identities.
+	IdentityConnection = Connection[platform.Identity]
+	// IdentityEdge is an identity in a page.
+	IdentityEdge = Edge[platform.Identity]
+	// RoleConnection is a page of roles.
+	RoleConnection = Connection[platform.Role]
+	// RoleEdge is a role in a page.
+	RoleEdge = Edge[platform.Role]
+	// RoleBindingConnection is a page of role bindings.
+	RoleBindingConnection = Connection[platform.RoleBinding]
+	// RoleBindingEdge is a role binding in a page.
+	RoleBindingEdge = Edge[platform.RoleBinding]
+	// RepoConnection is a page of repos.
+	RepoConnection = Connection[platform.Repo]
+	// RepoEdge is a repo in a page.
+	RepoEdge = Edge[platform.Repo]
+	// TagConnection is a page of tags.
+	TagConnection = Connection[platform.Tag]
+	// TagEdge is a tag in a page.
+	TagEdge = Edge[platform.Tag]
+	// AdvisoryConnection is a page of advisories.
+	AdvisoryConnection = Connection[platform.Advisory]
+	// AdvisoryEdge is an advisory in a page.
+	AdvisoryEdge = Edge[platform.Advisory]
+	// EventSubscriptionConnection is a page of subscriptions.
+	EventSubscriptionConnection = Connection[platform.Subscription]
+	// EventSubscriptionEdge is a subscription in a page.
+	EventSubscriptionEdge = Edge[platform.Subscription]
+	// VulnerabilityMetadataConnection is a page of vulnerabilities.
 	VulnerabilityMetadataConnection = Connection[platform.Vulnerability]
-	VulnerabilityMetadataEdge       = Edge[platform.Vulnerability]
+	// VulnerabilityMetadataEdge is a vulnerability in a page.
+	VulnerabilityMetadataEdge = Edge[platform.Vulnerability]
 )
 
 // A Connection shows a page of the core.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,12 +43,21 @@ func UnmarshalUID(ctx context.Context, v any) (platform.UID, error) {
 // MarshalKey writes the key of a kind without UIDs as the scalar ID.
 func MarshalKey(key string) graphql.ContextMarshaler {
 	return marshaler(func(ctx context.Context, w io.Writer) {
-		if fc := graphql.GetFieldContext(ctx); fc != nil && fc.Field.Field != nil && fc.Field.Name == "id" {
+		if fc := graphql.GetFieldContext(ctx); inNodeID(fc) {
 			graphql.MarshalString(GlobalID(fc.Object, key)).MarshalGQL(w)
 			return
 		}
 		writeText(ctx, w, key)
 	})
+}
+
+// inNodeID reports whether a field is the id that an object has as a Node.
+func inNodeID(fc *graphql.FieldContext) bool {
+	if fc == nil || fc.Field.Field == nil || fc.Field.Name != "id" {
+		return false
+	}
+	object := fc.Field.ObjectDefinition
+	return object.Name == "Node" || slices.Contains(object.Interfaces, "Node")
 }
 
 // UnmarshalKey reads an ID; a number is one too (GraphQL specification, ID).

@@ -2,21 +2,31 @@ package scalar
 
 import "atrium/platform"
 
-// CreateGroupPayload and its like are the payloads of mutations. The generated
-// code finds them by name.
+// Payloads of mutations. The generated code finds them by name.
 type (
-	CreateGroupPayload       = Created[platform.Group]
-	CreateIdentityPayload    = Created[platform.Identity]
-	CreateRolePayload        = Created[platform.Role]
+	// CreateGroupPayload answers that a group was made.
+	CreateGroupPayload = Created[platform.Group]
+	// CreateIdentityPayload answers that an identity was made.
+	CreateIdentityPayload = Created[platform.Identity]
+	// CreateRolePayload answers that a role was made.
+	CreateRolePayload = Created[platform.Role]
+	// CreateRoleBindingPayload answers that a role binding was made.
 	CreateRoleBindingPayload = Created[platform.RoleBinding]
-	CreateRepoPayload        = Created[platform.Repo]
-	CreateTagPayload         = Created[platform.Tag]
+	// CreateRepoPayload answers that a repo was made.
+	CreateRepoPayload = Created[platform.Repo]
+	// CreateTagPayload answers that a tag was made.
+	CreateTagPayload = Created[platform.Tag]
 
-	UpdateGroupPayload       = Updated[platform.Group]
-	UpdateIdentityPayload    = Updated[platform.Identity]
-	UpdateRolePayload        = Updated[platform.Role]
+	// UpdateGroupPayload answers that a group was changed.
+	UpdateGroupPayload = Updated[platform.Group]
+	// UpdateIdentityPayload answers that an identity was changed.
+	UpdateIdentityPayload = Updated[platform.Identity]
+	// UpdateRolePayload answers that a role was changed.
+	UpdateRolePayload = Updated[platform.Role]
+	// UpdateRoleBindingPayload answers that a role binding was changed.
 	UpdateRoleBindingPayload = Updated[platform.RoleBinding]
-	UpdateRepoPayload        = Updated[platform.Repo]
+	// UpdateRepoPayload answers that a repo was changed.
+	UpdateRepoPayload = Updated[platform.Repo]
 )
 
 // Created answers a creation.

@@ -99,6 +99,17 @@ func MarshalByteCount(n int64) graphql.Marshaler {
 // UnmarshalByteCount reads a number of bytes; no input has one so far.
 func UnmarshalByteCount(v any) (int64, error) { return graphql.UnmarshalInt64(v) }
 
+// MarshalJSON writes JSON as it is; none is null.
+func MarshalJSON(raw json.RawMessage) graphql.Marshaler {
+	if len(raw) == 0 {
+		return graphql.Null
+	}
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(raw) }) // w is a buffer
+}
+
+// UnmarshalJSON reads any value; no input has one so far.
+func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
+
 // MarshalStringMap writes a JSON object of strings.
 func MarshalStringMap(m map[string]string) graphql.ContextMarshaler {
 	return marshaler(func(_ context.Context, w io.Writer) {

@@ -1,0 +1,271 @@
+package platform_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// identified makes an identity with a rule.
+func (w *world) identified(group platform.UID, rule string) platform.UID {
+	w.Helper()
+	made, err := w.p.Identities.Create(w.operator(), group, body[platform.Identity](`{"name": %q, "claimMatch": %s}`, w.name(), rule))
+	must(w, err)
+	return made.UID
+}
+
+// The store narrows the rules down by issuer and subject; which of them match
+// is the core's to say. Here both work together.
+func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		rules := map[string]platform.UID{
+			"exact":           w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
+			"exact twin":      w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
+			"elsewhere":       w.identified(other.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
+			"issuer pattern":  w.identified(acme.uid, `{"issuerPattern": "https://[ab]\\.example\\.com", "subject": "ada"}`),
+			"subject pattern": w.identified(acme.uid, `{"issuer": "https://a.example.com", "subjectPattern": "a.*"}`),
+			"patterns":        w.identified(acme.uid, `{"issuerPattern": "https://.*", "subjectPattern": "ad|bob"}`),
+			"claims":          w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "claims": {"team": "blue"}, "claimPatterns": {"env": "prod|test"}}`),
+			"audience":        w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audience": "runner"}`),
+			"audiences":       w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audiencePattern": "run.*"}`),
+		}
+		ruleless, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "ruleless"}`))
+		must(t, err)
+		rules["no rule"] = ruleless.UID
+		for _, x := range []struct {
+			what   string
+			claims platform.Claims
+			want   []string
+		}{
+			{"a plain token", platform.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Audience: []string{"atrium"}},
+				[]string{"elsewhere", "exact", "exact twin", "issuer pattern", "subject pattern"}},
+			{"of the other issuer", platform.Claims{Issuer: "https://b.example.com", Subject: "ada", ServiceAudience: true}, []string{"issuer pattern"}},
+			{"of a look-alike issuer", platform.Claims{Issuer: "https://a.example.com/", Subject: "ada", ServiceAudience: true}, nil},
+			{"of an issuer in another case", platform.Claims{Issuer: "https://A.example.com", Subject: "ada", ServiceAudience: true}, nil},
+			{"another subject", platform.Claims{Issuer: "https://a.example.com", Subject: "adam", ServiceAudience: true}, []string{"subject pattern"}},
+			{"half a pattern", platform.Claims{Issuer: "https://z.example.com", Subject: "ad", ServiceAudience: true}, []string{"patterns"}},
+			{"the pattern itself", platform.Claims{Issuer: "https://z.example.com", Subject: "ad|bob", ServiceAudience: true}, nil},
+			{"for another service", platform.Claims{Issuer: "https://a.example.com", Subject: "ada", Audience: []string{"x", "runner"}}, []string{"audience", "audiences"}},
+			{"with claims", platform.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Values: map[string]any{"team": "blue", "env": "prod"}},
+				[]string{"claims", "elsewhere", "exact", "exact twin", "issuer pattern", "subject pattern"}},
+			{"with half the claims", platform.Claims{Issuer: "https://a.example.com", Subject: "ada", ServiceAudience: true, Values: map[string]any{"team": "blue", "env": "production"}},
+				[]string{"elsewhere", "exact", "exact twin", "issuer pattern", "subject pattern"}},
+			{"with control characters", platform.Claims{Issuer: "\x01", Subject: "\x01", ServiceAudience: true}, nil},
+			{"of nobody", platform.Claims{ServiceAudience: true}, nil},
+		} {
+			actor, err := w.p.Authenticate(t.Context(), x.claims)
+			must(t, err)
+			var got []string
+			for name, uid := range rules {
+				if slices.Contains(actor.Identities, uid) {
+					got = append(got, name)
+				}
+			}
+			if slices.Sort(got); !slices.Equal(got, x.want) || len(actor.Identities) != len(got) {
+				t.Errorf("%s acts as %q, want %q", x.what, got, x.want)
+			}
+		}
+	})
+}
+
+func TestACallerHoldsWhatAllItsIdentitiesHold(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team := w.group(acme.uid)
+		w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
+		w.bind(team, w.member(team, "ada"), platform.EditorRole)
+		w.bind(other.uid, w.member(other.uid, "ada"), w.builtIn("registry.push"))
+		actor := platform.ActorOf(w.as("ada"))
+		for _, x := range []struct {
+			capability platform.Capability
+			on         platform.UID
+			want       bool
+		}{
+			{platform.CapRepoList, acme.uid, true}, {platform.CapRepoCreate, acme.uid, false}, {platform.CapRepoCreate, team, true}, {platform.CapRepoCreate, missingBelow(team), true},
+			{platform.CapTagCreate, team, false}, {platform.CapTagCreate, other.uid, true}, {platform.CapAdvisoriesList, other.uid, false}, {platform.CapRepoList, "", false},
+		} {
+			if got := actor.Can(x.capability, x.on); got != x.want {
+				t.Errorf("%s on %s: %t", x.capability, x.on, got)
+			}
+		}
+		own, err := w.p.Identities.Own(w.as("ada"))
+		if err != nil || len(own) != 3 {
+			t.Errorf("it is %d identities (%v)", len(own), err)
+		}
+	})
+}
+
+func TestARevokedBindingIsGoneFromTheNextRequestOn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		replica := w.replica(w.store, platform.Options{})
+		bound := w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
+		sees := func() bool {
+			t.Helper()
+			actor, err := replica.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: "ada", ServiceAudience: true})
+			must(t, err)
+			_, err = replica.Groups.Get(platform.WithActor(t.Context(), actor), acme.uid)
+			if err != nil {
+				refused(t, "reading", err, platform.CodePermissionDenied)
+			}
+			return err == nil
+		}
+		if !sees() {
+			t.Error("a bound role is not seen")
+		}
+		must(t, w.p.RoleBindings.Delete(acme.owner, bound))
+		if sees() {
+			t.Error("a revoked role is seen")
+		}
+		role := w.role(acme.uid, platform.CapGroupsList)
+		w.bind(acme.uid, w.memberUID("ada"), role)
+		if !sees() {
+			t.Error("a custom role is not seen")
+		}
+		_, err := w.p.Roles.Update(acme.owner, role, body[platform.Role](`{"capabilities": ["repo.list"]}`))
+		must(t, err)
+		if sees() {
+			t.Error("a capability taken from a role is seen")
+		}
+	})
+}
+
+// memberUID finds an identity by its subject.
+func (w *world) memberUID(subject string) platform.UID {
+	w.Helper()
+	uid, err := w.p.Identities.Lookup(w.operator(), issuer, subject)
+	must(w, err)
+	return uid
+}
+
+func TestAuthenticationIsOneStatement(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		for range 3 {
+			w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
+		}
+		var trace platform.Trace
+		_, err := w.p.Authenticate(platform.WithTrace(t.Context(), &trace), platform.Claims{Issuer: issuer, Subject: "ada", ServiceAudience: true})
+		if err != nil || trace.Statements.Load() != 1 {
+			t.Errorf("%d statements (%v)", trace.Statements.Load(), err)
+		}
+	})
+}
+
+func TestOnlyIssuersThatARuleNamesAreKnown(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.identified(acme.uid, `{"issuer": "https://a.example.com", "subjectPattern": ".*"}`)
+		w.identified(acme.uid, `{"issuerPattern": ".*", "subject": "x"}`)
+		for name, want := range map[string]bool{
+			issuer: true, "https://a.example.com": true, "https://a.example.com/": false, "https://a.example.co": false, "https://z.example.com": false, "": false, ".*": false, "\x01": false,
+		} {
+			if got, err := w.p.KnowsIssuer(t.Context(), name); err != nil || got != want {
+				t.Errorf("%q: %t (%v)", name, got, err)
+			}
+		}
+	})
+}
+
+func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		ada := w.member(acme.uid, "ada")
+		w.bind(acme.uid, ada, platform.ViewerRole)
+		seen := func() platform.Time {
+			t.Helper()
+			row, err := w.p.Identities.Get(w.operator(), ada)
+			must(t, err)
+			return row.LastSeenTime
+		}
+		before := len(w.events())
+		for range 300 { // more than are remembered: nobody waits for them to be written
+			w.as("ada")
+		}
+		if got := seen(); !got.IsZero() {
+			t.Errorf("it was noted at %s, on the path", got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { w.p.Run(ctx); close(done) }()
+		waitFor(t, func() bool { return !seen().IsZero() })
+		first := seen()
+		updated, err := w.p.Identities.Get(w.operator(), ada)
+		must(t, err)
+		if !updated.UpdateTime.Equal(updated.CreateTime.Time) {
+			t.Error("being seen changed its update time")
+		}
+		w.as("ada")
+		time.Sleep(1200 * time.Millisecond) // Run writes once a second
+		if got := seen(); got != first {
+			t.Errorf("noted at %s and again at %s", first, got)
+		}
+		w.pass(time.Minute)
+		w.as("ada")
+		waitFor(t, func() bool { return seen() != first })
+		cancel()
+		<-done
+		if got := len(w.events()); got != before {
+			t.Errorf("%d events of being seen", got-before)
+		}
+	})
+}
+
+// waitFor waits for what happens beside the test.
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for range 100 {
+		if ok() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Error("it does not happen")
+}
+
+func TestEffectiveBindingsAndCapabilitiesTellWhatCounts(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		ada := w.member(acme.uid, "ada")
+		high, low := w.bind(acme.uid, ada, w.builtIn("registry.pull")), w.bind(team, ada, platform.ViewerRole)
+		w.bind(w.group(acme.uid), ada, platform.OwnerRole) // beside
+		uids := func(page platform.Page[platform.RoleBinding], err error) []platform.UID {
+			t.Helper()
+			must(t, err)
+			var all []platform.UID
+			for _, b := range page.Items {
+				all = append(all, b.UID)
+			}
+			if int(page.TotalCount) != len(all) {
+				t.Errorf("%d of %d", len(all), page.TotalCount)
+			}
+			return all
+		}
+		none := platform.ListRequest[platform.RoleBindingFilter]{}
+		if got := uids(w.p.RoleBindings.Effective(acme.owner, team, "", none)); !slices.Equal(got, []platform.UID{low, high, acme.Binding.UID}) {
+			t.Errorf("on the team count %v", got)
+		}
+		if got := uids(w.p.RoleBindings.Effective(acme.owner, team, platform.CapAdvisoriesList, none)); !slices.Equal(got, []platform.UID{low, acme.Binding.UID}) {
+			t.Errorf("with advisories.list count %v", got)
+		}
+		if got := uids(w.p.RoleBindings.Effective(w.as("ada"), team, "", none)); !slices.Equal(got, []platform.UID{low}) {
+			t.Errorf("ada, who may list them on the team only, sees %v", got)
+		}
+		_, err := w.p.RoleBindings.Effective(w.as("ada"), acme.uid, "", none)
+		refused(t, "above", err, platform.CodePermissionDenied)
+		held, err := w.p.Identities.EffectiveCapabilities(acme.owner, ada, missingBelow(team))
+		if err != nil || !slices.Contains(held, platform.CapAdvisoriesList) || slices.Contains(held, platform.CapRepoDelete) {
+			t.Errorf("holds %v (%v)", held, err)
+		}
+		if held, err = w.p.Identities.EffectiveCapabilities(acme.owner, ada, acme.uid); err != nil || len(held) != 4 {
+			t.Errorf("at the root it holds %v (%v)", held, err)
+		}
+		_, err = w.p.Identities.EffectiveCapabilities(w.as("ada"), ada, team)
+		refused(t, "of an identity that lives above", err, platform.CodePermissionDenied)
+	})
+}

@@ -1,0 +1,55 @@
+package resolvers
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"atrium/platform"
+)
+
+// introspection lets callers with a token read the schema through the schema
+// itself, unless it is off. The gateway's _service stays: it is how a schema
+// gets into a federation at all.
+type introspection struct{ off bool }
+
+// ExtensionName names the extension to the executor.
+func (introspection) ExtensionName() string { return "Introspection" }
+
+// Validate fits every schema.
+func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationContext refuses operations that ask for the schema.
+func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+	known := platform.ActorOf(ctx) != nil
+	operation.DisableIntrospection = !known
+	for _, field := range graphql.CollectFields(operation, operation.Operation.SelectionSet, nil) {
+		switch field.Name {
+		case "__schema", "__type":
+			if i.off {
+				return gqlerror.WrapIfUnwrapped(&platform.Error{
+					Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF", Message: "Permission denied: introspection is off",
+				})
+			}
+		case "_service":
+		default:
+			continue
+		}
+		if !known {
+			return gqlerror.WrapIfUnwrapped(platform.Unauthenticated("introspection needs a bearer token"))
+		}
+	}
+	return nil
+}
+
+// rulesWithoutSuggestions validate without telling what a misspelled name might
+// have been: where introspection is off, that would tell the schema bit by bit.
+func rulesWithoutSuggestions() *rules.Rules {
+	silent := rules.NewDefaultRules()
+	silent.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)
+	silent.ReplaceRule(rules.KnownTypeNamesRule.Name, rules.KnownTypeNamesRuleWithoutSuggestions.RuleFunc)
+	silent.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
+	return silent // the executor replaces those of fields
+}

@@ -1,0 +1,159 @@
+package resolvers
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// serveStage serves a stage as the program does: with timeouts that streams
+// must lift.
+func serveStage(t *testing.T, o Options) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(stageHandler(o))
+	s.Config.ReadTimeout, s.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// listen opens a stream of events.
+func listen(t *testing.T, target, query, token string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target+"?query="+url.QueryEscape(query), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
+		t.Fatalf("got %s %s", answer.Status, answer.Header.Get("Content-Type"))
+	}
+	return answer
+}
+
+func whole(t *testing.T, answer *http.Response) string {
+	t.Helper()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), ":\n\n", "")
+}
+
+func TestASubscriptionIsAStreamOfEvents(t *testing.T) {
+	t.Parallel()
+	const want = "event: next\ndata: {\"data\":{\"countdown\":1}}\n\nevent: next\ndata: {\"data\":{\"countdown\":0}}\n\nevent: complete\ndata: \n\n"
+	server := serveStage(t, Options{})
+	if got := whole(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // longer than the server's timeouts
+		t.Errorf("by GET: %s", got)
+	}
+	for _, accept := range []string{"text/event-stream", "application/json, text/event-stream", "*/*"} {
+		r := tell(t, stageHandler(Options{}), "POST", "/", `{"query": "subscription{countdown(n: 2)}"}`, "Accept", accept)
+		if got := strings.ReplaceAll(r.body, ":\n\n", ""); got != want {
+			t.Errorf("by POST that accepts %s: %s", accept, got)
+		}
+	}
+}
+
+func TestAStreamTellsWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{"subscription{nothing}", "{", "{ping}"} {
+		got := whole(t, listen(t, serveStage(t, Options{}), query, "ann"))
+		if events := strings.Count(got, "event: next"); events != 1 || !strings.HasSuffix(got, "\n\nevent: complete\ndata: \n\n") {
+			t.Errorf("%s gives %s", query, got)
+		}
+		if strings.Contains(got, "errors") != (query != "{ping}") {
+			t.Errorf("%s gives %s", query, got)
+		}
+	}
+}
+
+func TestASilentStreamShowsThatItIsAlive(t *testing.T) {
+	t.Parallel()
+	server := serveStage(t, Options{Transport: &Transport{KeepAlive: 20 * time.Millisecond}})
+	text, _ := io.ReadAll(listen(t, server, "subscription{countdown(n: 1, delayMs: 500)}", "ann").Body)
+	if alive := strings.Count(string(text), ":\n\n"); alive < 5 {
+		t.Errorf("got %d signs of life in %s", alive, text)
+	}
+}
+
+func TestAStreamEndsWithTheToken(t *testing.T) {
+	t.Parallel()
+	got := whole(t, listen(t, serveStage(t, Options{}), "subscription{countdown(n: 9, delayMs: 200)}", "ann300"))
+	if !strings.Contains(got, `{"countdown":8}`) || strings.Contains(got, `{"countdown":7}`) {
+		t.Errorf("got %s", got)
+	}
+	if !strings.Contains(got, `"code":"UNAUTHENTICATED"`) || !strings.HasSuffix(got, "event: complete\ndata: \n\n") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAStreamEndsWithTheServerToBeResumed(t *testing.T) {
+	t.Parallel()
+	closing := make(chan struct{})
+	answer := listen(t, serveStage(t, Options{Closing: closing}), "subscription{countdown(n: 9, delayMs: 100)}", "ann")
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), "countdown") {
+	}
+	close(closing)
+	var rest []string
+	for lines.Scan() {
+		rest = append(rest, lines.Text())
+	}
+	if slices.Contains(rest, "event: complete") || len(rest) > 10 {
+		t.Errorf("got %q", rest)
+	}
+}
+
+func TestAReaderOfAStreamThatIsTooSlowIsDropped(t *testing.T) {
+	t.Parallel()
+	ended := make(chan time.Duration, 1)
+	h := stageHandler(Options{Transport: &Transport{WriteWait: 100 * time.Millisecond}})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		h.ServeHTTP(w, r)
+		ended <- time.Since(start)
+	}))
+	t.Cleanup(s.Close)
+	listen(t, s.URL, "subscription{floods}", "ann") // and read nothing
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the stream is still open")
+	}
+}
+
+func TestAPanicInAStreamEndsItAlone(t *testing.T) {
+	t.Parallel()
+	got := whole(t, listen(t, serveStage(t, Options{}), "subscription{panics}", "ann"))
+	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"INTERNAL"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAStreamTellsWhyItEnds(t *testing.T) {
+	t.Parallel()
+	server := serveStage(t, Options{})
+	got := whole(t, listen(t, server, "subscription{breaks}", "ann"))
+	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"UNAVAILABLE"`) || !strings.HasSuffix(got, "event: complete\ndata: \n\n") {
+		t.Errorf("got %s", got)
+	}
+	p := met(t, server, "ann")
+	p.subscribe("1", "subscription{breaks}")
+	if got := p.listen(); !strings.Contains(got, `"code":"UNAVAILABLE"`) {
+		t.Errorf("got %s", got)
+	}
+	p.hears(`{"id":"1","type":"complete"}`)
+}

@@ -1,0 +1,151 @@
+package resolvers
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"atrium/platform"
+)
+
+// readBody reads the request that a POST carries.
+func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, error) {
+	start := graphql.Now()
+	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	charset := parameters["charset"]
+	if err != nil || media != mediaJSON || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return nil, &refusal{http.StatusUnsupportedMediaType, badRequest("Content-Type", "must be application/json, in UTF-8")}
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, &refusal{http.StatusUnsupportedMediaType, badRequest("Content-Encoding", "must not be given: bodies are read as they are")}
+	}
+	body, err := e.wholeBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := decodeRequest(body)
+	if err != nil {
+		return nil, err
+	}
+	raw.Headers = r.Header
+	raw.ReadTime = graphql.TraceTiming{Start: start, End: graphql.Now()}
+	return raw, nil
+}
+
+func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if e.BodyBytes <= 0 {
+		return io.ReadAll(r.Body)
+	}
+	if r.ContentLength > e.BodyBytes { // is not read at all
+		return nil, &refusal{http.StatusRequestEntityTooLarge, beyond("bytes", int(e.BodyBytes), int(r.ContentLength))}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.BodyBytes))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, &refusal{http.StatusRequestEntityTooLarge, beyond("bytes", int(e.BodyBytes), int(e.BodyBytes)+1)}
+	case err != nil:
+		return nil, badRequest("body", "could not be read to its end")
+	}
+	return body, nil
+}
+
+// decodeRequest reads a request from JSON, as a POST and a websocket carry it.
+// Members that are not known are ignored, and of one that is given twice the
+// last counts, as encoding/json has it.
+func decodeRequest(body []byte) (*graphql.RawParams, error) {
+	if !utf8.Valid(body) {
+		return nil, badRequest("body", "must be UTF-8")
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
+		return nil, badRequest("body", "must be one request: batches are not served")
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil || members == nil {
+		return nil, badRequest("body", "must be a JSON object")
+	}
+	return requestOf(members)
+}
+
+// readQuery reads the request that the URL of a GET is.
+func readQuery(r *http.Request) (*graphql.RawParams, error) {
+	start := graphql.Now()
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, badRequest("query", "must be part of a well-formed URL")
+	}
+	members := map[string]json.RawMessage{}
+	for name, given := range values {
+		switch {
+		case len(given) > 1:
+			return nil, badRequest("query", "must be part of a URL in which each parameter is given once")
+		case !utf8.ValidString(given[0]):
+			return nil, badRequest("query", "must be part of a URL in UTF-8")
+		case given[0] == "":
+		case name == "variables" || name == "extensions":
+			members[name] = json.RawMessage(given[0])
+		default:
+			members[name], _ = json.Marshal(given[0]) // a string cannot fail
+		}
+	}
+	raw, err := requestOf(members)
+	if err != nil {
+		return nil, err
+	}
+	raw.Headers = r.Header
+	raw.ReadTime = graphql.TraceTiming{Start: start, End: graphql.Now()}
+	return raw, nil
+}
+
+// requestOf checks the types of all members; null is as good as absent.
+func requestOf(members map[string]json.RawMessage) (*graphql.RawParams, error) {
+	raw := &graphql.RawParams{}
+	var document string
+	var wrong []platform.Violation
+	for _, member := range []struct {
+		name string
+		into any
+		is   string
+	}{
+		{"query", &raw.Query, "a string"},
+		{"documentId", &document, "a string"},
+		{"operationName", &raw.OperationName, "a string"},
+		{"variables", &raw.Variables, "a JSON object"},
+		{"extensions", &raw.Extensions, "a JSON object"},
+	} {
+		if value, given := members[member.name]; given && decodeMember(value, member.into) != nil {
+			wrong = append(wrong, platform.Violation{Field: member.name, Description: "must be " + member.is})
+		}
+	}
+	switch {
+	case wrong != nil:
+		return nil, platform.Invalid(wrong...)
+	case document != "" && raw.Query != "":
+		return nil, badRequest("documentId", "cannot be given together with query")
+	case document != "":
+		nameDocument(raw, document)
+	case raw.Query == "" && raw.Extensions[persistedQuery] == nil:
+		return nil, badRequest("query", "is required")
+	}
+	return raw, nil
+}
+
+func decodeMember(value json.RawMessage, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber() // 2^53 and more stays what it is
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("more than one value")
+	}
+	return nil
+}
