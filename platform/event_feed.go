@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,8 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	return feed, err
 }
 
+var errExpired = inArea("events", Unauthenticated("the token has expired"))
+
 // Follow gives each event that the caller may see, in order, until ctx ends,
 // the caller's token expires, yield fails or enough were given. An event may
 // be seen by whoever may read its subject, at the moment it is given: grants
@@ -82,9 +85,17 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
 	if !f.actor.Expires.IsZero() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, f.actor.Expires)
+		ctx, cancel = context.WithDeadlineCause(ctx, f.actor.Expires, errExpired)
 		defer cancel()
 	}
+	err := f.follow(ctx, yield)
+	if errors.Is(context.Cause(ctx), errExpired) {
+		return errExpired
+	}
+	return err
+}
+
+func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 	for given := 0; ; {
 		changed := f.p.store.Changed()
 		events, err := f.next(ctx)

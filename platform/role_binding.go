@@ -352,8 +352,8 @@ func (s RoleBindings) notLastOwner(ctx context.Context, tx Tx, b *RoleBinding) e
 		return nil
 	}
 	owners, err := tx.RoleBindings().List(ctx, Query[RoleBindingFilter]{
-		Scope: scopeOf(Branch{Relation: Children, UID: root}), Filter: RoleBindingFilter{Role: OwnerRole},
-		Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems,
+		Scope: scopeOf(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: RoleBindingFilter{Group: root},
+		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})
 	if err != nil || len(owners.Items) > 1 {
 		return err

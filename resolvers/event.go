@@ -17,9 +17,7 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types []
 	events := make(chan *platform.Event)
 	go func() {
 		defer close(events)
-		// A feed that fails ends, as one whose token expires: its reader goes
-		// on from the last event that it got.
-		_ = feed.Follow(ctx, func(e *platform.Event) error {
+		err := feed.Follow(ctx, func(e *platform.Event) error {
 			select {
 			case events <- e:
 				return nil
@@ -27,6 +25,9 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types []
 				return ctx.Err()
 			}
 		})
+		if err != nil && ctx.Err() == nil {
+			endWith(ctx, err) // the reader can go on after the last event that it got
+		}
 	}()
 	return events, nil
 }

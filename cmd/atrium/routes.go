@@ -17,15 +17,16 @@ import (
 
 // routes says which handler answers which path. http.ServeMux would not do: it
 // cleans paths, and those of REST hold UIDs in more than one spelling.
-func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, logger *slog.Logger) http.Handler {
+func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, closing <-chan struct{}, logger *slog.Logger) http.Handler {
 	options := rest.Options{ServiceDomain: c.ServiceDomain, Logger: logger}
 	authenticated := auth.Middleware(verifier, options.WriteError)
 	endpoints := authenticated(rest.New(p, options))
-	graphql := resolvers.New(p, resolvers.Options{ServiceDomain: c.ServiceDomain, Logger: logger})
+	graph := c.graphqlFlags.options()
+	graph.ServiceDomain, graph.Logger, graph.Authorize, graph.Closing = c.ServiceDomain, logger, verifier.Authorize, closing
 	playground := c.playground(dev, logger)
 	alone := map[string]http.Handler{
 		"/":        playground,
-		"/graphql": authenticated(graphql),
+		"/graphql": authenticated(resolvers.New(p, graph)),
 		// Anyone may read what is in the source anyway.
 		"/graphql/schema": text(resolvers.SDL()),
 		"/livez":          health(func(context.Context) error { return nil }),

@@ -17,6 +17,7 @@ import (
 
 type serveCommand struct {
 	databaseFlags
+	graphqlFlags
 	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
 	Dev           bool     `help:"Development mode: demonstration data in an empty database, tokens by atrium token."`
 	Audience      []string `default:"${audience}" help:"Name of this service in the aud of tokens; several may be given."`
@@ -37,6 +38,7 @@ const defaultAudience = "atrium"
 
 func (c *serveCommand) check(f *faults) {
 	c.databaseFlags.check(f)
+	c.graphqlFlags.check(f)
 	checkAddress(f, "addr", c.Addr)
 	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
 		f.add("audience", "must not be empty")
@@ -68,7 +70,8 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	handler := c.handler(db, dev, logger)
+	closing := make(chan struct{})
+	handler := c.handler(db, dev, closing, logger)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return err
@@ -77,7 +80,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 		return errors.Join(err, listener.Close())
 	}
 	defer background(ctx, db.Run)()
-	return serve(ctx, listener, handler, logger)
+	return serve(ctx, listener, handler, func() { close(closing) }, logger)
 }
 
 // prepare opens the database, with its schema up to date.
@@ -128,13 +131,13 @@ func developmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer,
 	return auth.NewDevelopmentIssuer(key, nil)
 }
 
-// handler puts together what answers requests.
-func (c *serveCommand) handler(db *database, dev *development, logger *slog.Logger) http.Handler {
+// handler puts together what answers requests. Its streams end with closing.
+func (c *serveCommand) handler(db *database, dev *development, closing <-chan struct{}, logger *slog.Logger) http.Handler {
 	options := auth.Options{Directory: db, Audience: c.Audience, Issuers: c.TrustIssuer, AllowHosts: c.AllowHost, Logger: logger}
 	if dev != nil {
 		options.Development = dev.issuer
 	}
-	return guarded(c.routes(db.Platform, auth.New(options), dev, logger), c.ServiceDomain, logger)
+	return guarded(c.routes(db.Platform, auth.New(options), dev, closing, logger), c.ServiceDomain, logger)
 }
 
 // background runs work until ctx ends; what it gives waits for that.

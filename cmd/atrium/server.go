@@ -14,14 +14,15 @@ import (
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
-	writeTimeout      = 30 * time.Second
+	writeTimeout      = 35 * time.Second // GraphQL gives up after 30 and must still say so
 	idleTimeout       = 60 * time.Second
 	drainTimeout      = 10 * time.Second
 	maxHeaderBytes    = 64 << 10
 )
 
-// serve answers requests until ctx ends, and then those under way.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, logger *slog.Logger) error {
+// serve answers requests until ctx ends, and then those under way; closing ends
+// those that would not end by themselves.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, closing func(), logger *slog.Logger) error {
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -32,6 +33,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		MaxHeaderBytes: maxHeaderBytes - 4<<10,
 		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelDebug), // mostly clients that hang up
 	}
+	server.RegisterOnShutdown(closing)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	logger.Info("serving", "address", listener.Addr().String(), "version", version)
