@@ -35,8 +35,11 @@ func Migrate(ctx context.Context, url string) error {
 	return migrator(ctx, url, func(m *sqlstore.Migrator) error { return m.Up(ctx) })
 }
 
+// MigrationState tells of one migration.
+type MigrationState = sqlstore.MigrationState
+
 // Migrations tells which migrations have been applied.
-func Migrations(ctx context.Context, url string) (states []sqlstore.MigrationState, err error) {
+func Migrations(ctx context.Context, url string) (states []MigrationState, err error) {
 	err = migrator(ctx, url, func(m *sqlstore.Migrator) error {
 		states, err = m.Status(ctx)
 		return err

@@ -10,7 +10,6 @@ import (
 
 	"atrium/platform"
 	"atrium/store"
-	"atrium/store/sqlstore"
 )
 
 // databaseFlags say where the data is; every command but version has them.
@@ -74,7 +73,7 @@ func (d *databaseFlags) openExisting(ctx context.Context) (*database, error) {
 
 // migrations tells the state of a database that exists: a mistyped path must
 // not become a new file.
-func (d *databaseFlags) migrations(ctx context.Context) ([]sqlstore.MigrationState, error) {
+func (d *databaseFlags) migrations(ctx context.Context) ([]store.MigrationState, error) {
 	if path, embedded := d.file(); embedded {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("there is no database %s; `atrium serve` makes one, --database-url names another", path)

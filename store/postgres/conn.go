@@ -97,8 +97,12 @@ func (t transaction) Lock(ctx context.Context, name string) error {
 }
 
 // LockCounters waits for all who change counters, and keeps others out.
+// Counting every row then takes what it takes.
 func (t transaction) LockCounters(ctx context.Context) error {
-	_, err := t.tx.Exec(ctx, "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE")
+	_, err := t.tx.Exec(ctx, "SET LOCAL statement_timeout = 0")
+	if err == nil {
+		_, err = t.tx.Exec(ctx, "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE")
+	}
 	return translate(err)
 }
 

@@ -149,5 +149,5 @@ func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 	}
 	config := e.pool.Config().ConnConfig.Copy()
 	config.RuntimeParams["statement_timeout"] = "0" // an index takes what it takes
-	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, goose.WithSessionLocker(locker))
+	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, 1, goose.WithSessionLocker(locker))
 }

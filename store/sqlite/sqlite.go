@@ -45,6 +45,10 @@ var _ sqlstore.Engine = (*Engine)(nil)
 
 const readers = 8
 
+// migrationTries bounds how often processes that start at once on one file try
+// to bring it up to date.
+const migrationTries = 5
+
 // Open opens or creates the file at path.
 func Open(ctx context.Context, path string) (*Engine, error) {
 	writer, err := connect(path, "&_txlock=immediate")
@@ -111,5 +115,5 @@ func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	return sqlstore.NewMigrator(db, &dialect, goose.DialectSQLite3)
+	return sqlstore.NewMigrator(db, &dialect, goose.DialectSQLite3, migrationTries)
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -115,6 +116,11 @@ func (d deltas) count(kind byte, uid platform.UID, inTree, quietParent bool, slo
 		}
 		d.add(k, c)
 	}
+}
+
+// forget drops what was noted of a scope whose counters are gone.
+func (d deltas) forget(scope platform.UID) {
+	maps.DeleteFunc(d, func(k counterKey, _ counts) bool { return k.scope == string(scope) })
 }
 
 func (d deltas) add(k counterKey, c counts) {

@@ -56,9 +56,9 @@ type part struct {
 
 // A shape is what the branches of a part have in common.
 type shape struct {
-	column            string
-	root, inside, but bool
-	single            bool // every scope has this one branch only
+	column                   string
+	root, inside, below, but bool
+	single                   bool // every scope has this one branch only
 }
 
 // parts sorts the branches of scopes by how they are found. Scopes that need
@@ -73,7 +73,7 @@ func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, 
 		}
 		for _, b := range branches {
 			how, _ := r.reach(b, walk)
-			k := shape{how.column, how.root != "", how.inside != "", how.but != "", len(branches) == 1}
+			k := shape{how.column, how.root != "", how.inside != "", how.below, how.but != "", len(branches) == 1}
 			p := byShape[k]
 			if p == nil {
 				p = &part{shape: k}
@@ -99,7 +99,11 @@ func (p *part) in(s *statement) {
 		s.add(" AND t.root = substr(p.inside, 1, 40)")
 	}
 	if p.inside {
-		s.add(and + "t.uid >= p.inside AND t.uid < p.inside || '0'")
+		from := ">="
+		if p.below {
+			from = ">"
+		}
+		s.add(and + "t.uid " + from + " p.inside AND t.uid < p.inside || '0'")
 	}
 	if p.but {
 		s.add(" AND t.uid <> p.inside")
@@ -152,7 +156,7 @@ func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfor
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, ")
 		if sum := counterColumn(p.column); sum != "" && !filtered {
 			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE c.kind = " + strconv.Itoa(int(r.number)) + " AND c.scope = p.inside), 0)")
-			if r.selfEnclosed && sum == "n" && !p.but {
+			if r.selfEnclosed && sum == "n" && !p.but && !p.below {
 				s.add(" + 1")
 			}
 		} else {

@@ -37,7 +37,12 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 // EventsAfter reads the next events of organisations.
 func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
 	q := s.dialect.statement()
-	q.add("SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, e.body, e.time FROM event e WHERE e.root ?", uidList(roots))
+	q.add("SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, e.body, e.time FROM event e WHERE ")
+	if len(roots) == 1 {
+		q.add("e.root = ?", string(roots[0])) // an index has these in order
+	} else {
+		q.add("e.root ?", uidList(roots))
+	}
 	q.add(" AND (e.xact, e.seq) > (?, ?) AND "+s.dialect.Settled+" ORDER BY e.xact, e.seq LIMIT ?", after.Transaction, after.Number, int64(limit))
 	var events []*platform.Event
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {

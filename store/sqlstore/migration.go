@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -20,10 +21,13 @@ var migrationFiles embed.FS
 type Migrator struct {
 	db       *sql.DB
 	provider *goose.Provider
+	tries    int
 }
 
-// NewMigrator makes a Migrator, which owns db.
-func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, options ...goose.ProviderOption) (*Migrator, error) {
+// NewMigrator makes a Migrator, which owns db. tries is how often it tries:
+// once, where options lock other replicas out. Where nothing does, the one
+// that lost finds on its next try what another has done meanwhile.
+func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, options ...goose.ProviderOption) (*Migrator, error) {
 	migrations, err := migrations(dialect)
 	if err != nil {
 		return nil, err
@@ -33,7 +37,7 @@ func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, options ...
 	if err != nil {
 		return nil, err
 	}
-	return &Migrator{db, provider}, nil
+	return &Migrator{db, provider, tries}, nil
 }
 
 // migrations reads the files of SQL, in the words of a dialect.
@@ -64,8 +68,17 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 
 // Up applies what is missing. Several replicas may do it at once.
 func (m *Migrator) Up(ctx context.Context) error {
-	_, err := m.provider.Up(ctx)
-	return err
+	for try := 1; ; try++ {
+		_, err := m.provider.Up(ctx)
+		if err == nil || try == m.tries {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(try) * 100 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // MigrationState tells of one migration.

@@ -17,6 +17,7 @@ type reach struct {
 	key    string
 	root   platform.UID // if set: only rows of this organisation
 	inside platform.UID // if set: only UIDs within it
+	below  bool         // not inside itself
 	but    platform.UID // if set: not this row itself
 }
 
@@ -40,19 +41,17 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	case platform.OfArtifact:
 		return reach{column: "artifact_name", key: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.Within, platform.Below:
-		var r reach
-		if b.Relation == platform.Below && t.selfEnclosed {
-			r.but = b.UID
+		below, depth := b.Relation == platform.Below, b.UID.Depth()
+		if walk {
+			return reach{inside: b.UID, below: below}, true
 		}
-		depth := b.UID.Depth()
-		switch {
-		case walk:
-			r.inside = b.UID
-		case depth < len(enclosing):
-			r.column, r.key = enclosing[depth], string(b.UID)
-		default:
+		if depth >= len(enclosing) {
 			depth = len(enclosing) - 1
-			r.column, r.key, r.inside = enclosing[depth], string(b.UID.Enclosing(depth)), b.UID
+			return reach{column: enclosing[depth], key: string(b.UID.Enclosing(depth)), inside: b.UID, below: below}, true
+		}
+		r := reach{column: enclosing[depth], key: string(b.UID)}
+		if below && t.selfEnclosed {
+			r.but = b.UID
 		}
 		return r, true
 	default:
@@ -84,7 +83,7 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 		}
 		if r.inside != "" {
 			s.add(and)
-			if s.within(r.inside, o, after); o.byUID() {
+			if s.within(r, o, after); o.byUID() {
 				after = nil
 			}
 		}
@@ -104,8 +103,11 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 // within adds the condition that a UID lies within another and, where UIDs
 // are what rows are sorted by, after a position: one lower and one upper
 // bound, since SQLite starts at no more than one.
-func (s *statement) within(inside platform.UID, o ordering, after *platform.Position) {
-	from, low, high := ">=", string(inside), pastSubtree(inside)
+func (s *statement) within(r reach, o ordering, after *platform.Position) {
+	from, low, high := ">=", string(r.inside), pastSubtree(r.inside)
+	if r.below {
+		from = ">"
+	}
 	if after != nil && o.byUID() {
 		switch at := string(after.UID); {
 		case o.desc:

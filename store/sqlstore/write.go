@@ -222,6 +222,7 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 	case s.Affected == 0:
 		return nil, platform.ErrNotFound
 	}
+	w.tx.deltas.forget(uid)
 	w.tx.deltas.count(w.number, uid, w.enclosed != nil, w.quietParent, w.tx.slot, -1)
 	return rows[0], nil
 }

@@ -1,0 +1,164 @@
+package house
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A rule says which folders of this module a folder may import, and why no
+// others.
+type rule struct {
+	may []string
+	why string
+}
+
+const adapter = "an adapter decodes, calls one operation of the core and encodes; what it needs from another one, cmd passes in as a function, and the store would be a road around the rules"
+
+// rules are those of the house. A folder stands for those below it that have
+// no rule of their own.
+var rules = map[string]rule{
+	"platform":     {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
+	"graph":        {[]string{"platform", "graph/scalar"}, "it is generated from the schema, over the core's types"},
+	"graph/scalar": {[]string{"platform"}, "it is the leaf that the generated code stands on"},
+	"resolvers":    {[]string{"platform", "graph", "graph/scalar"}, adapter},
+	"rest":         {[]string{"platform"}, adapter},
+	"rpc":          {[]string{"platform", "rpc/gen"}, adapter},
+	"rpc/gen":      {[]string{"rpc/gen"}, "it is generated from schema/proto alone"},
+	"auth":         {[]string{"platform"}, adapter},
+	"events":       {[]string{"platform"}, adapter},
+	"ingest":       {[]string{"platform"}, adapter},
+	"client":       {[]string{"rpc/gen"}, "whoever uses the service must not have to take the service with it"},
+	"web":          {nil, "pages know no more of the service than its URLs"},
+	"store": {[]string{"platform", "store/postgres", "store/sqlite", "store/sqlstore"},
+		"it only picks the engine"},
+	"store/postgres":  {[]string{"platform", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
+	"store/sqlite":    {[]string{"platform", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
+	"store/sqlstore":  {[]string{"platform"}, "the SQL that engines share knows none of them"},
+	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
+	"cmd": {[]string{"platform", "resolvers", "rest", "rpc", "auth", "events", "ingest", "web", "store"},
+		"it puts the parts together, and reaches into none of them"},
+	"internal/house": {nil, "it looks at the house from outside"},
+}
+
+// Tests run on real engines, and ask the core what came of it. Beyond that
+// the rule of their folder holds for them too.
+var testsMay = map[string][]string{
+	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
+	"resolvers":      {"graph"}, // whose executable schema they run
+	"internal/house": {"platform", "store/storetest"},
+}
+
+// ruleOf finds the rule of a folder.
+func ruleOf(folder string) (name string, found bool) {
+	for name = folder; name != "."; name = parent(name) {
+		if _, found = rules[name]; found {
+			return name, true
+		}
+	}
+	return folder, false
+}
+
+func parent(folder string) string {
+	if i := strings.LastIndexByte(folder, '/'); i > 0 {
+		return folder[:i]
+	}
+	return "."
+}
+
+func TestEveryFolderImportsOnlyWhatTheHouseAllows(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		name, found := ruleOf(f.folder)
+		if !found {
+			t.Errorf("%s: the house has no rule for this folder; say in imports_test.go what it may import, and why", f.path)
+			continue
+		}
+		may := append([]string{name}, rules[name].may...)
+		if f.test {
+			may = slices.Concat(may, testsMay[""], testsMay[name])
+		}
+		for _, imported := range f.imports {
+			of, ours := strings.CutPrefix(imported, "atrium/")
+			if ours && of != f.folder && !slices.Contains(may, of) {
+				t.Errorf("%s imports %s: %s may import %s, since %s", f.path, imported, name, orNothing(may[1:]), rules[name].why)
+			}
+		}
+	}
+}
+
+func orNothing(folders []string) string {
+	if len(folders) == 0 {
+		return "nothing of this module"
+	}
+	return strings.Join(folders, ", ")
+}
+
+// What is outside of the standard library has a dot in the first part of its
+// path.
+func thirdParty(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	return strings.Contains(first, ".")
+}
+
+func TestTheCoreUsesTheStandardLibraryOnly(t *testing.T) {
+	t.Parallel()
+	drivers := []string{"github.com/jackc/pgx/v5/stdlib"} // by which its tests look at what is stored
+	for _, f := range sources(t) {
+		for _, imported := range f.imports {
+			if allowed := f.test && slices.Contains(drivers, imported); f.folder == "platform" && thirdParty(imported) && !allowed {
+				t.Errorf("%s imports %s: the core must build, and be understood, with nothing but Go", f.path, imported)
+			}
+			if f.folder == "platform" && !f.test && (imported == "net/http" || strings.HasPrefix(imported, "database/")) {
+				t.Errorf("%s imports %s: the core knows neither a protocol nor an engine", f.path, imported)
+			}
+		}
+	}
+}
+
+func TestOnlyTheStoreSpeaksSQL(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		if f.test || strings.HasPrefix(f.folder, "store") {
+			continue
+		}
+		for _, imported := range f.imports {
+			for _, sql := range []string{"database/sql", "github.com/jackc/pgx", "modernc.org/sqlite", "github.com/pressly/goose"} {
+				if strings.HasPrefix(imported, sql) {
+					t.Errorf("%s imports %s: SQL outside of the store would be a road around the core's permissions", f.path, imported)
+				}
+			}
+		}
+	}
+}
+
+func TestTestingCodeStaysInTests(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		for _, imported := range f.imports {
+			if !f.test && f.folder != "store/storetest" && (imported == "testing" || strings.HasPrefix(imported, "testing/") && imported != "testing/fstest" || imported == "atrium/store/storetest") {
+				t.Errorf("%s imports %s: it would be built into the program", f.path, imported)
+			}
+		}
+	}
+}
+
+func TestEveryRuleIsOfAFolderOfTheHouse(t *testing.T) {
+	t.Parallel()
+	// Planned by 1-house.md, not built yet.
+	later := []string{"rpc", "rpc/gen", "events", "client"}
+	for _, name := range slices.Sorted(maps.Keys(rules)) {
+		if exists(name) == slices.Contains(later, name) {
+			t.Errorf("%s: exists is %t; keep the list of later folders true", name, exists(name))
+		}
+		for _, other := range rules[name].may {
+			if _, ok := rules[other]; !ok {
+				t.Errorf("%s may import %s, which has no rule", name, other)
+			}
+		}
+		if rules[name].why == "" {
+			t.Errorf("%s has a rule without a reason", name)
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package house
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// What is in these tests is written down elsewhere too: in clients, in stored
+// rows, in page tokens that are out there. It is never changed and never given
+// a second meaning; new lines may be added.
+
+// core makes a platform with one organisation, and the actor of its owner.
+func core(t *testing.T) (*platform.Platform, *platform.Actor) {
+	t.Helper()
+	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const issuer, subject = "https://issuer.example.com", "owner"
+	if _, err := p.Groups.Bootstrap(t.Context(), "acme", issuer, subject); err != nil {
+		t.Fatal(err)
+	}
+	owner, err := p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, owner
+}
+
+// A row is a capability as reference/capabilities.md has it.
+type row struct {
+	name, wire string
+	number     int
+	roles      []string
+}
+
+// capabilityTable reads the copy of reference/capabilities.md.
+func capabilityTable(t *testing.T) (rows []row, roles []string) {
+	t.Helper()
+	for line := range strings.Lines(read(t, "platform/testdata/capabilities.md")) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case cells[0] == "capability":
+			roles = cells[3:]
+		case roles != nil && strings.Contains(cells[0], "."):
+			r := row{name: cells[0], wire: cells[1]}
+			var err error
+			if r.number, err = strconv.Atoi(cells[2]); err != nil {
+				t.Fatal(err)
+			}
+			for i, cell := range cells[3:] {
+				if cell == "x" {
+					r.roles = append(r.roles, roles[i])
+				}
+			}
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) != 43 || len(roles) != 8 {
+		t.Fatalf("the table has %d capabilities and %d roles", len(rows), len(roles))
+	}
+	return rows, roles
+}
+
+func TestCapabilitiesAreThoseOfTheTable(t *testing.T) {
+	t.Parallel()
+	rows, _ := capabilityTable(t)
+	all := platform.Capabilities()
+	if len(all) != len(rows) {
+		t.Errorf("there are %d capabilities, the table has %d", len(all), len(rows))
+	}
+	numbers := map[int]platform.Capability{}
+	for _, r := range rows {
+		c, err := platform.ParseCapability(r.wire)
+		if err != nil || string(c) != r.name || c.WireName() != r.wire || c.Number() != r.number || !slices.Contains(all, c) {
+			t.Errorf("%s is %s, %s, %d (%v), want %s, %s, %d", r.wire, c, c.WireName(), c.Number(), err, r.name, r.wire, r.number)
+		}
+	}
+	for _, c := range all {
+		if other, taken := numbers[c.Number()]; taken {
+			t.Errorf("%s and %s have the number %d", c, other, c.Number())
+		}
+		numbers[c.Number()] = c
+	}
+}
+
+// Every constant of the source is in the ledger: one that is not would be a
+// capability that no role can hold.
+func TestEveryCapabilityThatIsNamedIsInTheLedger(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`(?m)^\s+(Cap\w+)\s+Capability = "([a-z._]+)"$`).FindAllStringSubmatch(read(t, "platform/capability.go"), -1)
+	if len(named) != len(platform.Capabilities()) {
+		t.Errorf("%d are named, %d in the ledger", len(named), len(platform.Capabilities()))
+	}
+	for _, m := range named {
+		if _, err := platform.ParseCapability(m[2]); err != nil {
+			t.Errorf("%s is not in the ledger", m[1])
+		}
+	}
+}
+
+// The UIDs of built-in roles are in every binding that is stored.
+var builtInUIDs = map[string]platform.UID{
+	"viewer":                      "fd3e96b609167d999bf93771df5bc582d05ea961",
+	"editor":                      "e39bd869953ef09043c4560eed5eba4b2e482cdf",
+	"owner":                       "7872e984573b3a80d1d5dcf9ac7fd799d10a760c",
+	"console_viewer":              "f8b2a6e5a07b5469bd4e5251a00caba4417a5359",
+	"registry.pull":               "8796e4182e21cccdbd8ea824f1d05487610c7285",
+	"registry.push":               "4d7e4966448f57e21277e0f49b85233752e6adb7",
+	"registry.pull_token_creator": "6bf4ec17225ae31b1243a81342d2d05aae4f2b91",
+	"advisories.viewer":           "274c2757bf1f9625c4b24477eb196090661a86f9",
+}
+
+func TestBuiltInRolesHoldWhatTheTableSays(t *testing.T) {
+	t.Parallel()
+	rows, roles := capabilityTable(t)
+	p, owner := core(t)
+	ctx := platform.WithActor(t.Context(), owner)
+	page, err := p.Roles.List(ctx, platform.ListRequest[platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}})
+	if err != nil || len(page.Items) != len(roles) {
+		t.Fatalf("there are %d built-in roles, the table has %d (%v)", len(page.Items), len(roles), err)
+	}
+	for _, role := range page.Items {
+		if role.UID != builtInUIDs[role.Name] || !platform.IsBuiltInRole(role.UID) || !slices.Contains(roles, role.Name) {
+			t.Errorf("%s has the UID %s", role.Name, role.UID)
+		}
+		for _, r := range rows {
+			if got, want := slices.Contains(role.Capabilities, platform.Capability(r.name)), slices.Contains(r.roles, role.Name); got != want {
+				t.Errorf("%s holds %s: %t, want %t", role.Name, r.name, got, want)
+			}
+		}
+	}
+}
+
+// A kind as it is written down: its number stands in counters and page tokens,
+// and the place of each order field in the tokens.
+type kindEntry struct {
+	number                    byte
+	name, plural, area, event string
+	orders                    string
+}
+
+var kindLedger = []kindEntry{
+	{1, "Group", "groups", "iam", "iam.group", "name create_time update_time uid"},
+	{2, "Identity", "identities", "iam", "iam.identity", "name create_time update_time uid last_seen_time"},
+	{3, "Role", "roles", "iam", "iam.roles", "name create_time update_time uid"},
+	{4, "RoleBinding", "roleBindings", "iam", "iam.rolebindings", "create_time uid"},
+	{5, "Repo", "repos", "registry", "platform.registry.repo", "name create_time update_time uid"},
+	{6, "Tag", "tags", "registry", "platform.registry.tag", "name create_time update_time uid"},
+	{7, "Advisory", "advisories", "vulnerabilities", "vulnerabilities.advisory", "advisory_id artifact_name create_time update_time uid"},
+	{8, "VulnerabilityMetadata", "vulnerabilityMetadata", "advisory", "", "uid"},
+	{9, "Subscription", "subscriptions", "events", "events.subscription", "uid create_time update_time"},
+}
+
+// kinds describes every kind of the core.
+func kinds(t *testing.T) []kindEntry {
+	t.Helper()
+	p, _ := core(t)
+	all := []kindEntry{
+		entry(p.Groups.Kind()), entry(p.Identities.Kind()), entry(p.Roles.Kind()), entry(p.RoleBindings.Kind()), entry(p.Repos.Kind()),
+		entry(p.Tags.Kind()), entry(p.Advisories.Kind()), entry(p.Vulnerabilities.Kind()), entry(p.Subscriptions.Kind()),
+	}
+	if declared := len(kindFiles(t)) - 1; declared != len(all) { // images are no Kind
+		t.Errorf("platform declares %d kinds, this test knows %d", declared, len(all))
+	}
+	return all
+}
+
+func entry[T any](k *platform.Kind[T]) kindEntry {
+	orders := make([]string, len(k.Orders))
+	for i, o := range k.Orders {
+		orders[i] = o.Name
+	}
+	return kindEntry{k.Number, k.Name, k.Plural, k.Area, k.Event, strings.Join(orders, " ")}
+}
+
+// areas lists the kinds of each domain.
+func areas(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	for _, k := range kinds(t) {
+		found[k.area] = append(found[k.area], k.name)
+	}
+	return found
+}
+
+func TestKindsKeepTheirNumbersAndNames(t *testing.T) {
+	t.Parallel()
+	numbers := map[byte]string{}
+	for _, k := range kinds(t) {
+		if other, taken := numbers[k.number]; taken || k.number == 0 {
+			t.Errorf("%s has the number %d, as %q", k.name, k.number, other)
+		}
+		numbers[k.number] = k.name
+		i := slices.IndexFunc(kindLedger, func(e kindEntry) bool { return e.number == k.number })
+		if i < 0 {
+			t.Errorf("%s is not in the ledger: write it down there", k.name)
+			continue
+		}
+		want := kindLedger[i]
+		if !strings.HasPrefix(k.orders+" ", want.orders+" ") {
+			t.Errorf("%s: the order fields are %q, tokens that are out there count them as %q", k.name, k.orders, want.orders)
+		}
+		if k.orders = want.orders; k != want {
+			t.Errorf("number %d is %+v, the ledger has %+v", k.number, k, want)
+		}
+	}
+}
+
+// The store numbers the kinds of its counters by itself.
+func TestCountersHaveTheNumbersOfTheirKinds(t *testing.T) {
+	t.Parallel()
+	numbered := regexp.MustCompile(`name: "\w+", number: (\d+),`)
+	seen := map[string]string{}
+	for _, kind := range kindFiles(t) {
+		m := numbered.FindStringSubmatch(read(t, "store/sqlstore/"+kind+".go"))
+		if m == nil {
+			if kind != "image" { // which is not counted
+				t.Errorf("store/sqlstore/%s.go has no number", kind)
+			}
+			continue
+		}
+		of := regexp.MustCompile(`Number: ` + m[1] + `\b`)
+		if !of.MatchString(read(t, "platform/"+kind+".go")) {
+			t.Errorf("store/sqlstore/%s.go has the number %s, and platform/%s.go another", kind, m[1], kind)
+		}
+		if seen[m[1]] != "" {
+			t.Errorf("%s and %s both count as %s", seen[m[1]], kind, m[1])
+		}
+		seen[m[1]] = kind
+	}
+}
+
+// What each version of a page token holds. A version is never changed: a new
+// one gets the next number and a line here.
+var tokenLedger = map[int]string{1: "version, order, time of issue, UID, value of the order field"}
+
+func TestThePageTokenVersionIsTheNewestOfTheLedger(t *testing.T) {
+	t.Parallel()
+	m := regexp.MustCompile(`tokenVersion = (\d+)\n`).FindStringSubmatch(read(t, "platform/page.go"))
+	if m == nil {
+		t.Fatal("platform/page.go names no version")
+	}
+	if version, _ := strconv.Atoi(m[1]); version != len(tokenLedger) || tokenLedger[version] == "" {
+		t.Errorf("version %d is not the newest of %v", version, tokenLedger)
+	}
+}
+
+func TestEventTypesAreThoseOfTheWire(t *testing.T) {
+	t.Parallel()
+	wire := read(t, "platform/testdata/wire.txt")
+	for _, k := range kinds(t) {
+		for operation, verb := range map[string]string{"Create": "created", "Update": "updated", "Delete": "deleted", "BatchCreate": "created.batch"} {
+			name := operation + k.name
+			if operation == "BatchCreate" {
+				name += "s"
+			}
+			rpc := regexp.MustCompile(`(?m)^RPC ` + name + ` .*<prefix>\.(\S+) `).FindStringSubmatch(wire)
+			if rpc == nil {
+				continue
+			}
+			if want := fmt.Sprintf("%s.%s.v1", k.event, verb); rpc[1] != want {
+				t.Errorf("%s records %s, the wire says %s", name, want, rpc[1])
+			}
+		}
+	}
+	if !strings.Contains(read(t, "platform/event.go"), `eventPrefix = "dev.atrium.api."`) {
+		t.Error("the prefix of event types has changed")
+	}
+}

@@ -1,0 +1,102 @@
+// Package house holds tests of how the program is built: who may import whom,
+// what stands on which floor, which names and numbers never change. It has no
+// code of its own.
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// root is the module's folder.
+const root = "../.."
+
+// A sourceFile is one Go file of the module.
+type sourceFile struct {
+	path    string // from the root
+	folder  string
+	test    bool
+	ast     *ast.File
+	imports []string
+}
+
+// generated reports whether no one edits the file.
+func (f sourceFile) generated() bool { return ast.IsGenerated(f.ast) }
+
+// skipped are folders that hold no source of this module: other modules, and
+// what is downloaded or built.
+var skipped = []string{".git", "node_modules", "bin", "dist", "tools", "testdata"}
+
+// walk calls each with every file of the module.
+func walk(t *testing.T, each func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains(skipped, entry.Name()):
+			return filepath.SkipDir
+		case entry.Type().IsRegular():
+			relative, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			each(filepath.ToSlash(relative))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sources parses every Go file of the module.
+func sources(t *testing.T) []sourceFile {
+	t.Helper()
+	var all []sourceFile
+	walk(t, func(path string) {
+		if !strings.HasSuffix(path, ".go") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sourceFile{path: path, folder: filepath.ToSlash(filepath.Dir(path)), test: strings.HasSuffix(path, "_test.go"), ast: file}
+		for _, i := range file.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.imports = append(s.imports, name)
+		}
+		all = append(all, s)
+	})
+	if len(all) < 100 {
+		t.Fatalf("only %d Go files are found from %s", len(all), root)
+	}
+	return all
+}
+
+// read reads a file of the module.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(filepath.Join(root, path))
+	return err == nil
+}
