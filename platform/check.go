@@ -22,15 +22,15 @@ var (
 	digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
-// name checks a required name against a pattern.
-func (v *violations) name(field, s string, pattern *regexp.Regexp) {
+// name checks the name of a resource against a pattern.
+func (v *violations) name(s string, pattern *regexp.Regexp) {
 	switch {
 	case s == "":
-		v.add(field, "is required")
+		v.add("name", "is required")
 	case len(s) > maxNameBytes:
-		v.add(field, "must be at most %d bytes", maxNameBytes)
+		v.add("name", "must be at most %d bytes", maxNameBytes)
 	case !pattern.MatchString(s):
-		v.add(field, "must match %s", pattern)
+		v.add("name", "must match %s", pattern)
 	}
 }
 

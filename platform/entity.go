@@ -4,13 +4,29 @@ package platform
 // and come back with.
 type Entity interface{ IsEntity() }
 
-// IsEntity marks the kinds that have one.
-func (*Group) IsEntity()         {}
-func (*Identity) IsEntity()      {} //nolint:revive // one comment says it for all
-func (*Role) IsEntity()          {} //nolint:revive // as above
-func (*RoleBinding) IsEntity()   {} //nolint:revive // as above
-func (*Repo) IsEntity()          {} //nolint:revive // as above
-func (*Tag) IsEntity()           {} //nolint:revive // as above
-func (*Advisory) IsEntity()      {} //nolint:revive // as above
-func (*Vulnerability) IsEntity() {} //nolint:revive // as above
-func (*Subscription) IsEntity()  {} //nolint:revive // as above
+// IsEntity marks an entity.
+func (*Group) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Identity) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Role) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*RoleBinding) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Repo) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Tag) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Advisory) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Vulnerability) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Subscription) IsEntity() {}

@@ -70,7 +70,7 @@ var groupKind = Kind[Group]{
 	},
 	Check: func(g *Group, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name("name", g.Name, namePattern)
+			v.name(g.Name, namePattern)
 		}
 		if changed("description") {
 			v.line("description", g.Description)

@@ -107,7 +107,7 @@ var identityKind = Kind[Identity]{
 	Stamp:        func(i *Identity, uid UID, now Time) { i.UID, i.CreateTime, i.UpdateTime = uid, now, now },
 	Check: func(i *Identity, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name("name", i.Name, namePattern)
+			v.name(i.Name, namePattern)
 		}
 		if changed("description") {
 			v.line("description", i.Description)

@@ -48,7 +48,8 @@ const (
 	PartTotal
 )
 
-func (p Parts) has(q Parts) bool { return p == 0 || p&q != 0 }
+// Has reports whether part is asked for.
+func (p Parts) Has(part Parts) bool { return p == 0 || p&part != 0 }
 
 // A ListRequest asks for one page of resources with filter F.
 type ListRequest[F any] struct {
@@ -163,10 +164,11 @@ func (t token) bytes() []byte {
 	b = append(b, packUID(t.UID)...)
 	switch value := t.Value.(type) {
 	case Time:
-		return binary.AppendVarint(append(b, 't'), value.UnixMilli())
-	default:
-		return append(append(b, 's'), value.(string)...)
+		b = binary.AppendVarint(append(b, 't'), value.UnixMilli())
+	case string:
+		b = append(append(b, 's'), value...)
 	}
+	return b
 }
 
 func parseToken(b []byte) (t token, err error) {

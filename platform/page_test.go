@@ -39,6 +39,9 @@ func TestATokenComesBackAsItWasSealed(t *testing.T) {
 	} {
 		for _, desc := range []bool{false, true} {
 			in := token{issued: tokenTime.Time, order: 3, desc: desc, Position: p}
+			if s.seal(in, ofRepos) != s.seal(in, ofRepos) {
+				t.Errorf("%v has two tokens", in)
+			}
 			got, err := s.open(s.seal(in, ofRepos), ofRepos)
 			if err != nil || got.Position != p || got.order != 3 || got.desc != desc || !got.issued.Equal(in.issued) {
 				t.Errorf("%v came back as %v (%v)", in, got, err)

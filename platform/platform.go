@@ -113,12 +113,12 @@ func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
 }
 
 // ensureKeys gives the keys of a purpose, of which there is at least one.
-func (p *Platform) ensureKeys(ctx context.Context, purpose string, make func() ([]byte, error)) ([]Key, error) {
+func (p *Platform) ensureKeys(ctx context.Context, purpose string, newKey func() ([]byte, error)) ([]Key, error) {
 	keys, err := p.store.Keys(ctx, purpose)
 	if err != nil || len(keys) > 0 {
 		return keys, err
 	}
-	material, err := make()
+	material, err := newKey()
 	if err != nil {
 		return nil, err
 	}

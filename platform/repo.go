@@ -86,7 +86,7 @@ var repoKind = Kind[Repo]{
 	Stamp:        func(r *Repo, uid UID, now Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
 	Check: func(r *Repo, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name("name", r.Name, repoPattern)
+			v.name(r.Name, repoPattern)
 		}
 		if changed("description") {
 			v.line("description", r.Description)

@@ -105,7 +105,7 @@ var roleKind = Kind[Role]{
 	Stamp:        func(r *Role, uid UID, now Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
 	Check: func(r *Role, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name("name", r.Name, namePattern)
+			v.name(r.Name, namePattern)
 		}
 		if changed("description") {
 			v.line("description", r.Description)

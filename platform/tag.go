@@ -90,7 +90,7 @@ var tagKind = Kind[Tag]{
 	},
 	Check: func(t *Tag, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name("name", t.Name, tagPattern)
+			v.name(t.Name, tagPattern)
 		}
 		switch {
 		case !changed("digest"):

@@ -54,7 +54,7 @@ func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
 	case strings.HasPrefix(url, "sqlite:"):
 		return sqlite.Open(ctx, strings.TrimPrefix(url, "sqlite:"))
 	default:
-		return nil, fmt.Errorf("database URL must start with postgres:// or sqlite:")
+		return nil, fmt.Errorf("database URL must start with postgres:// or with sqlite")
 	}
 }
 

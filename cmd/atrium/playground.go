@@ -2,7 +2,7 @@ package main
 
 import (
 	"embed"
-	"fmt"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
@@ -36,12 +36,20 @@ func (c *serveCommand) playground(dev *development, logger *slog.Logger) http.Ha
 func examples(group platform.UID) []web.Example {
 	return []web.Example{
 		{Name: "Overview", Query: example("overview")},
-		{Name: "Repo", Query: example("repo"), Variables: `{ "name": "billing" }`},
-		{Name: "Access", Query: example("access")},
+		{Name: "Repo", Query: example("repo"), Variables: variables("name", "billing")},
+		{Name: "Access", Query: example("access"), Variables: variables("group", group)},
+		{Name: "Stale", Query: example("stale"), Variables: variables("since", time.Now().UTC().Format(time.RFC3339))},
 		{Name: "Advisories", Query: example("advisories")},
-		{Name: "New repo", Query: example("new_repo"), Variables: fmt.Sprintf(
-			`{ "input": { "parent": %q, "name": "greeter", "description": "Says hello" } }`, group)},
+		{Name: "Changes", Query: example("changes")},
+		{Name: "New repo", Query: example("new_repo"), Variables: variables("input", map[string]any{
+			"parent": group, "name": "greeter", "description": "Says hello",
+		})},
 	}
+}
+
+func variables(name string, value any) string {
+	text, _ := json.MarshalIndent(map[string]any{name: value}, "", "  ") // plain data: it cannot fail
+	return string(text)
 }
 
 //go:embed examples

@@ -40,6 +40,9 @@ func TestEveryExampleOfThePlaygroundAnswersWithSomething(t *testing.T) {
 		server := start(t, url, "--dev")
 		token := strings.TrimSpace(on(t, url, "token"))
 		for _, example := range examples(platform.UID(demoUID(t, server))) {
+			if strings.Contains(example.Query, "subscription ") {
+				continue // it answers when something changes
+			}
 			data := map[string]any{}
 			server.query(token, example.Query, example.Variables, &data)
 			if where := empty(data); where != "" {

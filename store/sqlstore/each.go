@@ -16,10 +16,10 @@ func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes 
 	found := make([]platform.Rows[T], len(scopes))
 	parts, rest := r.parts(scopes, r.walks(q))
 	var run []*Statement
-	if len(parts) > 0 && has(q.Parts, platform.PartItems) {
+	if len(parts) > 0 && q.Parts.Has(platform.PartItems) {
 		run = append(run, r.pages(q, parts, found))
 	}
-	if len(parts) > 0 && has(q.Parts, platform.PartTotal) {
+	if len(parts) > 0 && q.Parts.Has(platform.PartTotal) {
 		run = append(run, r.totals(q, parts, found))
 	}
 	if len(run) > 0 {

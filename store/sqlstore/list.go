@@ -84,7 +84,7 @@ func (r reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.R
 	var items []*T
 	var run []*Statement
 	far := q.Skip > farSkip && q.From == nil
-	if far || has(q.Parts, platform.PartTotal) {
+	if far || q.Parts.Has(platform.PartTotal) {
 		run = append(run, r.total(q, &found.Total))
 	}
 	if far {
@@ -93,7 +93,7 @@ func (r reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.R
 		}
 		return r.farPage(ctx, q, found)
 	}
-	if has(q.Parts, platform.PartItems) {
+	if q.Parts.Has(platform.PartItems) {
 		for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
 			run = append(run, r.page(q, branches, &items))
 		}
@@ -108,8 +108,6 @@ func (r reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.R
 	found.Items, found.More = cut(items, q.Limit, q.Backward)
 	return found, nil
 }
-
-func has(parts, part platform.Parts) bool { return parts == 0 || parts&part != 0 }
 
 // cut takes the one row more that was read away again, and turns what was
 // read backward.
@@ -128,7 +126,7 @@ func cut[T any](items []*T, limit int, backward bool) ([]*T, bool) {
 // nearer.
 func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found platform.Rows[T]) (platform.Rows[T], error) {
 	total := int(found.Total)
-	if q.Skip >= total || !has(q.Parts, platform.PartItems) {
+	if q.Skip >= total || !q.Parts.Has(platform.PartItems) {
 		return found, nil
 	}
 	limit := min(q.Limit, total-q.Skip)
@@ -240,11 +238,13 @@ func (r reader[T, F]) compare(order platform.Order, backward bool) func(a, b *T)
 	}
 }
 
+// compareStored compares two values of one column.
 func compareStored(a, b any) int {
-	switch a := a.(type) {
-	case platform.Time:
-		return a.Compare(b.(platform.Time).Time)
-	default:
-		return strings.Compare(a.(string), b.(string))
+	if x, ok := a.(platform.Time); ok {
+		y, _ := b.(platform.Time)
+		return x.Compare(y.Time)
 	}
+	x, _ := a.(string)
+	y, _ := b.(string)
+	return strings.Compare(x, y)
 }

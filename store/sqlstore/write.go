@@ -147,7 +147,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	set := 0
 	for _, c := range slices.Concat(w.columns, w.writeOnly) {
 		name, own := c.own()
-		if !own || !(name == "update_time" || c.field != "" && slices.Contains(fields, c.field)) {
+		if written := name == "update_time" || c.field != "" && slices.Contains(fields, c.field); !own || !written {
 			continue
 		}
 		if set++; set > 1 {
