@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,9 @@ func TestEveryExampleOfThePlaygroundAnswersWithSomething(t *testing.T) {
 	})
 }
 
+// optional are fields that may well be null.
+var optional = []string{"description", "fixed", "image", "lastSeenTime"}
+
 // empty finds a list without anything, or null.
 func empty(value any) (where string) {
 	switch value := value.(type) {
@@ -59,7 +63,7 @@ func empty(value any) (where string) {
 		return ": null"
 	case map[string]any:
 		for key, v := range value {
-			if in := empty(v); in != "" && key != "description" && key != "fixed" && key != "image" {
+			if in := empty(v); in != "" && !slices.Contains(optional, key) {
 				return "." + key + in
 			}
 		}
