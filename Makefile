@@ -61,10 +61,11 @@ generate: ## Generate the GraphQL layer from the schema
 
 # Generating comes last: a generator may tidy go.mod, which would hide what the check before it is for.
 .PHONY: verify
-verify: ## Check formatting, vet, go.mod, and that the generated files are those of the sources
+verify: ## Check formatting, vet, go.mod, that the generated files are those of the sources, and what breaks clients
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt these:"; echo "$$unformatted"; exit 1; }
 	go mod tidy -diff
 	go vet ./...
+	go run ./internal/schemadiff
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- $(GENERATED)
 	@untracked=$$(git ls-files --others --exclude-standard -- $(GENERATED)); \

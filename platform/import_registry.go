@@ -135,25 +135,29 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 
 // imported reads the tags of these names in these repos.
 func (s Tags) imported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*ImportedTag, error) {
-	var names []string
-	var scope Scope
-	seen := map[UID]bool{}
-	for _, t := range like {
-		names = append(names, t.Name)
-		if !seen[t.Repo] {
-			seen[t.Repo] = true
-			scope.branches = append(scope.branches, Branch{Relation: Children, UID: t.Repo})
-		}
+	names := make([]TagName, len(like))
+	for i, t := range like {
+		names[i] = TagName{t.Repo, t.Name}
 	}
-	there, err := tx.Tags().List(ctx, Query[TagFilter]{
-		Scope: scope, Filter: TagFilter{Names: names}, Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems,
-	})
-	found := make([]*ImportedTag, len(there.Items))
-	for i, t := range there.Items {
+	there, err := tx.TagsNamed(ctx, TagNames{names})
+	found := make([]*ImportedTag, len(there))
+	for i, t := range there {
 		found[i] = &ImportedTag{t.UID.Parent(), *t}
 	}
 	return found, err
 }
+
+// A TagName names a tag.
+type TagName struct {
+	Repo UID
+	Name string
+}
+
+// TagNames are tags that the caller may read.
+type TagNames struct{ names []TagName }
+
+// Names lists them.
+func (n TagNames) Names() []TagName { return n.names }
 
 // existingRepos reads which repos of records are there, and gives a check that
 // a record's is.

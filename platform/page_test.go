@@ -39,7 +39,7 @@ func TestATokenComesBackAsItWasSealed(t *testing.T) {
 	} {
 		for _, desc := range []bool{false, true} {
 			in := token{issued: tokenTime.Time, order: 3, desc: desc, Position: p}
-			if s.seal(in, ofRepos) != s.seal(in, ofRepos) {
+			if first, second := s.seal(in, ofRepos), s.seal(in, ofRepos); first != second {
 				t.Errorf("%v has two tokens", in)
 			}
 			got, err := s.open(s.seal(in, ofRepos), ofRepos)

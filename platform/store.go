@@ -83,6 +83,10 @@ type Reader interface {
 	// out.
 	Images(ctx context.Context, keys ImageKeys) ([]*Image, error)
 
+	// TagsNamed reads the tags of (repo, name) pairs; missing ones are left
+	// out.
+	TagsNamed(ctx context.Context, names TagNames) ([]*Tag, error)
+
 	// Readmes reads the readmes of repos; missing repos are left out.
 	Readmes(ctx context.Context, keys Keys) ([]*Readme, error)
 }

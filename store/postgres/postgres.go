@@ -25,8 +25,8 @@ var dialect = sqlstore.Dialect{
 	// As a join: an array behind other columns of an index would rather be
 	// looked for in all that those find.
 	Among: func(n string) string { return "IN (SELECT unnest(" + n + "::text[]))" },
-	Parents: func(n, m string) string {
-		return "unnest(" + n + "::text[], " + m + "::text[]) WITH ORDINALITY p(k, inside, i)"
+	Parents: func(arg func(any) string, keys, insides []string) string {
+		return "unnest(" + arg(keys) + "::text[], " + arg(insides) + "::text[]) WITH ORDINALITY p(k, inside, i)"
 	},
 	PerParent: func(parents, table, columns, page string) string {
 		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"

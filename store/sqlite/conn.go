@@ -60,6 +60,9 @@ func (c conn) run(ctx context.Context, s *sqlstore.Statement) error {
 	return rows.Err()
 }
 
+// pairs is an argument of two texts for each row of a table.
+type pairs [][2]string
+
 // bind gives arguments the form that SQLite keeps: milliseconds for times,
 // JSON for lists.
 func bind(args []any) ([]any, error) {
@@ -68,7 +71,7 @@ func bind(args []any) ([]any, error) {
 		switch arg := arg.(type) {
 		case platform.Time:
 			bound[i] = sqlstore.StoredTime(arg).UnixMilli()
-		case []string:
+		case []string, pairs:
 			text, err := json.Marshal(arg)
 			if err != nil {
 				return nil, err

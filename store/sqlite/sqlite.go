@@ -19,8 +19,14 @@ var dialect = sqlstore.Dialect{
 	Placeholder: "?",
 	List:        in,
 	Among:       in,
-	Parents: func(n, m string) string {
-		return "(SELECT k.key + 1 AS i, k.value AS k, w.value AS inside FROM json_each(" + n + ") k JOIN json_each(" + m + ") w ON w.key = k.key) p"
+	// One list of pairs: joining two lists would look through one for every
+	// row of the other.
+	Parents: func(arg func(any) string, keys, insides []string) string {
+		pairs := make(pairs, len(keys))
+		for i := range keys {
+			pairs[i] = [2]string{keys[i], insides[i]}
+		}
+		return "(SELECT j.key + 1 AS i, j.value ->> 0 AS k, j.value ->> 1 AS inside FROM json_each(" + arg(pairs) + ") j) p"
 	},
 	// There is no LATERAL; a correlated list of keys does the same.
 	PerParent: func(parents, table, _, page string) string {

@@ -14,9 +14,9 @@ type Dialect struct {
 	List  func(n string) string
 	Among func(n string) string
 
-	// Parents is a table p(i, k, inside), numbered from 1, of the lists of
-	// text that are arguments n and m.
-	Parents func(n, m string) string
+	// Parents is a table p(i, k, inside) of pairs of texts, numbered from 1;
+	// arg adds an argument and answers how it is spelled.
+	Parents func(arg func(any) string, keys, insides []string) string
 
 	// PerParent reads, for every row of p, the rows of table as t that page
 	// selects; page may use p.

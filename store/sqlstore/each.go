@@ -123,7 +123,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		}
 		page := r.dialect.statement()
 		page.args = s.args
-		parents := r.dialect.Parents(page.arg(p.keys), page.arg(p.within))
+		parents := r.dialect.Parents(page.arg, p.keys, p.within)
 		p.in(page)
 		r.where(q.Filter, page)
 		o.from(page, q.From)
@@ -166,7 +166,7 @@ func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfor
 			s.add(")")
 		}
 		s.add(" FROM ")
-		s.sql.WriteString(r.dialect.Parents(s.arg(p.keys), s.arg(p.within)))
+		s.sql.WriteString(r.dialect.Parents(s.arg, p.keys, p.within))
 	}
 	return s.done(func(scan func(...any) error) error {
 		var n, i, total int64

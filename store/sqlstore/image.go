@@ -15,7 +15,7 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	}
 	q := s.dialect.statement()
 	q.add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
-	q.sql.WriteString(s.dialect.Parents(q.arg(repos), q.arg(digests)))
+	q.sql.WriteString(s.dialect.Parents(q.arg, repos, digests))
 	// CROSS JOIN has SQLite look each image up, instead of reading them all.
 	q.add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image

@@ -1,6 +1,10 @@
 package sqlstore
 
-import "atrium/platform"
+import (
+	"context"
+
+	"atrium/platform"
+)
 
 var tags = table[platform.Tag, platform.TagFilter]{
 	name: "tag", number: 6,
@@ -33,4 +37,20 @@ var tags = table[platform.Tag, platform.TagFilter]{
 			s.add(" AND t.class <> ?", string(class))
 		}
 	},
+}
+
+// TagsNamed reads tags by repo and name, each by one look into the index.
+func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
+	wanted := names.Names()
+	repos, texts := make([]string, len(wanted)), make([]string, len(wanted))
+	for i, n := range wanted {
+		repos[i], texts[i] = string(n.Repo), n.Name
+	}
+	q := s.dialect.statement()
+	parents := s.dialect.Parents(q.arg, repos, texts)
+	q.add("SELECT " + tags.selected() + " FROM ")
+	q.sql.WriteString(s.dialect.PerParent(parents, tags.name, tags.names(), "t.parent = p.k AND t.name = p.inside LIMIT 1"))
+	var found []*platform.Tag
+	err := s.conn.Run(ctx, q.done(tags.collect(&found)))
+	return found, err
 }
