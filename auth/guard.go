@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"atrium/platform"
 )
 
 // dialTimeout is how long a host may take to accept a connection.
@@ -20,15 +22,14 @@ const dialTimeout = 5 * time.Second
 // and webhooks. It keeps them off everything that is not on the public
 // internet, whatever a name resolves to at that moment.
 type Guard struct {
-	allow   map[string]bool
-	refused []netip.Prefix
+	allow map[string]bool
 }
 
 // NewGuard makes one that exempts the hosts of allow, each `host` (on every
 // port) or `host:port`: those may be private and may be plain http. They are
 // names as a URL writes them, compared before DNS.
 func NewGuard(allow []string) *Guard {
-	g := &Guard{allow: map[string]bool{}, refused: specialNetworks()}
+	g := &Guard{allow: map[string]bool{}}
 	for _, host := range allow {
 		host = strings.ToLower(host)
 		if _, _, err := net.SplitHostPort(host); err != nil {
@@ -72,24 +73,10 @@ func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return fmt.Errorf("dial: %w", err)
 	}
-	if !g.public(at.Addr()) {
+	if !platform.IsPublicAddress(at.Addr()) {
 		return errors.New("dial: the host has a private address")
 	}
 	return nil
-}
-
-// public reports whether ip is an address of the public internet.
-func (g *Guard) public(ip netip.Addr) bool {
-	if !ip.IsValid() || ip.Zone() != "" {
-		return false
-	}
-	ip = ip.Unmap()
-	for _, network := range g.refused {
-		if network.Contains(ip) {
-			return false
-		}
-	}
-	return true
 }
 
 // allows reports whether a host:port is exempt.
@@ -134,21 +121,4 @@ func (t guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response.Body = http.MaxBytesReader(nil, response.Body, t.limit)
 	return response, nil
-}
-
-// specialNetworks are those of the IANA special-purpose registries, and all of
-// IPv6 outside of global unicast (2000::/3): loopback, unique local,
-// link-local, multicast, NAT64 (64:ff9b::/96), mapped and compatible IPv4.
-func specialNetworks() []netip.Prefix {
-	var networks []netip.Prefix
-	for _, s := range []string{
-		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
-		"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
-		"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-		"::/3", "4000::/2", "8000::/1",
-		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
-	} {
-		networks = append(networks, netip.MustParsePrefix(s))
-	}
-	return networks
 }

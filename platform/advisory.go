@@ -199,12 +199,12 @@ func (f AdvisoryFilter) check(v *violations) {
 		}
 	}
 	for _, s := range f.EventReviewStates {
-		oneOf(v, "eventReviewStates", &s, reviewStates)
+		oneOf(v, "eventReviewStates", s, reviewStates)
 	}
 	for _, t := range f.EventTypes {
-		oneOf(v, "eventTypes", &t, eventTypes)
+		oneOf(v, "eventTypes", t, eventTypes)
 	}
-	oneOf(v, "latestEventType", &f.LatestEventType, eventTypes)
+	oneOf(v, "latestEventType", f.LatestEventType, eventTypes)
 	v.line("query", f.Query)
 }
 

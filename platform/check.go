@@ -74,12 +74,9 @@ func (v *violations) lines(field string, list []string, most int) {
 	}
 }
 
-// oneOf checks an enum value; unspecified is always good, and "" from then on.
-func oneOf[E ~string](v *violations, field string, value *E, values []E) {
-	if strings.HasSuffix(string(*value), "_UNSPECIFIED") {
-		*value = ""
-	}
-	if *value == "" || slices.Contains(values, *value) {
+// oneOf checks an enum value; "" is unspecified and always good.
+func oneOf[E ~string](v *violations, field string, value E, values []E) {
+	if value == "" || slices.Contains(values, value) {
 		return
 	}
 	names := make([]string, len(values))

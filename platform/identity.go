@@ -82,7 +82,7 @@ type IdentityFilter struct {
 
 func (f IdentityFilter) check(v *violations) {
 	v.filter("name", f.Name)
-	oneOf(v, "relationship_type", &f.RelationshipType, []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic})
+	oneOf(v, "relationship_type", f.RelationshipType, []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic})
 }
 
 var identityKind = Kind[Identity]{

@@ -405,7 +405,22 @@ func (r resources[T, F]) updateIf(ctx context.Context, uid UID, in Input[T], sam
 	if err != nil {
 		return nil, r.kind.in(err)
 	}
+	if len(fields) == 0 {
+		return r.unchanged(ctx, uid)
+	}
 	return r.write(ctx, uid, change, fields, same, check)
+}
+
+// unchanged is the answer to an update that changes nothing.
+func (r resources[T, F]) unchanged(ctx context.Context, uid UID) (*T, error) {
+	rows, err := r.table(r.p.store).Get(ctx, Keys{[]UID{uid}})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, r.kind.notFound(uid)
+	}
+	return rows[0], nil
 }
 
 // write stores the fields of an accepted change.

@@ -92,7 +92,10 @@ var repoKind = Kind[Repo]{
 			v.line("description", r.Description)
 		}
 		if changed("catalogTier") {
-			oneOf(v, "catalogTier", &r.CatalogTier, catalogTiers)
+			if r.CatalogTier == "CATALOG_TIER_UNSPECIFIED" {
+				r.CatalogTier = ""
+			}
+			oneOf(v, "catalogTier", r.CatalogTier, catalogTiers)
 		}
 		if changed("bundles") {
 			v.lines("bundles", r.Bundles, maxLabels)

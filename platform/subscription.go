@@ -115,9 +115,7 @@ func isListed(host string, hosts []string) bool {
 // publicHost refuses what is not a public host by its spelling alone.
 func publicHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
-		ip = ip.Unmap()
-		within := func(network netip.Prefix) bool { return network.Contains(ip) }
-		return ip.Zone() == "" && !slices.ContainsFunc(specialNetworks, within)
+		return IsPublicAddress(ip)
 	}
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
 	// Other letters have an ASCII form; without it they could turn into any
@@ -135,6 +133,13 @@ func publicHost(host string) bool {
 		// Odd spellings of addresses: 127.1, 0x7f.0.0.1, 0177.0.0.1.
 		return last[0] < '0' || last[0] > '9'
 	}
+}
+
+// IsPublicAddress reports whether ip may be on the internet. What is dialed on a
+// stranger's word must be.
+func IsPublicAddress(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsValid() && ip.Zone() == "" && !slices.ContainsFunc(specialNetworks, func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
 // specialNetworks are those of the IANA special-purpose registries, and all of
