@@ -1,9 +1,10 @@
 package storetest_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"testing"
 	"time"
 
 	"atrium/platform"
@@ -26,10 +27,16 @@ type bigWorld struct {
 	repos      []platform.UID
 	repoNames  []string
 	digests    []platform.ImageKey
+
+	artifacts          []string // of advisories
+	tagName, tagDigest string   // of some tag of the busy repo
+	ownerBinding       platform.UID
+	eventIDs           []string
+	small              platform.UID // some other organisation
 }
 
 // The sizes of a bigWorld.
-type sizes struct{ repos, tags, identities, bindings, advisories, organisations int }
+type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events int }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -45,6 +52,8 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.people(n)
 		b.fill(n)
 		b.others(n.organisations)
+		b.record(n.events)
+		b.employ()
 	})
 	b.analyse()
 	return b
@@ -81,19 +90,11 @@ func (b *bigWorld) plant() {
 }
 
 // chunks inserts n rows, many in one transaction.
-func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.Rower[T], make func(i int) *T) {
-	all := make2(n, make)
+func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.Rower[T], one func(i int) *T) {
+	all := times(n, one)
 	for some := range slices.Chunk(all, 10_000) {
 		b.insert(func(tx platform.Tx) error { return rows(tx).Insert(b.t.Context(), some...) })
 	}
-}
-
-func make2[T any](n int, one func(i int) *T) []*T {
-	all := make([]*T, n)
-	for i := range all {
-		all[i] = one(i)
-	}
-	return all
 }
 
 // somewhere is a group: half of the time the biggest of its level, so that
@@ -105,152 +106,67 @@ func (b *bigWorld) somewhere() platform.UID {
 	return pick(b.d, b.groups)
 }
 
-func (b *bigWorld) people(n sizes) {
-	chunks(b, n.identities, platform.Tx.IdentityRows, func(i int) *platform.Identity {
-		parent := b.somewhere()
-		if i%2 == 0 {
-			parent = b.root
-		}
-		identity := &platform.Identity{
-			UID: b.d.below(parent), Name: fmt.Sprintf("person %d", b.d.IntN(1e6)), CreateTime: b.when(), UpdateTime: b.when(), LastSeenTime: b.when(),
-			ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: fmt.Sprintf("person-%d", i)},
-		}
-		if i%100 == 0 {
-			identity.ClaimMatch = &platform.ClaimMatch{Issuer: fmt.Sprintf("https://%d.example.com", i), SubjectPattern: "repo:.*"}
-		}
-		if parent == b.root {
-			b.identities = append(b.identities, identity.UID)
-		}
-		return identity
-	})
-	var custom []platform.UID
-	chunks(b, 2000, platform.Tx.RoleRows, func(i int) *platform.Role {
-		r := &platform.Role{UID: b.d.below(pick(b.d, b.groups)), Name: fmt.Sprintf("role %d", i), Capabilities: []platform.Capability{platform.CapRepoList}, CreateTime: b.when(), UpdateTime: b.when()}
-		if i == 0 {
-			r.UID = b.d.below(b.root)
-			b.role = r.UID
-		}
-		custom = append(custom, r.UID)
-		return r
-	})
-	taken := map[string]bool{}
-	chunks(b, n.bindings, platform.Tx.RoleBindingRows, func(i int) *platform.RoleBinding {
-		for {
-			group, identity, role := b.somewhere(), pick(b.d, b.identities), b.role
-			if i%4 == 0 {
-				role = platform.ViewerRole
-			}
-			if i%10 == 0 {
-				identity = b.identities[0] // who is bound to much
-				role = pick(b.d, custom)
-			}
-			if k := string(group + identity + role); !taken[k] {
-				taken[k] = true
-				return &platform.RoleBinding{UID: b.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: b.when()}
-			}
-		}
-	})
-}
-
-func (b *bigWorld) fill(n sizes) {
-	chunks(b, n.repos, platform.Tx.RepoRows, func(i int) *platform.Repo {
-		r := &platform.Repo{
-			UID: b.d.below(b.somewhere()), Name: fmt.Sprintf("%x/repo-%d", b.d.IntN(1<<16), i), Description: strings.Repeat("what it holds ", 1+b.d.IntN(8)),
-			CreateTime: b.when(), UpdateTime: b.when(),
-		}
-		b.repos, b.repoNames = append(b.repos, r.UID), append(b.repoNames, r.Name)
-		return r
-	})
-	b.busyRepo = b.repos[0]
-	chunks(b, n.tags, platform.Tx.TagRows, func(i int) *platform.Tag {
-		repo := b.busyRepo
-		if i%2 == 0 {
-			repo = b.repos[b.d.IntN(len(b.repos)/10)]
-		}
-		return &platform.Tag{
-			UID: b.d.below(repo), Name: fmt.Sprintf("%d.%d-r%d", b.d.IntN(100), b.d.IntN(100), i), Digest: "sha256:" + b.d.hex(32),
-			CreateTime: b.when(), UpdateTime: b.when(),
-		}
-	})
-	b.insert(func(tx platform.Tx) error {
-		images := make2(2000, func(i int) *platform.Image {
-			k := platform.ImageKey{Repo: b.repos[i], Digest: "sha256:" + b.d.hex(32)}
-			b.digests = append(b.digests, k)
-			return &platform.Image{Repo: k.Repo, Digest: k.Digest, Architectures: []platform.Architecture{{Name: "amd64", Size: 1}}}
+// record stores events, of which most are of the big organisation.
+func (b *bigWorld) record(n int) {
+	const perTransaction = 200
+	for range n / perTransaction {
+		b.insert(func(tx platform.Tx) error {
+			tx.Record(times(perTransaction, func(i int) *platform.Event {
+				root := b.root
+				if i%4 == 0 {
+					root = b.d.root()
+				}
+				e := &platform.Event{ID: b.d.hex(16), Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: b.when()}
+				b.eventIDs = append(b.eventIDs, e.ID)
+				return e
+			})...)
+			return nil
 		})
-		return tx.PutImages(b.t.Context(), images)
-	})
-	chunks(b, n.advisories, platform.Tx.AdvisoryRows, func(i int) *platform.Advisory {
-		id := fmt.Sprintf("GO-%d-%d", 2000+b.d.IntN(25), i)
-		return &platform.Advisory{
-			UID: b.d.below(b.somewhere()), AdvisoryID: id, ArtifactName: b.repoNames[b.d.IntN(len(b.repoNames)/20)], Aliases: []string{"CVE-" + id}, Origin: "osv",
-			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}, CreateTime: b.when(), UpdateTime: b.when(),
-		}
-	})
-	chunks(b, n.advisories, platform.Tx.VulnerabilityRows, func(i int) *platform.Vulnerability {
-		id := fmt.Sprintf("GO-%d", i)
-		return &platform.Vulnerability{ID: id, Aliases: []string{"CVE-" + id}, Details: strings.Repeat("details ", 30), UpdateTime: b.when()}
-	})
-	chunks(b, 1000, platform.Tx.SubscriptionRows, func(i int) *platform.Subscription {
-		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), HiddenSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
-	})
+	}
 }
 
-// others makes small organisations of one owner, one repo and one advisory.
-func (b *bigWorld) others(n int) {
-	roots := make2(n, func(i int) *platform.Group {
-		return &platform.Group{UID: b.d.root(), Name: fmt.Sprintf("small %d", i), CreateTime: b.when(), UpdateTime: b.when()}
+// employ makes callers who see all of the organisation, or parts of it.
+func (b *bigWorld) employ() {
+	b.ownerBinding = b.bind("owner", platform.OwnerRole, b.root)[0].UID
+	b.bind("twenty", platform.ViewerRole, append(slices.Clone(b.level2[:10]), b.level3[:10]...)...)
+	b.bind("many", platform.ViewerRole, append(append([]platform.UID{b.deep[3]}, b.level2...), b.level3...)...)
+	b.bind("deep", platform.ViewerRole, b.deep[3])
+}
+
+func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UID) []*platform.RoleBinding {
+	i := &platform.Identity{UID: b.d.below(b.root), Name: subject, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}, CreateTime: b.when()}
+	bindings := times(len(groups), func(n int) *platform.RoleBinding {
+		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.when()}
 	})
-	owners := make2(n, func(i int) *platform.Identity {
-		return &platform.Identity{
-			UID: b.d.below(roots[i].UID), Name: "owner", CreateTime: b.when(), UpdateTime: b.when(),
-			ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: fmt.Sprintf("owner-%d", i)},
-		}
-	})
-	bindings := make2(n, func(i int) *platform.RoleBinding {
-		return &platform.RoleBinding{UID: b.d.below(roots[i].UID), IdentityUID: owners[i].UID, RoleUID: platform.OwnerRole, CreateTime: b.when()}
-	})
-	repos := make2(n, func(i int) *platform.Repo {
-		return &platform.Repo{UID: b.d.below(roots[i].UID), Name: b.repoNames[0], CreateTime: b.when(), UpdateTime: b.when()}
-	})
-	advisories := make2(n, func(i int) *platform.Advisory {
-		return &platform.Advisory{UID: b.d.below(roots[i].UID), AdvisoryID: "GO-1", ArtifactName: b.repoNames[0], CreateTime: b.when(), UpdateTime: b.when()}
-	})
-	ctx := b.t.Context()
 	b.insert(func(tx platform.Tx) error {
-		for _, insert := range []func() error{
-			func() error { return tx.GroupRows().Insert(ctx, roots...) },
-			func() error { return tx.IdentityRows().Insert(ctx, owners...) },
-			func() error { return tx.RoleBindingRows().Insert(ctx, bindings...) },
-			func() error { return tx.RepoRows().Insert(ctx, repos...) },
-			func() error { return tx.AdvisoryRows().Insert(ctx, advisories...) },
-		} {
-			if err := insert(); err != nil {
-				return err
-			}
-		}
-		return nil
+		return errors.Join(tx.IdentityRows().Insert(b.t.Context(), i), tx.RoleBindingRows().Insert(b.t.Context(), bindings...))
 	})
+	return bindings
+}
+
+// in is the same for a part of the test.
+func (b *bigWorld) in(t *testing.T) *bigWorld {
+	part := *b
+	part.world = &world{t: t, url: b.url, store: b.store, p: b.p}
+	return &part
 }
 
 // withoutIndexes makes the indexes after load has filled the tables, which
 // takes a fraction of the time.
 func (b *bigWorld) withoutIndexes(load func()) {
-	list := "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND indexdef NOT LIKE '%UNIQUE%'"
+	list := "SELECT c.relname, pg_get_indexdef(c.oid) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid" +
+		" WHERE c.relnamespace = 'public'::regnamespace AND NOT i.indisunique ORDER BY c.oid"
 	if b.onSQLite() {
-		list = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT LIKE '%UNIQUE%'"
+		list = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT LIKE '%UNIQUE%' ORDER BY rowid"
 	}
 	db := b.raw()
-	definitions := map[string]string{}
-	for _, row := range b.query(db, list) {
-		definitions[row[0]] = row[1]
-	}
-	for name := range definitions {
-		b.exec(db, "DROP INDEX "+name)
+	indexes := b.query(db, list)
+	for _, index := range indexes {
+		b.exec(db, "DROP INDEX "+index[0])
 	}
 	load()
-	for _, definition := range definitions {
-		b.exec(db, definition)
+	for _, index := range indexes {
+		b.exec(db, index[1])
 	}
 }
 

@@ -28,18 +28,39 @@ type heard struct {
 }
 
 func (s spy) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	if h, _ := ctx.Value(heardKey{}).(*heard); h != nil {
-		h.mu.Lock()
-		for _, one := range statements {
-			h.statements = append(h.statements, sqlstore.Statement{SQL: one.SQL, Args: slices.Clone(one.Args)})
-		}
-		h.mu.Unlock()
-	}
+	note(ctx, statements)
 	return s.Engine.Run(ctx, statements...)
 }
 
-// spied is a platform over the same data whose statements can be heard.
-func (w *world) spied() *platform.Platform {
+func (s spy) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
+	return s.Engine.Write(ctx, func(tx sqlstore.TxConn) error { return unit(spyTx{tx}) })
+}
+
+// A spyTx hears what is sent inside a transaction.
+type spyTx struct{ sqlstore.TxConn }
+
+func (s spyTx) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+	note(ctx, statements)
+	return s.TxConn.Run(ctx, statements...)
+}
+
+// note keeps the reads among statements: only those can be explained.
+func note(ctx context.Context, statements []*sqlstore.Statement) {
+	h, _ := ctx.Value(heardKey{}).(*heard)
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range statements {
+		if strings.HasPrefix(one.SQL, "SELECT") {
+			h.statements = append(h.statements, sqlstore.Statement{SQL: one.SQL, Args: slices.Clone(one.Args)})
+		}
+	}
+}
+
+// spied is a store over the same data whose statements can be heard.
+func (w *world) spied() *sqlstore.Store {
 	w.t.Helper()
 	var engine sqlstore.Engine
 	var err error
@@ -52,7 +73,7 @@ func (w *world) spied() *platform.Platform {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = engine.Close() })
-	return w.replica(sqlstore.New(spy{engine}))
+	return sqlstore.New(spy{engine})
 }
 
 // hear runs an operation and gives the statements that it sent.
@@ -171,14 +192,14 @@ func (w *world) explainQueryPlan(t *testing.T, s sqlstore.Statement) []string {
 		switch arg := arg.(type) {
 		case platform.Time:
 			args[i] = sqlstore.StoredTime(arg).UnixMilli()
-		case []string:
+		case string, int64, bool:
+			args[i] = arg
+		default: // a list
 			text, err := json.Marshal(arg)
 			if err != nil {
 				t.Fatal(err)
 			}
 			args[i] = string(text)
-		default:
-			args[i] = arg
 		}
 	}
 	var steps []string

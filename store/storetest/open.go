@@ -68,16 +68,38 @@ func SQLite(t testing.TB) string {
 // gives its URL.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	server := os.Getenv(postgresURL)
-	if server == "" {
-		t.Fatalf("%s is not set: run the tests by make test, or go test under scripts/with-postgres", postgresURL)
-	}
-	from, err := template(server)
+	from, err := template(server(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "test_" + randomName()
-	if err := onServer(server, "CREATE DATABASE "+name+" TEMPLATE "+from); err != nil {
+	return create(t, "TEMPLATE "+from)
+}
+
+// EmptyPostgres makes a database without a schema and gives its URL.
+func EmptyPostgres(t testing.TB) string {
+	t.Helper()
+	return create(t, likeProduction)
+}
+
+// likeProduction has the linguistic order of production clusters: text that
+// must compare by bytes has to say so itself.
+const likeProduction = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'und'"
+
+// server is the URL of the server that tests may make databases on.
+func server(t testing.TB) string {
+	t.Helper()
+	url := os.Getenv(postgresURL)
+	if url == "" {
+		t.Fatalf("%s is not set: run the tests by make test, or go test under scripts/with-postgres", postgresURL)
+	}
+	return url
+}
+
+// create makes a database for the time of a test.
+func create(t testing.TB, like string) string {
+	t.Helper()
+	server, name := server(t), "test_"+randomName()
+	if err := onServer(server, "CREATE DATABASE "+name+" "+like); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -96,9 +118,7 @@ var template = func() func(server string) (string, error) {
 	var failed error
 	return func(server string) (string, error) {
 		once.Do(func() {
-			// Linguistic order is what production clusters have: text that
-			// must compare by bytes has to say so itself.
-			failed = onServer(server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'und'")
+			failed = onServer(server, "CREATE DATABASE "+name+" "+likeProduction)
 			if failed == nil {
 				failed = store.Migrate(context.Background(), database(server, name))
 			}

@@ -3,59 +3,187 @@ package storetest_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
 )
 
-// A hotRead is an operation whose statements must be cheap at any size.
+// A hotRead is an operation whose statements must cost no more in a big
+// organisation than in a small one.
 type hotRead struct {
 	name string
-	bar  int // of buffers, all statements together
 	as   string
 	run  func(ctx context.Context) error
+
+	// bar is how many buffers PostgreSQL may touch for the rows, and total
+	// for their number. The bars are those of the store's design.
+	bar, total int
+	// sorts allows SQLite a sort: of a page's rows, or of the first rows of
+	// several branches.
+	sorts bool
 }
 
-// asked adapts a list to a hotRead.
-func asked[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
-	return func(ctx context.Context) error {
-		page, err := list(ctx, req)
-		if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
-			err = fmt.Errorf("found nothing")
+// The tables that are big in a bigWorld. Groups, roles and subscriptions are
+// some thousand at most: reading such a table whole can be the best plan.
+var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event"}
+
+// sortable is how many rows a plan may sort: those of some pages.
+const sortable = 2500
+
+func TestABigDatabaseOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	b := newBigWorld(newWorld(t, storetest.Postgres(t)), sizes{
+		repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organisations: 2_000, events: 20_000,
+	})
+	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.in(t).hotReadsAreCheap(t) })
+	t.Run("fallbacks answer in time", func(t *testing.T) { b.in(t).fallbacksAnswer(t) })
+	t.Run("counting anew takes what it takes", func(t *testing.T) {
+		hurried := storetest.Open(t, b.url+"&statement_timeout=20")
+		if wrong, err := hurried.Recount(t.Context()); wrong != 0 || err != nil {
+			t.Errorf("recount found %d wrong counters (%v), want none", wrong, err)
 		}
-		return err
-	}
+	})
 }
 
-// askedEach adapts a nested list.
-func askedEach[T, F any](list func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), req platform.ListRequest[F], parents []platform.UID) func(context.Context) error {
-	scopes := make([]platform.UIDFilter, len(parents))
-	for i, p := range parents {
-		scopes[i].ChildrenOf = p
-	}
-	return func(ctx context.Context) error {
-		pages, errs := list(ctx, req, scopes)
-		found := 0
-		for i := range pages {
-			if errs[i] != nil {
-				return errs[i]
+func (b *bigWorld) hotReadsAreCheap(t *testing.T) {
+	s, e := b.spied(), b.explainer()
+	p := b.replica(s)
+	var report strings.Builder
+	for _, r := range b.hotReads(p, s) {
+		statements, err := hear(b.on(p, r.as), r.run)
+		if err != nil {
+			t.Errorf("%s: %v", r.name, err)
+		}
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			rows, total := e.cost(t, r.name, statements, mode)
+			fmt.Fprintf(&report, "%5d %4d  %s (%s)\n", rows, total, r.name, mode)
+			if rows > r.bar || total > r.total {
+				t.Errorf("%s: %s touches %d and %d buffers, the bars are %d and %d", r.name, mode, rows, total, r.bar, r.total)
 			}
-			found += len(pages[i].Items)
 		}
-		if found == 0 {
-			return fmt.Errorf("found nothing")
+	}
+	t.Log("buffers for the rows and for the total:\n" + report.String())
+}
+
+// cost explains statements, checks the shapes of their plans, and sums the
+// buffers of those that read rows and of those that count.
+func (e explainer) cost(t *testing.T, read string, statements []sqlstore.Statement, mode string) (rows, total int) {
+	t.Helper()
+	for _, s := range statements {
+		plan, err := e.explain(t.Context(), s, mode)
+		if err != nil {
+			t.Errorf("%s: %v", read, err)
 		}
-		return nil
+		if counts(s) {
+			total += plan.buffers()
+		} else {
+			rows += plan.buffers()
+		}
+		plan.each(func(n planNode) {
+			sorted := 0.0
+			for _, below := range n.Plans {
+				sorted = max(sorted, below.Rows*max(below.Loops, 1))
+			}
+			switch {
+			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > barTotal: // else it stopped at once
+				t.Errorf("%s: %s reads all of %s:\n%s\n%s", read, mode, n.Relation, s.SQL, plan)
+			case strings.Contains(n.Type, "Sort") && sorted > sortable:
+				t.Errorf("%s: %s sorts %g rows:\n%s\n%s", read, mode, math.Round(sorted), s.SQL, plan)
+			}
+		})
+	}
+	return rows, total
+}
+
+// counts tells a statement that reads a total.
+func counts(s sqlstore.Statement) bool {
+	return strings.Contains(s.SQL, "FROM counter") || strings.Contains(s.SQL, "COUNT(*)")
+}
+
+// SQLite has no statistics unless somebody makes some, so its plans follow
+// from the schema alone. Its data is there for the operations to find.
+func TestABigDatabaseOnSQLite(t *testing.T) {
+	t.Parallel()
+	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
+		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200,
+	})
+	s := b.spied()
+	p := b.replica(s)
+	for _, r := range b.hotReads(p, s) {
+		statements, err := hear(b.on(p, r.as), r.run)
+		if err != nil {
+			t.Errorf("%s: %v", r.name, err)
+		}
+		for _, s := range statements {
+			steps := b.explainQueryPlan(t, s)
+			for _, step := range steps {
+				if fault := faultOf(step, steps); fault != "" && (fault != sortsAll || !r.sorts) {
+					t.Errorf("%s %s:\n%s\n  %s", r.name, fault, s.SQL, strings.Join(steps, "\n  "))
+				}
+			}
+		}
 	}
 }
 
-// token is the page token after the item at place i of a list.
-func tokenAt[T, F any](t *testing.T, ctx context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F], i int) string {
-	t.Helper()
-	req.Skip, req.PageSize = i, 1
-	page, err := list(ctx, req)
-	if err != nil || len(page.Items) == 0 {
-		t.Fatal(err, "no such page")
+const sortsAll = "sorts"
+
+// faultOf tells what is wrong with a step of a plan.
+func faultOf(step string, steps []string) string {
+	name, isScan := strings.CutPrefix(step, "SCAN ")
+	switch {
+	case strings.HasPrefix(step, "USE TEMP B-TREE FOR ORDER BY"):
+		return sortsAll
+	case !isScan, name == "CONSTANT ROW", strings.Contains(name, "VIRTUAL TABLE"):
+		return ""
+	case name == "t USING INDEX sqlite_autoindex_vulnerability_1": // all of them, in order, up to the limit
+		return ""
 	}
-	return page.Cursor(0)
+	for _, other := range steps {
+		if other == "CO-ROUTINE "+name || other == "MATERIALIZE "+name {
+			return "" // a part of the statement, which is limited itself
+		}
+	}
+	return "reads all of " + name
+}
+
+// What the design leaves to a fallback: what it costs grows with the scope.
+//
+//   - update_time below a group of the second level or deeper has no index
+//     (it would make every update touch three more); the rows of the group of
+//     the second or third level are sorted.
+//   - The same holds for the orders of rare kinds: roles by update_time,
+//     advisories by times or artifact below the second level or in one group,
+//     subscriptions by update_time.
+//   - Scopes below the third level walk the index of that level and leave out
+//     what lies beside: a page costs as much as the scope's share is small.
+//   - A total behind a filter counts the rows that its index finds; filters
+//     on words of events, a free text, a role's capability, or on SQLite an
+//     alias, look at every row of the scope.
+func (b *bigWorld) fallbacksAnswer(t *testing.T) {
+	p := b.replica(b.spied())
+	e := b.explainer()
+	below := func(level int) platform.UIDFilter { return platform.UIDFilter{DescendantsOf: b.deep[level]} }
+	for _, r := range []hotRead{
+		{name: "repos below level 1 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
+		{name: "repos below level 4 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
+		{name: "bindings with a capability", run: asked(p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(0), Filter: platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
+		{name: "advisories by free text", run: asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), Filter: platform.AdvisoryFilter{Query: "go-2001-1"}})},
+	} {
+		statements, err := hear(b.on(p, "owner"), r.run)
+		if err != nil {
+			t.Errorf("%s: %v", r.name, err)
+		}
+		for _, s := range statements {
+			plan, err := e.explain(t.Context(), s, "force_generic_plan")
+			if err != nil {
+				t.Errorf("%s: %v", r.name, err)
+			}
+			t.Logf("%6d buffers: %s", plan.buffers(), r.name)
+		}
+	}
 }

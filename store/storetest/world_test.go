@@ -21,11 +21,12 @@ const issuer = "https://issuer.example.com"
 
 // A world is a platform over a database of the test's own.
 type world struct {
-	t     testing.TB
-	url   string
-	store *sqlstore.Store
-	p     *platform.Platform
-	ahead atomic.Int64 // what its clock is ahead, in milliseconds
+	t      testing.TB
+	url    string
+	store  *sqlstore.Store
+	p      *platform.Platform
+	ahead  atomic.Int64 // what its clock is ahead, in milliseconds
+	beside *sql.DB
 }
 
 // each runs test on every engine with a world that holds nothing but the
@@ -94,6 +95,9 @@ func (w *world) on(p *platform.Platform, subject string) context.Context {
 // know of.
 func (w *world) raw() *sql.DB {
 	w.t.Helper()
+	if w.beside != nil {
+		return w.beside
+	}
 	driver, name := "pgx", w.url
 	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
 		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
@@ -103,6 +107,7 @@ func (w *world) raw() *sql.DB {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = db.Close() })
+	w.beside = db
 	return db
 }
 

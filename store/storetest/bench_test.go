@@ -1,0 +1,153 @@
+package storetest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// engines runs a benchmark on every engine.
+func engines(b *testing.B, bench func(b *testing.B, url string)) {
+	b.Run("sqlite", func(b *testing.B) { bench(b, storetest.SQLite(b)) })
+	b.Run("postgres", func(b *testing.B) { bench(b, storetest.Postgres(b)) })
+}
+
+// BenchmarkReads measures lists of 200,000 repos. "x-of-page-1" is how many
+// times as long as the first page one in the middle or at the end takes.
+func BenchmarkReads(b *testing.B) {
+	engines(b, func(b *testing.B, url string) {
+		big := newBigWorld(newWorld(b, url), sizes{repos: 200_000, tags: 50_000, identities: 5_000, bindings: 10_000, advisories: 1_000, organisations: 200, events: 200})
+		ctx := big.as("owner")
+		list := big.p.Repos.List
+		type request = platform.ListRequest[platform.RepoFilter]
+		all := request{UIDP: below(big.root)}
+		first := reads(b, "page 1", 0, func() error { return asked(list, all)(ctx) })
+		for _, page := range []int{10, 1000, 3900} {
+			at := all
+			at.Skip, at.PageSize = page*50-50, 1
+			before, err := list(ctx, at)
+			if err != nil || len(before.Items) == 0 {
+				b.Fatal(err, "no such page")
+			}
+			req := all
+			req.PageToken = before.Cursor(0)
+			reads(b, fmt.Sprint("page ", page), first, func() error { return asked(list, req)(ctx) })
+		}
+		reads(b, "page 1000 by a skip", first, func() error {
+			return asked(list, request{UIDP: below(big.root), Skip: 50_000})(ctx)
+		})
+		reads(b, "total", first, func() error {
+			_, err := list(ctx, request{UIDP: below(big.root), Parts: platform.PartTotal})
+			return err
+		})
+		reads(b, "page 1 without total", first, func() error {
+			return asked(list, request{UIDP: below(big.root), Parts: platform.PartItems})(ctx)
+		})
+		reads(b, "50 groups with 10 repos each", first, func() error { return askedEach(big.p.Repos.ListEach, "name", big.groups[:50])(ctx) })
+		twenty := big.as("twenty")
+		reads(b, "page 1 of 20 scopes", first, func() error { return asked(list, request{})(twenty) })
+		reads(b, "page 1 of bindings", first, func() error {
+			return asked(big.p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(big.root)})(ctx)
+		})
+		reads(b, "who a token is", first, func() error {
+			_, err := big.p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: "twenty", ServiceAudience: true})
+			return err
+		})
+	})
+}
+
+// reads measures one read and gives what it takes.
+func reads(b *testing.B, name string, first time.Duration, read func() error) (each time.Duration) {
+	b.Run(name, func(b *testing.B) {
+		for b.Loop() {
+			if err := read(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		each = b.Elapsed() / time.Duration(b.N)
+		if first > 0 {
+			b.ReportMetric(float64(each)/float64(first), "x-of-page-1")
+		}
+	})
+	return each
+}
+
+// BenchmarkImport measures batches of tags, spread over repos as registries
+// have them, into a database that grows.
+func BenchmarkImport(b *testing.B) {
+	engines(b, func(b *testing.B, url string) {
+		w := newWorld(b, url)
+		_, org := w.found("acme")
+		repos := w.repos(org.Group.UID, 1000)
+		d, n := newDice(3), 0
+		for name, o := range map[string]platform.ImportOptions{"with events": {}, "without events": {NoEvents: true}} {
+			b.Run("tags "+name, func(b *testing.B) {
+				for b.Loop() {
+					batch := times(platform.ImportBatch, func(i int) *platform.ImportedTag {
+						return &platform.ImportedTag{Repo: repos[(n+i/50)%len(repos)].UID, Tag: platform.Tag{Name: d.hex(8), Digest: "sha256:" + d.hex(32)}}
+					})
+					n += 20
+					done, err := w.p.Tags.Import(w.operator(), batch, o)
+					if err != nil || done.Added != len(batch) {
+						b.Fatalf("%+v, %v", done, err)
+					}
+				}
+				b.ReportMetric(float64(platform.ImportBatch*b.N)/b.Elapsed().Seconds(), "rows/s")
+			})
+		}
+		b.Run("advisories", func(b *testing.B) {
+			for b.Loop() {
+				batch := times(platform.ImportBatch, func(int) *platform.Advisory {
+					id := d.hex(8)
+					return &platform.Advisory{AdvisoryID: id, ArtifactName: d.hex(2), Aliases: []string{"CVE-" + id}, Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}}}}
+				})
+				done, err := w.p.Advisories.Import(w.operator(), org.Group.UID, batch)
+				if err != nil || done.Added != len(batch) {
+					b.Fatalf("%+v, %v", done, err)
+				}
+			}
+			b.ReportMetric(float64(platform.ImportBatch*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	})
+}
+
+// BenchmarkCreate measures single creations, by one caller and by many.
+func BenchmarkCreate(b *testing.B) {
+	engines(b, func(b *testing.B, url string) {
+		w := newWorld(b, url)
+		ctx, org := w.found("acme")
+		group := w.group(ctx, org.Group.UID, "a")
+		create := func(name string) error {
+			_, err := w.p.Repos.Create(ctx, group, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
+			return err
+		}
+		b.Run("one caller", func(b *testing.B) {
+			d := newDice(uint64(time.Now().UnixNano()))
+			for b.Loop() {
+				if err := create("r" + d.hex(12)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
+		})
+		b.Run("sixteen callers", func(b *testing.B) {
+			b.SetParallelism(8)
+			seeds := make(chan uint64, 1)
+			seeds <- 1
+			b.RunParallel(func(pb *testing.PB) {
+				seed := <-seeds
+				seeds <- seed + 1
+				d := newDice(seed ^ uint64(time.Now().UnixNano()))
+				for pb.Next() {
+					if err := create("r" + d.hex(12)); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
+		})
+	})
+}

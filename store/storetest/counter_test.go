@@ -1,0 +1,142 @@
+package storetest_test
+
+import (
+	"context"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestRecountFindsNothingAndRepairsWhatWasSpoilt(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		f.recounts(t, 0)
+		db := f.raw()
+		before := f.totals(t)
+		const total = "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), CAST(COALESCE(SUM(nc), 0) AS BIGINT) FROM counter"
+		sums := f.query(db, total)[0]
+
+		f.exec(db, "UPDATE counter SET n = n + 3 WHERE kind = 5 AND scope = '"+string(f.root)+"'")
+		f.exec(db, "DELETE FROM counter WHERE kind = 6")
+		f.exec(db, "INSERT INTO counter (scope, kind, slot, n, nc) VALUES ('"+string(f.d.root())+"', 1, 0, 7, 7)")
+		if wrong := must[int64](t)(f.store.Recount(t.Context())); wrong < 3 {
+			t.Errorf("recount found %d wrong counters, want at least 3", wrong)
+		}
+		f.recounts(t, 0)
+		if got := f.query(db, total)[0]; got[0] != sums[0] || got[1] != sums[1] {
+			t.Errorf("the sums are %v, want %v", got, sums)
+		}
+		if after := f.totals(t); after != before {
+			t.Errorf("totals are %v, want %v", after, before)
+		}
+	})
+}
+
+// recounts checks every counter against the rows.
+func (w *world) recounts(t *testing.T, want int64) {
+	t.Helper()
+	if wrong := must[int64](t)(w.store.Recount(t.Context())); wrong != want {
+		t.Errorf("%d counters are wrong, want %d", wrong, want)
+	}
+}
+
+// totals are what the owner sees of groups, repos and tags.
+func (f *forest) totals(t *testing.T) (totals [3]int64) {
+	t.Helper()
+	ctx := f.as("root")
+	totals[0] = total(t, ctx, f.p.Groups.List, platform.UIDFilter{})
+	totals[1] = total(t, ctx, f.p.Repos.List, platform.UIDFilter{DescendantsOf: f.root})
+	totals[2] = total(t, ctx, f.p.Tags.List, platform.UIDFilter{DescendantsOf: f.root})
+	return totals
+}
+
+func total[T, F any](t *testing.T, ctx context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), scope platform.UIDFilter) int64 {
+	t.Helper()
+	page, err := list(ctx, platform.ListRequest[F]{UIDP: scope, Parts: platform.PartTotal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.TotalCount
+}
+
+func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		ctx := f.as("root")
+		var repos []platform.UID
+		var images []*platform.Image
+		for _, r := range f.repos {
+			if r.UID.Root() == f.root {
+				repos = append(repos, r.UID)
+				images = append(images, &platform.Image{Repo: r.UID, Digest: digests[len(repos)%3], Architectures: []platform.Architecture{{Name: "amd64", Size: int64(len(repos))}}})
+			}
+		}
+		f.insert(func(tx platform.Tx) error {
+			for _, uid := range repos {
+				if err := tx.SetReadme(ctx, uid, "readme of "+string(uid)); err != nil {
+					return err
+				}
+			}
+			if err := tx.PutImages(ctx, images[:1]); err != nil {
+				return err
+			}
+			return tx.PutImages(ctx, images) // over what is there
+		})
+		readmes, errs := f.p.Repos.Readmes(ctx, repos)
+		keys := make([]platform.ImageKey, len(images))
+		for i, uid := range repos {
+			if errs[i] != nil || readmes[i].Content != "readme of "+string(uid) {
+				t.Fatalf("the readme of %s is %v (%v)", uid, readmes[i], errs[i])
+			}
+			keys[i] = platform.ImageKey{Repo: uid, Digest: images[i].Digest}
+		}
+		// The digest of one repo is not there in its neighbour.
+		keys = append(keys, platform.ImageKey{Repo: repos[0], Digest: images[1].Digest}, keys[0])
+		found, errs := f.p.Images.GetMany(ctx, keys)
+		for i, image := range images {
+			if errs[i] != nil || found[i].Architectures[0].Size != image.Architectures[0].Size {
+				t.Fatalf("image %d is %v (%v)", i, found[i], errs[i])
+			}
+		}
+		wants(t, errs[len(images)], platform.CodeNotFound, string(repos[0])+"@"+images[1].Digest)
+		if errs[len(images)+1] != nil {
+			t.Errorf("asked for twice, an image was not given twice: %v", errs[len(images)+1])
+		}
+		for _, v := range f.vulnerabilities {
+			for _, name := range []string{v.ID, v.Aliases[0]} {
+				if got := must[*platform.Vulnerability](t)(f.p.Vulnerabilities.Get(ctx, name)); got.ID != v.ID {
+					t.Errorf("%s finds %s, want %s", name, got.ID, v.ID)
+				}
+			}
+		}
+	})
+}
+
+func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		k := &kind[platform.Vulnerability, platform.VulnerabilityFilter]{f: f, ops: byID{f.p.Vulnerabilities}, rows: f.vulnerabilities}
+		ctx := f.as("stranger") // everybody reads all of it
+		for _, order := range k.orders() {
+			k.sort(k.rows, order)
+			for _, backward := range []bool{false, true} {
+				req := platform.ListRequest[platform.VulnerabilityFilter]{OrderBy: spelled(order), PageSize: 5, Backward: backward}
+				if got := k.readAll(t, ctx, req, len(k.rows)); len(got) != len(k.rows) || got[0] != k.uid(k.rows[0]) || got[11] != k.uid(k.rows[11]) {
+					t.Errorf("%+v: got %v, want %v", req, got, k.uids(k.rows))
+				}
+			}
+		}
+		req := platform.ListRequest[platform.VulnerabilityFilter]{Filter: platform.VulnerabilityFilter{ID: "CVE-SHARED"}}
+		if page, err := f.p.Vulnerabilities.List(ctx, req); err != nil || len(page.Items) != 12 || page.TotalCount != 12 {
+			t.Errorf("the shared alias finds %d of %d (%v), want 12", len(page.Items), page.TotalCount, err)
+		}
+	})
+}
+
+// byID reads vulnerabilities as other kinds are read.
+type byID struct{ platform.Vulnerabilities }
+
+func (v byID) GetMany(ctx context.Context, uids []platform.UID) ([]*platform.Vulnerability, []error) {
+	ids := make([]string, len(uids))
+	for i, uid := range uids {
+		ids[i] = string(uid)
+	}
+	return v.Vulnerabilities.GetMany(ctx, ids)
+}

@@ -1,0 +1,177 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestManyListsAtOnceAreTheSameAsOneByOne(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		for _, l := range f.listings() {
+			t.Run(l.name(), func(t *testing.T) {
+				d := newDice(13)
+				for range 20 {
+					l.askEach(t, d)
+				}
+			})
+		}
+	})
+}
+
+// askEach reads the lists of many random scopes at once and each alone.
+func (k *kind[T, F]) askEach(t *testing.T, d dice) {
+	t.Helper()
+	c := pick(d, k.f.callers)
+	ctx := k.f.as(c.subject)
+	req := platform.ListRequest[F]{
+		Filter: pick(d, k.filters).filter, OrderBy: spelled(pick(d, k.orders())), PageSize: 1 + d.IntN(6), Skip: d.IntN(2) * d.IntN(4), Backward: d.IntN(3) == 0,
+		Parts: pick(d, []platform.Parts{0, platform.PartItems, platform.PartTotal}),
+	}
+	scopes := make([]platform.UIDFilter, 1+d.IntN(12))
+	for i := range scopes {
+		switch d.IntN(6) {
+		case 0:
+			scopes[i] = k.existing(d)
+		case 1:
+			scopes[i].ChildrenOf = pick(d, k.f.repos).UID
+		case 2:
+			scopes[i].DescendantsOf = pick(d, k.f.groups).UID
+		default:
+			scopes[i].ChildrenOf = pick(d, k.f.groups).UID
+		}
+	}
+	pages, errs := k.ops.ListEach(ctx, req, scopes)
+	for i, scope := range scopes {
+		req.UIDP = scope
+		one, err := k.ops.List(ctx, req)
+		k.same(t, fmt.Sprintf("%s, %d of %d, %+v", c.subject, i, len(scopes), req), req.Parts, pages[i], errs[i], one, err)
+	}
+}
+
+// existing is a random scope of what is there: who asks for many has them at
+// hand.
+func (k *kind[T, F]) existing(d dice) platform.UIDFilter {
+	for {
+		s := k.f.scope(d)
+		asked := slices.DeleteFunc([]platform.UID{s.AncestorsOf, s.ChildrenOf, s.DescendantsOf}, func(u platform.UID) bool { return u == "" })
+		if !slices.ContainsFunc(asked, func(u platform.UID) bool { return !k.f.there(u) }) {
+			return s
+		}
+	}
+}
+
+func (k *kind[T, F]) same(t *testing.T, asked string, parts platform.Parts, got platform.Page[T], gotErr error, want platform.Page[T], wantErr error) {
+	t.Helper()
+	if (gotErr == nil) != (wantErr == nil) || gotErr != nil && platform.AsError(gotErr).Code != platform.AsError(wantErr).Code {
+		t.Fatalf("%s: got error %v, want %v", asked, gotErr, wantErr)
+	}
+	if !slices.Equal(k.uids(got.Items), k.uids(want.Items)) {
+		t.Fatalf("%s: got %v, want %v", asked, k.uids(got.Items), k.uids(want.Items))
+	}
+	if parts != platform.PartItems && got.TotalCount != want.TotalCount {
+		t.Fatalf("%s: total is %d, want %d", asked, got.TotalCount, want.TotalCount)
+	}
+	if got.HasNext != want.HasNext || got.HasPrevious != want.HasPrevious || (got.NextPageToken == "") != (want.NextPageToken == "") {
+		t.Fatalf("%s: next %v, previous %v, want %v, %v", asked, got.HasNext, got.HasPrevious, want.HasNext, want.HasPrevious)
+	}
+}
+
+func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		k := &kind[platform.RoleBinding, platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings}
+		d := newDice(17)
+		for range 30 {
+			c := pick(d, f.callers)
+			ctx := f.as(c.subject)
+			req := platform.ListRequest[platform.RoleBindingFilter]{OrderBy: spelled(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0}
+			if d.IntN(3) == 0 {
+				req.UIDP.DescendantsOf = pick(d, f.groups).UID
+			}
+			identities := times(6, func(int) *platform.UID { return &pick(d, f.bindings).Identity.UID })
+			roles := times(6, func(int) *platform.UID { return &pick(d, f.bindings).Role.UID })
+			pages, errs := f.p.RoleBindings.ListOfIdentities(ctx, req, values(identities))
+			for i, uid := range identities {
+				one := req
+				one.Filter.Identity = *uid
+				want, err := f.p.RoleBindings.List(ctx, one)
+				k.same(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
+				continues(t, ctx, k, one, pages[i])
+			}
+			pages, errs = f.p.RoleBindings.ListOfRoles(ctx, req, values(roles))
+			for i, uid := range roles {
+				one := req
+				one.Filter.Role = *uid
+				want, err := f.p.RoleBindings.List(ctx, one)
+				k.same(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
+			}
+		}
+	})
+}
+
+func values[T any](pointers []*T) []T {
+	all := make([]T, len(pointers))
+	for i, p := range pointers {
+		all[i] = *p
+	}
+	return all
+}
+
+// continues checks that the token of a page opens the plain list.
+func continues[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req platform.ListRequest[F], page platform.Page[T]) {
+	t.Helper()
+	if req.PageToken = page.NextPageToken; req.PageToken == "" {
+		return
+	}
+	req.Skip = 0
+	if next, err := k.ops.List(ctx, req); err != nil || len(next.Items) == 0 {
+		t.Fatalf("%+v does not continue: %v", req, err)
+	}
+}
+
+func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		k := &kind[platform.Advisory, platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, filters: f.advisorySieves()}
+		d := newDice(19)
+		for range 30 {
+			c := pick(d, f.callers)
+			ctx := f.as(c.subject)
+			req := platform.ListRequest[platform.AdvisoryFilter]{
+				Filter: pick(d, k.filters).filter, OrderBy: spelled(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
+			}
+			req.Filter.ArtifactNames = nil // which name is asked for follows from the repo
+			repos := times(6, func(int) *platform.Repo { return pick(d, f.repos) })
+			pages, errs := f.p.Advisories.ListOfRepos(ctx, req, repos)
+			for i, r := range repos {
+				one := req
+				one.UIDP = platform.UIDFilter{DescendantsOf: r.UID.Root()}
+				one.Filter.ArtifactNames = []string{r.Name}
+				want, err := f.p.Advisories.List(ctx, one)
+				k.same(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
+				continues(t, ctx, k, one, pages[i])
+			}
+		}
+	})
+}
+
+func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		k := &kind[platform.RoleBinding, platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings}
+		c := f.callers[0]
+		for _, g := range f.groups {
+			if g.UID.Root() != f.root {
+				continue
+			}
+			counts := sieve[platform.RoleBinding, platform.RoleBindingFilter]{keeps: func(b *platform.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
+			order := platform.Order{Field: "create_time", Desc: true}
+			want := k.uids(k.truth(c, platform.UIDFilter{}, counts, order))
+			page, err := f.p.RoleBindings.Effective(f.as(c.subject), g.UID, "", platform.ListRequest[platform.RoleBindingFilter]{PageSize: 200})
+			if err != nil || !slices.Equal(k.uids(page.Items), want) || page.TotalCount != int64(len(want)) {
+				t.Fatalf("%s: got %v of %d (%v), want %v", g.UID, k.uids(page.Items), page.TotalCount, err, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package storetest_test
+
+import (
+	"fmt"
+	"strings"
+
+	"atrium/platform"
+)
+
+// people makes identities, roles and bindings.
+func (b *bigWorld) people(n sizes) {
+	chunks(b, n.identities, platform.Tx.IdentityRows, func(i int) *platform.Identity {
+		parent := b.somewhere()
+		if i%2 == 0 {
+			parent = b.root
+		}
+		identity := &platform.Identity{
+			UID: b.d.below(parent), Name: fmt.Sprintf("person %d", b.d.IntN(1e6)), CreateTime: b.when(), UpdateTime: b.when(), LastSeenTime: b.when(),
+			ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: fmt.Sprintf("person-%d", i)},
+		}
+		if i%100 == 0 {
+			identity.ClaimMatch = &platform.ClaimMatch{Issuer: fmt.Sprintf("https://%d.example.com", i), SubjectPattern: "repo:.*"}
+		}
+		if parent == b.root {
+			b.identities = append(b.identities, identity.UID)
+		}
+		return identity
+	})
+	var custom []platform.UID
+	chunks(b, 2000, platform.Tx.RoleRows, func(i int) *platform.Role {
+		r := &platform.Role{UID: b.d.below(pick(b.d, b.groups)), Name: fmt.Sprintf("role %d", i), Capabilities: []platform.Capability{platform.CapRepoList}, CreateTime: b.when(), UpdateTime: b.when()}
+		if i == 0 {
+			r.UID = b.d.below(b.root)
+			b.role = r.UID
+		}
+		custom = append(custom, r.UID)
+		return r
+	})
+	taken := map[string]bool{}
+	chunks(b, n.bindings, platform.Tx.RoleBindingRows, func(i int) *platform.RoleBinding {
+		for {
+			group, identity, role := b.somewhere(), pick(b.d, b.identities), b.role
+			switch {
+			case i%10 == 0:
+				identity, role = b.identities[0], pick(b.d, custom) // who is bound to much
+			case i%4 == 0:
+				role = platform.ViewerRole
+			}
+			if k := string(group + identity + role); !taken[k] {
+				taken[k] = true
+				return &platform.RoleBinding{UID: b.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: b.when()}
+			}
+		}
+	})
+}
+
+func (b *bigWorld) fill(n sizes) {
+	chunks(b, n.repos, platform.Tx.RepoRows, func(i int) *platform.Repo {
+		r := &platform.Repo{
+			UID: b.d.below(b.somewhere()), Name: fmt.Sprintf("%x/repo-%d", b.d.IntN(1<<16), i), Description: strings.Repeat("what it holds ", 1+b.d.IntN(8)),
+			CreateTime: b.when(), UpdateTime: b.when(),
+		}
+		b.repos, b.repoNames = append(b.repos, r.UID), append(b.repoNames, r.Name)
+		return r
+	})
+	b.busyRepo = b.repos[0]
+	chunks(b, n.tags, platform.Tx.TagRows, func(i int) *platform.Tag {
+		repo := b.busyRepo
+		if i%2 == 0 {
+			repo = b.repos[b.d.IntN(len(b.repos)/10)]
+		}
+		tag := &platform.Tag{
+			UID: b.d.below(repo), Name: fmt.Sprintf("%d.%d-r%d", b.d.IntN(100), b.d.IntN(100), i), Digest: "sha256:" + b.d.hex(32),
+			CreateTime: b.when(), UpdateTime: b.when(),
+		}
+		if repo == b.busyRepo {
+			b.tagName, b.tagDigest = tag.Name, tag.Digest
+		}
+		return tag
+	})
+	b.insert(func(tx platform.Tx) error {
+		images := times(2000, func(i int) *platform.Image {
+			k := platform.ImageKey{Repo: b.repos[i], Digest: "sha256:" + b.d.hex(32)}
+			b.digests = append(b.digests, k)
+			return &platform.Image{Repo: k.Repo, Digest: k.Digest, Architectures: []platform.Architecture{{Name: "amd64", Size: 1}}}
+		})
+		return tx.PutImages(b.t.Context(), images)
+	})
+	chunks(b, n.advisories, platform.Tx.AdvisoryRows, func(i int) *platform.Advisory {
+		id := fmt.Sprintf("GO-%d-%d", 2000+b.d.IntN(25), i)
+		artifact := b.repoNames[b.d.IntN(len(b.repoNames)/20)]
+		b.artifacts = append(b.artifacts, artifact)
+		return &platform.Advisory{
+			UID: b.d.below(b.somewhere()), AdvisoryID: id, ArtifactName: artifact, Aliases: []string{"CVE-" + id}, Origin: "osv",
+			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}, CreateTime: b.when(), UpdateTime: b.when(),
+		}
+	})
+	chunks(b, n.advisories, platform.Tx.VulnerabilityRows, func(i int) *platform.Vulnerability {
+		id := fmt.Sprintf("GO-%d", i)
+		return &platform.Vulnerability{ID: id, Aliases: []string{"CVE-" + id}, Details: strings.Repeat("details ", 30), UpdateTime: b.when()}
+	})
+	chunks(b, 1000, platform.Tx.SubscriptionRows, func(i int) *platform.Subscription {
+		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), HiddenSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
+	})
+}
+
+// others makes small organisations of one owner, one repo and one advisory.
+func (b *bigWorld) others(n int) {
+	roots := times(n, func(i int) *platform.Group {
+		return &platform.Group{UID: b.d.root(), Name: fmt.Sprintf("small %d", i), CreateTime: b.when(), UpdateTime: b.when()}
+	})
+	owners := times(n, func(i int) *platform.Identity {
+		return &platform.Identity{
+			UID: b.d.below(roots[i].UID), Name: "owner", CreateTime: b.when(), UpdateTime: b.when(),
+			ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: fmt.Sprintf("owner-%d", i)},
+		}
+	})
+	bindings := times(n, func(i int) *platform.RoleBinding {
+		return &platform.RoleBinding{UID: b.d.below(roots[i].UID), IdentityUID: owners[i].UID, RoleUID: platform.OwnerRole, CreateTime: b.when()}
+	})
+	repos := times(n, func(i int) *platform.Repo {
+		return &platform.Repo{UID: b.d.below(roots[i].UID), Name: b.repoNames[0], CreateTime: b.when(), UpdateTime: b.when()}
+	})
+	advisories := times(n, func(i int) *platform.Advisory {
+		return &platform.Advisory{UID: b.d.below(roots[i].UID), AdvisoryID: "GO-1", ArtifactName: b.repoNames[0], CreateTime: b.when(), UpdateTime: b.when()}
+	})
+	b.small = roots[0].UID
+	ctx := b.t.Context()
+	b.insert(func(tx platform.Tx) error {
+		for _, insert := range []func() error{
+			func() error { return tx.GroupRows().Insert(ctx, roots...) },
+			func() error { return tx.IdentityRows().Insert(ctx, owners...) },
+			func() error { return tx.RoleBindingRows().Insert(ctx, bindings...) },
+			func() error { return tx.RepoRows().Insert(ctx, repos...) },
+			func() error { return tx.AdvisoryRows().Insert(ctx, advisories...) },
+		} {
+			if err := insert(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,205 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// A forest is two organisations full of everything, at random but with many
+// equal names and times. Its rows are kept here too: they are the truth that
+// lists are compared with.
+type forest struct {
+	*world
+	d       dice
+	root    platform.UID // the first organisation's, deep and wide
+	other   platform.UID // the second's
+	callers []*caller
+	builtIn []*platform.Role
+
+	groups          []*platform.Group
+	identities      []*platform.Identity
+	roles           []*platform.Role
+	bindings        []*platform.RoleBinding
+	repos           []*platform.Repo
+	tags            []*platform.Tag
+	advisories      []*platform.Advisory
+	subscriptions   []*platform.Subscription
+	vulnerabilities []*platform.Vulnerability
+}
+
+// A caller is who asks, and where its roles let it see.
+type caller struct {
+	subject string
+	role    platform.UID
+	sees    []platform.UID // the groups it sees, with all below
+}
+
+// Few moments, so that many rows share one.
+var moments = []time.Duration{0, time.Second, time.Second + time.Millisecond, time.Hour, 48 * time.Hour}
+
+func (f *forest) when() platform.Time { return platform.At(epoch.Add(pick(f.d, moments))) }
+
+// Names whose order of bytes is not that of a dictionary.
+var (
+	tagNames  = []string{"A", "a", "B", "b", "_x", "Z", "z", "a.b", "a-b", "a_b", "aB", "Ab", "10", "9", "1.0", "1-0", "v1", "V1", "latest", "9-r1", "x-20260327"}
+	repoNames = []string{"a", "a-b", "a.b", "a_b", "a/b", "a0", "b", "ab", "a/b/c", "z9"}
+	words     = []string{"a", "a b", "a-b", "a.b", "a_b", "b", "0", "z"}
+)
+
+func newForest(w *world) *forest {
+	f := &forest{world: w, d: newDice(7)}
+	f.learnBuiltIn()
+	f.root, f.other = f.plant("first", 100), f.plant("second", 6)
+	for _, g := range f.groups {
+		f.furnish(g.UID)
+	}
+	f.vulnerabilities = times(12, func(i int) *platform.Vulnerability {
+		return &platform.Vulnerability{ID: fmt.Sprintf("GO-%d", f.d.IntN(1e6)), Aliases: []string{fmt.Sprintf("CVE-%d", i), "CVE-SHARED"}, UpdateTime: f.when()}
+	})
+	f.employ()
+	f.keep()
+	f.name()
+	return f
+}
+
+func times[T any](n int, one func(i int) *T) []*T {
+	all := make([]*T, n)
+	for i := range all {
+		all[i] = one(i)
+	}
+	return all
+}
+
+// learnBuiltIn hears which roles a platform brings with it.
+func (f *forest) learnBuiltIn() {
+	f.replica(hearsRoles{f.store, &f.builtIn})
+	for i, r := range f.builtIn {
+		held := *r
+		f.builtIn[i] = &held
+	}
+}
+
+type hearsRoles struct {
+	platform.Store
+	heard *[]*platform.Role
+}
+
+func (s hearsRoles) SyncBuiltInRoles(ctx context.Context, roles []*platform.Role) error {
+	*s.heard = roles
+	return s.Store.SyncBuiltInRoles(ctx, roles)
+}
+
+// plant makes an organisation of n groups, up to seven levels deep.
+func (f *forest) plant(name string, n int) platform.UID {
+	root := &platform.Group{UID: f.d.root(), Name: name, CreateTime: f.when(), UpdateTime: f.when()}
+	all := []*platform.Group{root}
+	taken := map[string]bool{}
+	for len(all) < n {
+		parent := pick(f.d, all).UID
+		if f.d.IntN(3) == 0 {
+			parent = all[len(all)-1].UID // deeper
+		}
+		g := &platform.Group{UID: f.d.below(parent), Name: fmt.Sprintf("%s%d", pick(f.d, words), f.d.IntN(3)), CreateTime: f.when(), UpdateTime: f.when()}
+		if key := string(parent) + g.Name; parent.Depth() < 7 && !taken[key] {
+			taken[key] = true
+			all = append(all, g)
+		}
+	}
+	f.groups = append(f.groups, all...)
+	return root.UID
+}
+
+// furnish puts resources of every kind into a group.
+func (f *forest) furnish(group platform.UID) {
+	some := func(most int) int { return f.d.IntN(most + 1) }
+	f.identities = append(f.identities, times(some(3), func(int) *platform.Identity {
+		i := &platform.Identity{UID: f.d.below(group), Name: pick(f.d, words), CreateTime: f.when(), UpdateTime: f.when()}
+		switch f.d.IntN(3) {
+		case 0:
+			i.ClaimMatch, i.LastSeenTime = &platform.ClaimMatch{Issuer: "https://elsewhere.example.com", Subject: f.d.hex(4)}, f.when()
+		case 1:
+			i.StaticKeys = &platform.StaticKeys{Issuer: "https://static.example.com", Subject: "s", IssuerKeys: "{}"}
+		}
+		return i
+	})...)
+	for _, name := range f.distinct(words, some(2)) {
+		f.roles = append(f.roles, &platform.Role{UID: f.d.below(group), Name: name, CreateTime: f.when(), UpdateTime: f.when(), Capabilities: pick(f.d, [][]platform.Capability{{platform.CapRepoList}, {platform.CapRepoList, platform.CapTagList}, nil})})
+	}
+	for _, name := range f.distinct(repoNames, some(4)) {
+		r := &platform.Repo{UID: f.d.below(group), Name: name, CreateTime: f.when(), UpdateTime: f.when()}
+		f.repos = append(f.repos, r)
+		for _, tag := range f.distinct(tagNames, some(5)) {
+			f.tags = append(f.tags, f.tag(r.UID, tag))
+		}
+	}
+	for i := range some(3) {
+		f.advisories = append(f.advisories, f.advisory(group, i))
+	}
+	for i := range some(2) {
+		f.subscriptions = append(f.subscriptions, &platform.Subscription{UID: f.d.below(group), Sink: fmt.Sprintf("https://sink.example.com/%d", i), HiddenSecret: []byte("x"), CreateTime: f.when(), UpdateTime: f.when()})
+	}
+}
+
+// distinct picks n of the names, each once.
+func (f *forest) distinct(names []string, n int) []string {
+	shuffled := slices.Clone(names)
+	f.d.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	return shuffled[:n]
+}
+
+var digests = []string{"sha256:" + zeros, "sha256:" + zeros[1:] + "1", "sha256:" + zeros[1:] + "f"}
+
+const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
+
+func (f *forest) tag(repo platform.UID, name string) *platform.Tag {
+	class := map[string]platform.TagClass{"9-r1": platform.TagClassEpoch, "x-20260327": platform.TagClassDate}[name]
+	return &platform.Tag{UID: f.d.below(repo), Name: name, Digest: pick(f.d, digests), Deprecated: f.d.IntN(3) == 0, Class: class, CreateTime: f.when(), UpdateTime: f.when()}
+}
+
+func (f *forest) advisory(group platform.UID, i int) *platform.Advisory {
+	events := [][]platform.AdvisoryEvent{
+		nil,
+		{{Fixed: &platform.Fixed{FixedVersion: "1"}, Author: "ann"}},
+		{{Detection: &platform.Detection{}, Author: "bob", Reviewer: "100%"}, {Fixed: &platform.Fixed{}, Author: "a_n", ReviewState: platform.ReviewStateApproved}},
+		{{Fixed: &platform.Fixed{}, Author: "ann"}, {Patched: &platform.Patched{}, Author: "ann", ReviewState: platform.ReviewStatePending}},
+	}
+	return &platform.Advisory{
+		UID: f.d.below(group), AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: pick(f.d, repoNames), ComponentName: pick(f.d, []string{"", "Lib_1", "lib%1"}),
+		ArtifactType: pick(f.d, []string{"", "go"}), Aliases: []string{fmt.Sprintf("CVE-%d", f.d.IntN(5))}, Origin: pick(f.d, []string{"osv", "other"}),
+		Events: pick(f.d, events), CreateTime: f.when(), UpdateTime: f.when(),
+	}
+}
+
+// keep writes everything down.
+func (f *forest) keep() {
+	ctx := f.t.Context()
+	f.insert(func(tx platform.Tx) error {
+		for _, insert := range []func() error{
+			func() error { return tx.GroupRows().Insert(ctx, f.groups...) },
+			func() error { return tx.IdentityRows().Insert(ctx, f.identities...) },
+			func() error { return tx.RoleRows().Insert(ctx, f.roles...) },
+			func() error { return tx.RoleBindingRows().Insert(ctx, f.bindings...) },
+			func() error { return tx.RepoRows().Insert(ctx, f.repos...) },
+			func() error { return tx.TagRows().Insert(ctx, f.tags...) },
+			func() error { return tx.AdvisoryRows().Insert(ctx, f.advisories...) },
+			func() error { return tx.SubscriptionRows().Insert(ctx, f.subscriptions...) },
+			func() error { return tx.VulnerabilityRows().Insert(ctx, f.vulnerabilities...) },
+		} {
+			if err := insert(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// eachForest runs test on every engine with a forest.
+func eachForest(t *testing.T, test func(t *testing.T, f *forest)) {
+	t.Helper()
+	each(t, func(t *testing.T, w *world) { test(t, newForest(w)) })
+}

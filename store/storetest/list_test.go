@@ -1,0 +1,268 @@
+package storetest_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestPagesOfEverySizeAndOrderMakeUpTheWholeList(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		for _, l := range f.listings() {
+			t.Run(l.name(), l.walk)
+		}
+	})
+}
+
+// walk reads lists page by page in every order, forward and backward: a short
+// one in small pages, the whole one in bigger ones.
+func (k *kind[T, F]) walk(t *testing.T) {
+	for _, way := range []struct {
+		c     *caller
+		sizes []int
+	}{{k.short(), []int{1, 2, 3}}, {k.f.callers[0], []int{17, 50}}} {
+		ctx := k.f.as(way.c.subject)
+		for _, order := range k.orders() {
+			want := k.truth(way.c, platform.UIDFilter{}, sieve[T, F]{}, order)
+			for _, size := range way.sizes {
+				for _, backward := range []bool{false, true} {
+					req := platform.ListRequest[F]{OrderBy: spelled(order), PageSize: size, Backward: backward}
+					got := k.readAll(t, ctx, req, len(want))
+					if !slices.Equal(got, k.uids(want)) {
+						t.Fatalf("%s, by %s in pages of %d, backward %v: got %v, want %v", way.c.subject, spelled(order), size, backward, got, k.uids(want))
+					}
+				}
+			}
+		}
+	}
+}
+
+// short is a caller who sees enough rows for several small pages.
+func (k *kind[T, F]) short() *caller {
+	best, most := k.f.callers[0], -1
+	for _, c := range k.f.callers {
+		n := len(k.truth(c, platform.UIDFilter{}, sieve[T, F]{}, k.ops.Kind().DefaultOrder))
+		if n <= 20 && n > most {
+			best, most = c, n
+		}
+	}
+	return best
+}
+
+// readAll walks a list to its end and gives it in its order.
+func (k *kind[T, F]) readAll(t *testing.T, ctx context.Context, req platform.ListRequest[F], total int) []platform.UID {
+	t.Helper()
+	all := []platform.UID{}
+	for pages := 0; ; pages++ {
+		page, err := k.ops.List(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.TotalCount != int64(total) {
+			t.Fatalf("total is %d on page %d, want %d", page.TotalCount, pages, total)
+		}
+		further, back := page.HasNext, page.HasPrevious
+		if req.Backward {
+			further, back = back, further
+		}
+		if further != (page.NextPageToken != "") || back != (pages > 0) {
+			t.Fatalf("page %d says next %v, previous %v, token %q", pages, page.HasNext, page.HasPrevious, page.NextPageToken)
+		}
+		if req.Backward {
+			all = append(k.uids(page.Items), all...)
+		} else {
+			all = append(all, k.uids(page.Items)...)
+		}
+		if page.NextPageToken == "" {
+			return all
+		}
+		req.PageToken = page.NextPageToken
+	}
+}
+
+func TestEveryListIsWhatTheCallerSeesOfTheScopeThroughTheFilter(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		for _, l := range f.listings() {
+			t.Run(l.name(), func(t *testing.T) {
+				d := newDice(11)
+				for range 150 {
+					l.ask(t, d)
+				}
+			})
+		}
+	})
+}
+
+// scope is a random one; often one that is there, seldom one that is not.
+func (f *forest) scope(d dice) platform.UIDFilter {
+	somewhere := func() platform.UID {
+		switch d.IntN(10) {
+		case 0:
+			return d.below(pick(d, f.groups).UID) // not there
+		case 1:
+			return pick(d, f.repos).UID
+		case 2:
+			return f.root
+		default:
+			return pick(d, f.groups).UID
+		}
+	}
+	var s platform.UIDFilter
+	if d.IntN(8) == 0 {
+		return s
+	}
+	for s = (platform.UIDFilter{}); ; {
+		switch d.IntN(6) {
+		case 0:
+			s.AncestorsOf = somewhere()
+		case 1, 2:
+			s.DescendantsOf = somewhere()
+		case 3:
+			s.ChildrenOf = somewhere()
+		case 4:
+			s.InRoot = true
+		default:
+			for range 1 + d.IntN(40) {
+				s.IDs = append(s.IDs, f.anything(d))
+			}
+		}
+		if d.IntN(4) > 0 {
+			return s
+		}
+	}
+}
+
+func (f *forest) anything(d dice) platform.UID {
+	switch d.IntN(9) {
+	case 0:
+		return pick(d, f.groups).UID
+	case 1:
+		return pick(d, f.identities).UID
+	case 2:
+		return pick(d, f.roles).UID
+	case 3:
+		return pick(d, f.bindings).UID
+	case 4:
+		return pick(d, f.tags).UID
+	case 5:
+		return pick(d, f.advisories).UID
+	case 6:
+		return pick(d, f.builtIn).UID
+	default:
+		return pick(d, f.repos).UID
+	}
+}
+
+// ask reads one random page and compares it with the truth.
+func (k *kind[T, F]) ask(t *testing.T, d dice) {
+	t.Helper()
+	c, scope, s, order := pick(d, k.f.callers), k.f.scope(d), pick(d, k.filters), pick(d, k.orders())
+	ctx := k.f.as(c.subject)
+	want := k.truth(c, scope, s, order)
+	req := platform.ListRequest[F]{UIDP: scope, Filter: s.filter, OrderBy: spelled(order), PageSize: 1 + d.IntN(20), Backward: d.IntN(3) == 0}
+	if code := k.refusal(c, scope, want); code != 0 {
+		if _, err := k.ops.List(ctx, req); !errors.Is(err, &platform.Error{Code: code}) {
+			t.Fatalf("%s, %+v: got %v, want %v", c.subject, scope, err, code)
+		}
+		return
+	}
+	// from is how many rows lie before the place where the page starts.
+	from := 0
+	if req.Backward {
+		from = len(want)
+	}
+	if len(want) > 0 && d.IntN(2) == 0 {
+		at := d.IntN(len(want))
+		req.PageToken = k.cursor(t, ctx, req, at)
+		if from = at + 1; req.Backward {
+			from = at
+		}
+	}
+	if d.IntN(2) == 0 {
+		req.Skip = d.IntN(len(want) + 3)
+	}
+	first, last := from+req.Skip, from+req.Skip+req.PageSize
+	if req.Backward {
+		first, last = from-req.Skip-req.PageSize, from-req.Skip
+	}
+	first, last = min(max(first, 0), len(want)), min(max(last, 0), len(want))
+	req.Parts = pick(d, []platform.Parts{0, platform.PartItems})
+	page, err := k.ops.List(ctx, req)
+	if err != nil {
+		t.Fatalf("%s, %+v: %v", c.subject, req, err)
+	}
+	if got := k.uids(page.Items); !slices.Equal(got, k.uids(want[first:last])) {
+		t.Fatalf("%s, %+v: got %v, want %v", c.subject, req, got, k.uids(want[first:last]))
+	}
+	if req.Parts == 0 && page.TotalCount != int64(len(want)) {
+		t.Fatalf("%s, %+v: total is %d, want %d", c.subject, req, page.TotalCount, len(want))
+	}
+	more := last < len(want)
+	if req.Backward {
+		more = first > 0
+	}
+	if first < last && more != (page.NextPageToken != "") {
+		t.Fatalf("%s, %+v: more is %v, want %v", c.subject, req, !more, more)
+	}
+}
+
+// refusal is the code that a list must answer instead of a page; 0: none.
+func (k *kind[T, F]) refusal(c *caller, scope platform.UIDFilter, want []*T) platform.Code {
+	if k.f.refused(c, k.ops.Kind().List, scope) {
+		return platform.CodePermissionDenied
+	}
+	for _, asked := range []platform.UID{scope.AncestorsOf, scope.DescendantsOf, scope.ChildrenOf} {
+		if asked != "" && len(want) == 0 && !k.f.there(asked) {
+			return platform.CodeNotFound
+		}
+	}
+	return 0
+}
+
+func (f *forest) there(uid platform.UID) bool {
+	return slices.ContainsFunc(f.groups, func(g *platform.Group) bool { return g.UID == uid }) ||
+		slices.ContainsFunc(f.repos, func(r *platform.Repo) bool { return r.UID == uid })
+}
+
+// cursor is the token of the item at a place of the list.
+func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req platform.ListRequest[F], at int) string {
+	t.Helper()
+	req.PageSize, req.Skip, req.Backward = 1, at, false
+	page, err := k.ops.List(ctx, req)
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("no item %d: %v", at, err)
+	}
+	return page.Cursor(0)
+}
+
+func TestWhatIsReadIsWhatWasWritten(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		for _, l := range f.listings() {
+			t.Run(l.name(), l.get)
+		}
+	})
+}
+
+// get reads every row of the first organisation, and compares all of it.
+func (k *kind[T, F]) get(t *testing.T) {
+	rows := k.truth(k.f.callers[0], platform.UIDFilter{}, sieve[T, F]{}, k.ops.Kind().DefaultOrder)
+	uids := append(k.uids(rows), k.f.d.below(k.f.root), k.f.d.below(k.f.other), "x")
+	got, errs := k.ops.GetMany(k.f.as("root"), append(uids, uids[0]))
+	for i, want := range rows {
+		if errs[i] != nil || !reflect.DeepEqual(got[i], want) {
+			t.Fatalf("got %+v (%v), want %+v", got[i], errs[i], want)
+		}
+	}
+	for i, code := range []platform.Code{platform.CodeNotFound, platform.CodePermissionDenied, platform.CodeInvalidArgument} {
+		if err := errs[len(rows)+i]; !errors.Is(err, &platform.Error{Code: code}) {
+			t.Errorf("%s: got %v, want %v", uids[len(rows)+i], err, code)
+		}
+	}
+	if !reflect.DeepEqual(got[len(got)-1], rows[0]) {
+		t.Errorf("asked for twice, a row was not given twice")
+	}
+}

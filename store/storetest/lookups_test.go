@@ -1,0 +1,136 @@
+package storetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"atrium/platform"
+)
+
+// What a binding is shown with costs some buffers for each: its identity,
+// group and role by their keys.
+const barHydrated = 12
+
+// bindings are role bindings from every side.
+func (r *reading) bindings() {
+	type request = platform.ListRequest[platform.RoleBindingFilter]
+	p, all, page := r.p, below(r.b.root), barPage+51*barHydrated
+	for level, group := range r.b.deep[:4] {
+		r.add(fmt.Sprintf("bindings below level %d", level), page, asked(p.RoleBindings.List, request{UIDP: below(group)}))
+		r.add(fmt.Sprintf("bindings in level %d", level), page, asked(p.RoleBindings.List, request{UIDP: childrenOf(group)}))
+	}
+	r.add("bindings by uid", page, asked(p.RoleBindings.List, request{UIDP: all, OrderBy: "uid"}))
+	r.add("bindings in the root by uid", page, asked(p.RoleBindings.List, request{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
+	effective := r.add("effective bindings", 5*page, func(ctx context.Context) error {
+		_, err := p.RoleBindings.Effective(ctx, r.b.deep[4], "", request{})
+		return err
+	})
+	effective.total, effective.sorts = 5*barTotal, true
+
+	few := request{PageSize: 10}
+	one := func(uids ...platform.UID) []platform.UID { return uids }
+	for name, read := range map[string]func(ctx context.Context) error{
+		"bindings of 50 groups": askedEach(p.RoleBindings.ListEach, "", r.b.groups[:50]),
+		"bindings of 50 identities": func(ctx context.Context) error {
+			return foundIn(p.RoleBindings.ListOfIdentities(ctx, few, r.b.identities[:50]))
+		},
+	} {
+		r.add(name, barEach+50*11*barHydrated, read).total = 50 * barTotal
+	}
+	// A role is of all organisations; its bindings here must not cost what
+	// they cost there. Their number is counted on the index.
+	r.add("bindings of three roles", page, func(ctx context.Context) error {
+		return foundIn(p.RoleBindings.ListOfRoles(ctx, few, one(r.b.role, platform.OwnerRole, platform.ViewerRole)))
+	}).total = len(r.b.repos) / 20
+	filtered := []struct {
+		of     string
+		filter platform.RoleBindingFilter
+	}{
+		{"the busiest identity", platform.RoleBindingFilter{Identity: r.b.identities[0]}},
+		{"the owner role", platform.RoleBindingFilter{Role: platform.OwnerRole}},
+	}
+	for _, f := range filtered {
+		r.add("bindings of "+f.of, page, asked(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).total = 8 * barTotal
+	}
+	r.add("the removal of the last owner", 4*barPage, func(ctx context.Context) error {
+		err := p.RoleBindings.Delete(ctx, r.b.ownerBinding)
+		if !errors.Is(err, &platform.Error{Code: platform.CodeFailedPrecondition}) {
+			return fmt.Errorf("it was not refused: %w", err)
+		}
+		return nil
+	}).sorts = true
+}
+
+// filters are lists that an index answers together with a filter.
+func (r *reading) filters() {
+	p, all, names := r.p, below(r.b.root), r.b.repoNames
+	r.add("repos by name", barPage, asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Name: names[5]}}))
+	some := r.add("repos by 50 names", 5*barPage, asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Names: names[5:55]}}))
+	some.total, some.sorts = 10*barTotal, true
+	r.add("identities by name", barPage, asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, Filter: platform.IdentityFilter{Name: "twenty"}}))
+	r.add("tags by name", barPage, asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Name: r.b.tagName}}))
+	r.add("tags by digest", barPage, asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
+	r.add("advisories by artifact", 2*barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, Filter: platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
+	of := r.add("advisories of 50 repos", barEach, func(ctx context.Context) error {
+		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
+		return foundIn(p.Advisories.ListOfRepos(ctx, platform.ListRequest[platform.AdvisoryFilter]{PageSize: 10}, repos))
+	})
+	of.total = 50 * barTotal
+	r.add("vulnerability by alias", barPage, func(ctx context.Context) error {
+		_, err := p.Vulnerabilities.Get(ctx, "CVE-GO-77")
+		return err
+	}).sorts = true
+	r.add("vulnerabilities by 100 aliases", 800, func(ctx context.Context) error {
+		ids := make([]string, 100)
+		for i := range ids {
+			ids[i] = fmt.Sprint("CVE-GO-", i*9)
+		}
+		_, errs := p.Vulnerabilities.GetMany(ctx, ids)
+		return errors.Join(errs...)
+	}).sorts = true
+}
+
+// single are reads by key, and what every request begins with.
+func (r *reading) single() {
+	p := r.p
+	each := func(name string, bar int, errs func(ctx context.Context) []error) {
+		r.add(name, bar, func(ctx context.Context) error { return errors.Join(errs(ctx)...) })
+	}
+	each("one repo", 5, func(ctx context.Context) []error { _, errs := p.Repos.GetMany(ctx, r.b.repos[9:10]); return errs })
+	each("200 repos", 200*4, func(ctx context.Context) []error { _, errs := p.Repos.GetMany(ctx, r.b.repos[:200]); return errs })
+	each("200 identities", 200*4, func(ctx context.Context) []error {
+		_, errs := p.Identities.GetMany(ctx, r.b.identities[:200])
+		return errs
+	})
+	each("50 readmes", 50*4, func(ctx context.Context) []error { _, errs := p.Repos.Readmes(ctx, r.b.repos[:50]); return errs })
+	each("100 images", 100*5, func(ctx context.Context) []error { _, errs := p.Images.GetMany(ctx, r.b.digests[:100]); return errs })
+	authenticate := func(issuer, subject string) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: subject})
+			return err
+		}
+	}
+	// Twenty bindings with their roles.
+	r.add("who a token is", 20*5, authenticate(issuer, "twenty")).sorts = true
+	r.add("who a token is, by a pattern", barPage, authenticate("https://100.example.com", "repo:x")).sorts = true
+	r.add("who a stranger is", barPage, authenticate("https://nowhere.example.com", "x")).sorts = true
+	r.add("whether an issuer is known", 5, func(ctx context.Context) error { _, err := p.KnowsIssuer(ctx, issuer); return err })
+	r.add("whose a subject is", 5, func(ctx context.Context) error { _, err := p.Identities.Lookup(ctx, issuer, "person-77"); return err })
+	r.add("what an identity may do", 2*barPage, func(ctx context.Context) error {
+		_, err := p.Identities.EffectiveCapabilities(ctx, r.b.identities[7], r.b.root)
+		return err
+	})
+	r.add("whether something exists", 40, func(ctx context.Context) error { _, err := r.s.Exists(ctx, r.b.repos[0]); return err })
+	events := func(roots ...platform.UID) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
+			if err == nil {
+				_, err = r.s.EventsAfter(ctx, roots, at, 100)
+			}
+			return err
+		}
+	}
+	r.add("the next events of an organisation", 3*barPage, events(r.b.root))
+	r.add("the next events of a quiet organisation", 3*barPage, events(r.b.small))
+}

@@ -1,0 +1,275 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
+
+// A model is what an organisation must look like after the operations that
+// were run: the plainest data there is, changed by the plainest rules.
+type model struct {
+	*world
+	d    dice
+	ctx  context.Context
+	root platform.UID
+
+	groups map[platform.UID]string // uid to name
+	repos  map[platform.UID]string
+	tags   map[platform.UID][2]string // name and digest
+	people map[platform.UID]string
+	bound  map[platform.UID][2]platform.UID // identity and role
+}
+
+func TestRandomOperationsDoWhatTheModelSays(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for seed := range uint64(5) {
+			w.learns(t, seed)
+		}
+	})
+}
+
+func (w *world) learns(t *testing.T, seed uint64) {
+	ctx, org := w.found(fmt.Sprint("acme ", seed))
+	m := &model{
+		world: w, d: newDice(seed), ctx: ctx, root: org.Group.UID,
+		groups: map[platform.UID]string{org.Group.UID: org.Group.Name}, repos: map[platform.UID]string{}, tags: map[platform.UID][2]string{},
+		people: map[platform.UID]string{org.Identity.UID: "owner"}, bound: map[platform.UID][2]platform.UID{org.Binding.UID: {org.Identity.UID, platform.OwnerRole}},
+	}
+	acts := []func() string{m.makeGroup, m.makeGroup, m.makeRepo, m.makeRepo, m.makeTag, m.makeTag, m.makeTag, m.makePerson, m.makeBinding, m.makeBinding, m.rename, m.rename, m.drop, m.drop}
+	var done []string
+	for n := range 250 {
+		done = append(done, pick(m.d, acts)())
+		if n%15 == 14 || t.Failed() {
+			m.compare(t)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d, after %q", seed, done)
+		}
+	}
+	w.recounts(t, 0)
+}
+
+// random gives some key of a map, always the same for the same dice.
+func random[V any](d dice, from map[platform.UID]V) platform.UID {
+	if len(from) == 0 {
+		return d.root()
+	}
+	return pick(d, sortedUIDs(from))
+}
+
+func sortedUIDs[V any](of map[platform.UID]V) []platform.UID {
+	uids := make([]platform.UID, 0, len(of))
+	for uid := range of {
+		uids = append(uids, uid)
+	}
+	slices.Sort(uids)
+	return uids
+}
+
+// taken reports whether a sibling has a name.
+func taken(rows map[platform.UID]string, parent platform.UID, name string) bool {
+	for uid, n := range rows {
+		if uid.Parent() == parent && n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// expect notes what an operation should answer.
+func (m *model) expect(what string, err error, code platform.Code) string {
+	m.t.Helper()
+	if code == 0 && err != nil || code != 0 && (err == nil || platform.AsError(err).Code != code) {
+		m.t.Errorf("%s: got %v, want %v", what, err, code)
+	}
+	return what
+}
+
+func (m *model) makeGroup() string {
+	parent, name := random(m.d, m.groups), pick(m.d, words)
+	if parent.Depth() > 6 {
+		parent = m.root
+	}
+	made, err := m.p.Groups.Create(m.ctx, parent, input[platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
+	if taken(m.groups, parent, name) {
+		return m.expect("group again", err, platform.CodeAlreadyExists)
+	}
+	if err == nil {
+		m.groups[made.UID] = name
+	}
+	return m.expect("group "+name, err, 0)
+}
+
+func (m *model) makeRepo() string {
+	parent, name := random(m.d, m.groups), pick(m.d, repoNames)
+	made, err := m.p.Repos.Create(m.ctx, parent, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
+	if taken(m.repos, parent, name) {
+		return m.expect("repo again", err, platform.CodeAlreadyExists)
+	}
+	if err == nil {
+		m.repos[made.UID] = name
+	}
+	return m.expect("repo "+name, err, 0)
+}
+
+func (m *model) makeTag() string {
+	if len(m.repos) == 0 {
+		return "no repo for a tag"
+	}
+	repo, name, digest := random(m.d, m.repos), pick(m.d, tagNames), pick(m.d, digests)
+	made, err := m.p.Tags.Create(m.ctx, repo, tagInput(name, digest))
+	if err == nil {
+		for uid, tag := range m.tags {
+			if uid.Parent() == repo && tag[0] == name && uid != made.UID {
+				m.t.Errorf("tag %s was not moved but made anew", name)
+			}
+		}
+		m.tags[made.UID] = [2]string{name, digest}
+	}
+	return m.expect("tag "+name, err, 0)
+}
+
+func (m *model) makePerson() string {
+	uid := m.identity(m.ctx, random(m.d, m.groups), m.d.hex(4))
+	m.people[uid] = "someone"
+	return "identity"
+}
+
+func (m *model) makeBinding() string {
+	group, person, role := random(m.d, m.groups), random(m.d, m.people), pick(m.d, []platform.UID{platform.ViewerRole, platform.EditorRole})
+	made, err := m.p.RoleBindings.Create(m.ctx, group, bindInput(person, role))
+	if !group.Within(person.Parent()) {
+		return m.expect("binding outside", err, platform.CodeInvalidArgument)
+	}
+	for uid, b := range m.bound {
+		if uid.Parent() == group && b == [2]platform.UID{person, role} {
+			return m.expect("binding again", err, platform.CodeAlreadyExists)
+		}
+	}
+	if err == nil {
+		m.bound[made.UID] = [2]platform.UID{person, role}
+	}
+	return m.expect("binding", err, 0)
+}
+
+func (m *model) rename() string {
+	if uid := random(m.d, m.groups); m.d.IntN(2) == 0 && uid != m.root {
+		name := pick(m.d, words)
+		_, err := m.p.Groups.Update(m.ctx, uid, input[platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
+		return m.renamed(m.groups, uid, name, err)
+	}
+	uid, name := random(m.d, m.repos), pick(m.d, repoNames)
+	if m.repos[uid] == "" {
+		return "no repo to rename"
+	}
+	_, err := m.p.Repos.Update(m.ctx, uid, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name), "name"))
+	return m.renamed(m.repos, uid, name, err)
+}
+
+func (m *model) renamed(rows map[platform.UID]string, uid platform.UID, name string, err error) string {
+	if rows[uid] != name && taken(rows, uid.Parent(), name) {
+		return m.expect("rename to another's "+name, err, platform.CodeAlreadyExists)
+	}
+	rows[uid] = name
+	return m.expect("rename to "+name, err, 0)
+}
+
+// drop deletes something, which may be needed by others.
+func (m *model) drop() string {
+	switch m.d.IntN(4) {
+	case 0:
+		uid := random(m.d, m.groups)
+		if uid == m.root {
+			return "not the root"
+		}
+		return dropped(m, m.groups, uid, m.p.Groups.Delete(m.ctx, uid), m.holds(uid))
+	case 1:
+		uid := random(m.d, m.repos)
+		if uid.IsRoot() {
+			return "no repo"
+		}
+		return dropped(m, m.repos, uid, m.p.Repos.Delete(m.ctx, uid), m.holds(uid))
+	case 2:
+		uid := random(m.d, m.tags)
+		if uid.IsRoot() {
+			return "no tag"
+		}
+		return dropped(m, m.tags, uid, m.p.Tags.Delete(m.ctx, uid), false)
+	default:
+		uid := random(m.d, m.people)
+		needed := false
+		for _, b := range m.bound {
+			needed = needed || b[0] == uid
+		}
+		return dropped(m, m.people, uid, m.p.Identities.Delete(m.ctx, uid), needed)
+	}
+}
+
+func dropped[V any](m *model, rows map[platform.UID]V, uid platform.UID, err error, needed bool) string {
+	if needed {
+		return m.expect("drop what is needed", err, platform.CodeFailedPrecondition)
+	}
+	delete(rows, uid)
+	return m.expect("drop "+string(uid), err, 0)
+}
+
+// holds reports whether anything lies in uid.
+func (m *model) holds(uid platform.UID) bool {
+	for _, child := range slices.Concat(sortedUIDs(m.groups), sortedUIDs(m.repos), sortedUIDs(m.tags), sortedUIDs(m.people), sortedUIDs(m.bound)) {
+		if child.Parent() == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// compare checks every kind, whole and below a random group.
+func (m *model) compare(t *testing.T) {
+	t.Helper()
+	for _, scope := range []platform.UID{m.root, random(m.d, m.groups)} {
+		holdsAll(t, m, scope, m.p.Groups.List, m.groups, func(g *platform.Group) (platform.UID, string) { return g.UID, g.Name })
+		holdsAll(t, m, scope, m.p.Repos.List, m.repos, func(r *platform.Repo) (platform.UID, string) { return r.UID, r.Name })
+		holdsAll(t, m, scope, m.p.Tags.List, m.tags, func(g *platform.Tag) (platform.UID, [2]string) { return g.UID, [2]string{g.Name, g.Digest} })
+		holdsAll(t, m, scope, m.p.Identities.List, m.people, func(i *platform.Identity) (platform.UID, string) { return i.UID, i.Name })
+		holdsAll(t, m, scope, m.p.RoleBindings.List, m.bound, func(b *platform.RoleBinding) (platform.UID, [2]platform.UID) {
+			return b.UID, [2]platform.UID{b.Identity.UID, b.Role.UID}
+		})
+	}
+}
+
+func holdsAll[T, F any, V comparable](t *testing.T, m *model, scope platform.UID, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), want map[platform.UID]V, of func(*T) (platform.UID, V)) {
+	t.Helper()
+	left := map[platform.UID]V{}
+	for uid, v := range want {
+		if uid.Below(scope) {
+			left[uid] = v
+		}
+	}
+	total := int64(len(left))
+	for req := (platform.ListRequest[F]{UIDP: platform.UIDFilter{DescendantsOf: scope}, PageSize: 7}); ; {
+		page, err := list(m.ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range page.Items {
+			uid, got := of(row)
+			if v, there := left[uid]; !there || v != got {
+				t.Errorf("below %s is %v with %v, want %v (%v)", scope, uid, got, v, there)
+			}
+			delete(left, uid)
+		}
+		if page.TotalCount != total {
+			t.Errorf("the total below %s is %d, want %d", scope, page.TotalCount, total)
+		}
+		if req.PageToken = page.NextPageToken; req.PageToken == "" {
+			break
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("below %s are missing %v", scope, left)
+	}
+}

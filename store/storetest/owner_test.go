@@ -1,0 +1,108 @@
+package storetest_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestTwoOwnersWhoRemoveEachOtherLeaveOne(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		replicas := w.replicas()
+		for i := range 15 {
+			name := fmt.Sprint("acme ", i)
+			ctx, org := w.found(name)
+			root := org.Group.UID
+			second := w.bind(ctx, root, w.identity(ctx, root, "second of "+name), platform.OwnerRole)
+			other := w.as("second of " + name)
+			errs := atOnce(2, func(n int) error {
+				who, victim := ctx, second
+				if n == 1 {
+					who, victim = other, org.Binding.UID
+				}
+				if i%2 == 0 {
+					return replicas[n].RoleBindings.Delete(who, victim)
+				}
+				_, err := replicas[n].RoleBindings.Update(who, victim, input[platform.RoleBinding](fmt.Sprintf(`{"roleUid": %q}`, platform.ViewerRole)))
+				return err
+			})
+			if errs[0] == nil && errs[1] == nil {
+				t.Error("both removed each other")
+			}
+			for _, err := range errs {
+				if err == nil {
+					continue
+				}
+				// Whoever came second is no owner any more, or is the last.
+				if code := platform.AsError(err).Code; code != platform.CodePermissionDenied {
+					wants(t, err, platform.CodeFailedPrecondition, "LAST_OWNER")
+				}
+			}
+			owners := w.query(w.raw(), "SELECT COUNT(*) FROM role_binding WHERE parent = '"+string(root)+"' AND role = '"+string(platform.OwnerRole)+"'")[0][0]
+			if owners != "1" {
+				t.Errorf("%s owners are left, want 1 (%v)", owners, errs)
+			}
+		}
+	})
+}
+
+// Who loses a role hands out nothing of it from then on, however close the two
+// are: what was handed out must have been so before.
+func TestWhatIsHandedOutWasHeldAtThatMoment(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		replicas := w.replicas()
+		ctx, org := w.found("acme")
+		root := org.Group.UID
+		both := 0
+		for i := range 25 {
+			subject := fmt.Sprint("deputy ", i)
+			held := w.bind(ctx, root, w.identity(ctx, root, subject), platform.OwnerRole)
+			friend := w.identity(ctx, root, "friend of "+subject)
+			role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID
+			deputy := w.as(subject)
+			var given platform.UID
+			errs := atOnce(3, func(n int) (err error) {
+				switch p := replicas[n%2]; n {
+				case 0:
+					err = p.RoleBindings.Delete(ctx, held)
+				case 1:
+					var b *platform.RoleBinding
+					if b, err = p.RoleBindings.Create(deputy, root, bindInput(friend, platform.OwnerRole)); err == nil {
+						given = b.UID
+					}
+				default:
+					_, err = p.Roles.Update(deputy, role, input[platform.Role](`{"capabilities": ["groups.delete"]}`))
+				}
+				return err
+			})
+			if errs[0] != nil {
+				t.Fatal(errs[0])
+			}
+			for n, handed := range map[int]platform.UID{1: given, 2: role} {
+				if errs[n] != nil {
+					wants(t, errs[n], platform.CodePermissionDenied, "")
+					continue
+				}
+				both++
+				if w.sequence(handed, "created", "updated") > w.sequence(held, "deleted") {
+					t.Errorf("round %d: %s was handed out after %s was taken away", i, handed, held)
+				}
+			}
+		}
+		t.Logf("%d of 50 were handed out first", both)
+	})
+}
+
+// sequence is the place of the last event of one of the verbs about a subject.
+// Transactions that lock the same root record one after the other.
+func (w *world) sequence(subject platform.UID, verbs ...string) (last int) {
+	w.t.Helper()
+	for _, verb := range verbs {
+		for _, row := range w.query(w.raw(), "SELECT seq FROM event WHERE subject = '"+string(subject)+"' AND type LIKE '%."+verb+".%'") {
+			last = max(last, must[int](w.t)(strconv.Atoi(row[0])))
+		}
+	}
+	return last
+}

@@ -1,0 +1,113 @@
+package storetest_test
+
+import (
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		root := org.Group.UID
+		make := func(rule string) platform.UID {
+			t.Helper()
+			w.ahead.Add(1000)
+			return must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[platform.Identity](`{"name": "i", "claimMatch": {`+rule+`}}`))).UID
+		}
+		exact := make(`"issuer": "https://a.example.com", "subject": "x"`)
+		younger := make(`"issuer": "https://a.example.com", "subject": "x"`)
+		anySubject := make(`"issuer": "https://a.example.com", "subjectPattern": "x.*"`)
+		anyIssuer := make(`"issuerPattern": "https://.*", "subject": "x"`)
+		anything := make(`"issuerPattern": ".*", "subjectPattern": ".*"`)
+		long := make(`"issuer": "https://a.example.com/long", "subject": "x"`)
+		noRule := must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[platform.Identity](`{"name": "none"}`))).UID
+
+		for _, c := range []struct {
+			issuer, subject string
+			want            []platform.UID
+			known           bool
+			lookup          platform.UID
+		}{
+			{"https://a.example.com", "x", []platform.UID{exact, younger, anySubject, anyIssuer, anything}, true, exact},
+			{"https://a.example.com", "y", []platform.UID{anySubject, anything}, true, ""},
+			{"https://a.example.com/long", "x", []platform.UID{long, anyIssuer, anything}, true, long},
+			{"https://a.example.co", "x", []platform.UID{anyIssuer, anything}, false, ""},
+			{"https://b.example.com", "y", []platform.UID{anything}, false, ""},
+			// What marks a pattern is nobody's issuer or subject.
+			{"\x01", "\x01", []platform.UID{anything}, false, ""},
+			{"", "", []platform.UID{anything}, false, ""},
+		} {
+			var got []platform.UID
+			for _, candidate := range must[[]platform.Candidate](t)(w.store.Candidates(ctx, c.issuer, c.subject)) {
+				got = append(got, candidate.Identity.UID)
+			}
+			slices.Sort(c.want)
+			if slices.Sort(got); !slices.Equal(got, c.want) || slices.Contains(got, noRule) {
+				t.Errorf("%q, %q: candidates are %v, want %v", c.issuer, c.subject, got, c.want)
+			}
+			if known := must[bool](t)(w.store.KnowsIssuer(ctx, c.issuer)); known != c.known {
+				t.Errorf("%q is known: %v", c.issuer, known)
+			}
+			if found := must[platform.UID](t)(w.store.LookupIdentity(ctx, c.issuer, c.subject)); found != c.lookup {
+				t.Errorf("%q, %q: lookup finds %q, want %q", c.issuer, c.subject, found, c.lookup)
+			}
+		}
+
+		must[*platform.Identity](t)(w.p.Identities.Update(ctx, long, input[platform.Identity](`{"claimMatch": {"issuer": "https://c.example.com", "subject": "z"}}`)))
+		if found := must[platform.UID](t)(w.store.LookupIdentity(ctx, "https://c.example.com", "z")); found != long {
+			t.Errorf("after its rule changed, lookup finds %q, want %q", found, long)
+		}
+		if must[bool](t)(w.store.KnowsIssuer(ctx, "https://a.example.com/long")) {
+			t.Error("the issuer of the old rule is still known")
+		}
+	})
+}
+
+func TestCandidatesBringWhatIsBoundToThem(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		root := org.Group.UID
+		group := w.group(ctx, root, "a")
+		who := w.identity(ctx, root, "who")
+		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "r", "capabilities": ["repo.list", "tag.list"]}`))).UID
+		w.bind(ctx, group, who, role)
+		w.bind(ctx, root, who, platform.ViewerRole)
+
+		found := must[[]platform.Candidate](t)(w.store.Candidates(ctx, issuer, "who"))
+		if len(found) != 1 || len(found[0].Grants) != 2 {
+			t.Fatalf("candidates are %+v, want one with two grants", found)
+		}
+		same := func(a, b platform.Grant) bool {
+			return a.Identity == b.Identity && a.Group == b.Group && a.Role == b.Role && slices.Equal(a.Capabilities, b.Capabilities)
+		}
+		want := platform.Grant{Identity: who, Group: group, Role: role, Capabilities: []platform.Capability{platform.CapRepoList, platform.CapTagList}}
+		grants := must[[]platform.Grant](t)(w.store.Grants(ctx, []platform.UID{who, org.Identity.UID}))
+		if len(grants) != 3 {
+			t.Errorf("there are %d grants, want 3", len(grants))
+		}
+		for _, held := range [][]platform.Grant{found[0].Grants, grants} {
+			if !slices.ContainsFunc(held, func(g platform.Grant) bool { return same(g, want) }) {
+				t.Errorf("%+v is not among %+v", want, held)
+			}
+		}
+	})
+}
+
+func TestBeingSeenIsNoChange(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		who := org.Identity
+		events := len(w.recorded())
+		at := platform.At(w.now())
+		w.ahead.Add(5000)
+		if err := w.store.Seen(ctx, []platform.UID{who.UID}, at); err != nil {
+			t.Fatal(err)
+		}
+		got := must[*platform.Identity](t)(w.p.Identities.Get(ctx, who.UID))
+		if got.LastSeenTime != at || got.UpdateTime != who.UpdateTime || len(w.recorded()) != events {
+			t.Errorf("last seen at %v and updated at %v with %d events, want %v, %v and %d", got.LastSeenTime, got.UpdateTime, len(w.recorded()), at, who.UpdateTime, events)
+		}
+	})
+}

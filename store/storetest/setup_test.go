@@ -1,0 +1,114 @@
+package storetest_test
+
+import (
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store"
+	"atrium/store/storetest"
+)
+
+func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
+	t.Parallel()
+	for engine, empty := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "atrium.db") },
+		"postgres": storetest.EmptyPostgres,
+	} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			url := empty(t)
+			together(t, 5, func(int) error {
+				if err := store.Migrate(t.Context(), url); err != nil {
+					return err
+				}
+				s, err := store.Open(t.Context(), url, store.Options{MaxConnections: 2})
+				if err != nil {
+					return err
+				}
+				defer func() { _ = s.Close() }()
+				_, err = platform.New(t.Context(), s, platform.Options{})
+				return err
+			})
+			states, err := store.Migrations(t.Context(), url)
+			if err != nil || len(states) == 0 {
+				t.Fatal(states, err)
+			}
+			for _, s := range states {
+				if !s.Applied {
+					t.Errorf("migration %d is not applied", s.Version)
+				}
+			}
+			w := newWorld(t, url)
+			ctx, org := w.found("acme")
+			if _, err := w.p.Groups.Get(ctx, org.Group.UID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// together runs n functions at once and fails on the first error.
+func together(t *testing.T, n int, run func(i int) error) {
+	t.Helper()
+	for i, err := range atOnce(n, run) {
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+	}
+}
+
+// atOnce starts n functions at the same moment and gives their errors.
+func atOnce(n int, run func(i int) error) []error {
+	errs := make([]error, n)
+	var start, end sync.WaitGroup
+	start.Add(1)
+	for i := range n {
+		end.Go(func() {
+			start.Wait()
+			errs[i] = run(i)
+		})
+	}
+	start.Done()
+	end.Wait()
+	return errs
+}
+
+func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		db := w.raw()
+		const read = "SELECT uid, name, description, capabilities FROM role ORDER BY uid"
+		want := w.query(db, read)
+		if len(want) == 0 {
+			t.Fatal("there are no built-in roles")
+		}
+		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = '"+string(platform.OwnerRole)+"'")
+		together(t, 5, func(int) error {
+			_, err := platform.New(t.Context(), w.store, platform.Options{})
+			return err
+		})
+		got := w.query(db, read)
+		for i := range want {
+			if len(got) != len(want) || got[i][1] != want[i][1] || got[i][3] != want[i][3] {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		}
+	})
+}
+
+func TestReplicasShareTheFirstKeyThatOneOfThemMade(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		keys := make([]string, 5)
+		together(t, len(keys), func(i int) error {
+			key, err := w.p.DevelopmentKey(t.Context())
+			keys[i] = string(key)
+			return err
+		})
+		for _, key := range keys {
+			if key == "" || key != keys[0] {
+				t.Fatal("replicas made keys of their own")
+			}
+		}
+	})
+}

@@ -1,0 +1,177 @@
+package storetest_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		repo := w.repo(ctx, org.Group.UID, "nginx")
+		update := func(body string, mask ...string) *platform.Repo {
+			t.Helper()
+			w.ahead.Add(1000)
+			return must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[platform.Repo](body, mask...)))
+		}
+		before := update(`{"description": "d", "bundles": ["a", "b"], "catalogTier": "CATALOG_TIER_BASE", "aliases": ["x"]}`)
+		// What is there changes behind the store's back: an update that wrote
+		// back what it had read would undo it.
+		w.exec(w.raw(), "UPDATE repo SET aliases = '[\"y\"]'")
+		after := update(`{"description": "e", "name": "ignored"}`, "description")
+		if after.Description != "e" || after.Name != "nginx" || !slices.Equal(after.Aliases, []string{"y"}) || !slices.Equal(after.Bundles, []string{"a", "b"}) {
+			t.Errorf("got %+v", after)
+		}
+		if after.CreateTime != before.CreateTime || !after.UpdateTime.After(before.UpdateTime.Time) {
+			t.Errorf("times are %v and %v, want %v and something after %v", after.CreateTime, after.UpdateTime, before.CreateTime, before.UpdateTime)
+		}
+		if cleared := update(`{"bundles": null}`); cleared.Bundles != nil || cleared.Description != "e" {
+			t.Errorf("null leaves %+v", cleared)
+		}
+		if read := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo)); read.Description != "e" || read.CatalogTier != platform.CatalogTierBase {
+			t.Errorf("read back %+v", read)
+		}
+	})
+}
+
+func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		root := org.Group.UID
+		group := w.group(ctx, root, "a")
+		repo := w.repo(ctx, group, "nginx")
+		otherRepo := w.repo(ctx, group, "redis")
+		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "r", "capabilities": ["repo.list"]}`))).UID
+		sub := must[*platform.Subscription](t)(w.p.Subscriptions.Create(ctx, root, input[platform.Subscription](`{"sink": "https://example.com/"}`))).UID
+		binding := w.bind(ctx, group, org.Identity.UID, role)
+
+		_, err := w.p.Groups.Create(ctx, root, input[platform.Group](`{"name": "a"}`))
+		wants(t, err, platform.CodeAlreadyExists, string(group))
+		_, err = w.p.Repos.Create(ctx, group, input[platform.Repo](`{"name": "nginx"}`))
+		wants(t, err, platform.CodeAlreadyExists, string(repo))
+		_, err = w.p.Repos.Update(ctx, otherRepo, input[platform.Repo](`{"name": "nginx"}`))
+		wants(t, err, platform.CodeAlreadyExists, string(repo))
+		_, err = w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "r"}`))
+		wants(t, err, platform.CodeAlreadyExists, string(role))
+		_, err = w.p.Subscriptions.Create(ctx, root, input[platform.Subscription](`{"sink": "https://example.com/"}`))
+		wants(t, err, platform.CodeAlreadyExists, string(sub))
+		_, err = w.p.RoleBindings.Create(ctx, group, bindInput(org.Identity.UID, role))
+		wants(t, err, platform.CodeAlreadyExists, string(binding))
+		_, err = w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "someone else")
+		wants(t, err, platform.CodeAlreadyExists, "")
+
+		w.repo(ctx, root, "nginx") // the same name elsewhere is no other's
+		w.group(ctx, group, "a")
+		w.identity(ctx, root, "twin")
+		w.identity(ctx, root, "twin") // identities have no unique key
+	})
+}
+
+func TestWhatOthersNeedIsNotDeletedAndWhatIsGoneCannotBeNeeded(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		root := org.Group.UID
+		group, gone := w.group(ctx, root, "a"), w.group(ctx, root, "gone")
+		repo, goneRepo := w.repo(ctx, group, "nginx"), w.repo(ctx, group, "gone")
+		must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[0])))
+		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "r"}`))).UID
+		goneRole := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "gone"}`))).UID
+		who, goneWho := w.identity(ctx, root, "who"), w.identity(ctx, root, "gone")
+		w.bind(ctx, root, who, role)
+
+		wants(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		wants(t, w.p.Groups.Delete(ctx, root), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		wants(t, w.p.Repos.Delete(ctx, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		wants(t, w.p.Roles.Delete(ctx, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		wants(t, w.p.Identities.Delete(ctx, who), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+
+		for _, err := range []error{w.p.Groups.Delete(ctx, gone), w.p.Repos.Delete(ctx, goneRepo), w.p.Roles.Delete(ctx, goneRole), w.p.Identities.Delete(ctx, goneWho)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		wants(t, w.p.Groups.Delete(ctx, gone), platform.CodeNotFound, string(gone))
+		_, err := w.p.Repos.Create(ctx, gone, input[platform.Repo](`{"name": "r"}`))
+		wants(t, err, platform.CodeNotFound, string(gone))
+		_, err = w.p.Groups.Create(ctx, gone, input[platform.Group](`{"name": "r"}`))
+		wants(t, err, platform.CodeNotFound, string(gone))
+		_, err = w.p.Tags.Create(ctx, goneRepo, tagInput("latest", digests[0]))
+		wants(t, err, platform.CodeNotFound, string(goneRepo))
+		_, err = w.p.RoleBindings.Create(ctx, root, bindInput(goneWho, role))
+		wants(t, err, platform.CodeNotFound, string(goneWho))
+		_, err = w.p.RoleBindings.Create(ctx, root, bindInput(who, goneRole))
+		wants(t, err, platform.CodeNotFound, string(goneRole))
+		_, err = w.p.RoleBindings.Create(ctx, gone, bindInput(who, role))
+		wants(t, err, platform.CodeNotFound, string(gone))
+		_, err = w.p.Groups.Update(ctx, gone, input[platform.Group](`{"name": "r"}`))
+		wants(t, err, platform.CodeNotFound, string(gone))
+		_, err = w.p.Repos.UpdateReadme(ctx, goneRepo, input[platform.Readme](`{"content": "r"}`))
+		wants(t, err, platform.CodeNotFound, string(goneRepo))
+	})
+}
+
+func TestAnOrganisationGoesWithItsLastOwner(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		if err := w.p.Groups.Delete(ctx, org.Group.UID); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []string{"grp", "identity", "role_binding", "counter WHERE n <> 0 OR nc <> 0"} {
+			if n := w.query(w.raw(), "SELECT COUNT(*) FROM "+table)[0][0]; n != "0" {
+				t.Errorf("%s rows are left in %s", n, table)
+			}
+		}
+	})
+}
+
+func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		root := org.Group.UID
+		group := w.group(ctx, root, "a")
+		repo := w.repo(ctx, group, "nginx")
+		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[0]))).UID
+		must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[1])))
+		must[*platform.Readme](t)(w.p.Repos.UpdateReadme(ctx, repo, input[platform.Readme](`{"content": "# nginx"}`)))
+		must[*platform.Group](t)(w.p.Groups.Update(ctx, group, input[platform.Group](`{"description": "d"}`)))
+
+		// None of these changes anything.
+		_, err := w.p.Repos.Create(ctx, group, input[platform.Repo](`{"name": "nginx"}`))
+		wants(t, err, platform.CodeAlreadyExists, string(repo))
+		wants(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		wants(t, w.p.RoleBindings.Delete(ctx, org.Binding.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
+		missing := newDice(1).below(root)
+		wants(t, w.p.Repos.Delete(ctx, missing), platform.CodeNotFound, string(missing))
+		undone := errors.New("undone")
+		if err := w.store.Write(ctx, func(tx platform.Tx) error {
+			tx.Record(&platform.Event{ID: "never", Body: []byte("{}")})
+			return errors.Join(tx.SetReadme(ctx, repo, "never"), undone)
+		}); !errors.Is(err, undone) {
+			t.Fatalf("got %v, want the unit's own error", err)
+		}
+
+		if err := w.p.Tags.Delete(ctx, tag); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"iam.group.created " + string(root), "iam.identity.created " + string(org.Identity.UID), "iam.rolebindings.created " + string(org.Binding.UID),
+			"iam.group.created " + string(group), "platform.registry.repo.created " + string(repo),
+			"platform.registry.tag.created " + string(tag), "platform.registry.tag.created " + string(tag),
+			"platform.registry.repo.updated " + string(repo), "iam.group.updated " + string(group), "platform.registry.tag.deleted " + string(tag),
+		}
+		var got []string
+		for _, e := range w.recorded() {
+			got = append(got, strings.NewReplacer("dev.atrium.api.", "", ".v1", "").Replace(e))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("recorded\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if readme := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); readme.Content != "# nginx" {
+			t.Errorf("the readme is %q", readme.Content)
+		}
+	})
+}
