@@ -2,8 +2,6 @@ package platform
 
 import (
 	"context"
-	"encoding/json"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -168,68 +166,4 @@ func (a *Actor) scopes(capability Capability) []UID {
 		}
 	}
 	return top
-}
-
-// matches decides whether the rule of an identity accepts a token.
-func (i *Identity) matches(c Claims) bool {
-	m := i.ClaimMatch
-	if m == nil || m.Issuer == "" && m.IssuerPattern == "" || m.Subject == "" && m.SubjectPattern == "" {
-		return false
-	}
-	return oneMatches(m.Issuer, m.IssuerPattern, c.Issuer) &&
-		oneMatches(m.Subject, m.SubjectPattern, c.Subject) &&
-		m.acceptsAudience(c) && m.acceptsClaims(c.Values)
-}
-
-func (m *ClaimMatch) acceptsAudience(c Claims) bool {
-	if m.Audience == "" && m.AudiencePattern == "" {
-		return c.ServiceAudience
-	}
-	return slices.ContainsFunc(c.Audience, func(aud string) bool { return oneMatches(m.Audience, m.AudiencePattern, aud) })
-}
-
-func (m *ClaimMatch) acceptsClaims(values map[string]any) bool {
-	for name, want := range m.Claims {
-		if got, ok := claimText(values[name]); !ok || got != want {
-			return false
-		}
-	}
-	for name, pattern := range m.ClaimPatterns {
-		if got, ok := claimText(values[name]); !ok || !fullMatch(pattern, got) {
-			return false
-		}
-	}
-	return true
-}
-
-// claimText is the text of a claim that is a string, number or boolean.
-func claimText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case bool, float64, json.Number:
-		b, err := json.Marshal(v)
-		return string(b), err == nil
-	default:
-		return "", false
-	}
-}
-
-func oneMatches(exact, pattern, got string) bool {
-	if exact != "" {
-		return exact == got
-	}
-	return fullMatch(pattern, got)
-}
-
-// fullMatch reports whether a pattern matches all of s. The pattern is left as
-// it is: put between \A(?: and )\z it could close that group.
-func fullMatch(pattern, s string) bool {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return false
-	}
-	re.Longest()
-	at := re.FindStringIndex(s)
-	return at != nil && at[0] == 0 && at[1] == len(s)
 }

@@ -12,11 +12,15 @@
 // What kinds share:
 //
 //	uid.go         a resource's name is its path
-//	kind.go        the recipes: get, list, create, update, delete
+//	kind.go        what is known of a kind, as data
+//	read.go        the recipes that kinds share: get,
+//	list.go        list, also of many scopes at once,
+//	write.go       create, update, delete
 //	mask.go        what a caller sends, and which fields it is for
-//	page.go        page sizes, orders, sealed page tokens
+//	page.go        page sizes and orders; token.go seals page tokens
 //	check.go       what names and texts must be
-//	actor.go       who asks: tokens, identities and their grants
+//	actor.go       who asks: identities and their grants
+//	claim.go       which tokens act as an identity
 //	access.go      what they may see and do, decided from paths
 //	capability.go  the ledger of rights
 //	event.go       the record of each change; event_feed.go reads it live

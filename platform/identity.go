@@ -2,12 +2,7 @@ package platform
 
 import (
 	"context"
-	"encoding/json"
-	"net/url"
-	"regexp"
 	"slices"
-	"strings"
-	"unicode"
 )
 
 // An Identity is who acts. A token acts as every identity whose rule it
@@ -24,44 +19,6 @@ type Identity struct {
 	UpdateTime      Time        `json:"updateTime,omitzero"`
 	ClaimMatch      *ClaimMatch `json:"claimMatch,omitempty"`
 	StaticKeys      *StaticKeys `json:"staticKeys,omitempty"`
-}
-
-// A ClaimMatch is the rule of an identity: what a token's claims must be.
-// Patterns are RE2 and match the whole value. Of each pair one is set; without
-// an audience rule the token must be made for this service.
-type ClaimMatch struct {
-	Issuer          string            `json:"issuer,omitempty"`
-	IssuerPattern   string            `json:"issuerPattern,omitempty"`
-	Subject         string            `json:"subject,omitempty"`
-	SubjectPattern  string            `json:"subjectPattern,omitempty"`
-	Audience        string            `json:"audience,omitempty"`
-	AudiencePattern string            `json:"audiencePattern,omitempty"`
-	Claims          map[string]string `json:"claims,omitempty"`
-	ClaimPatterns   map[string]string `json:"claimPatterns,omitempty"`
-}
-
-// UnmarshalJSON reads a rule; a member it does not know is an error.
-func (m *ClaimMatch) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b,
-		member{"issuer", &m.Issuer}, member{"issuerPattern", &m.IssuerPattern}, member{"subject", &m.Subject},
-		member{"subjectPattern", &m.SubjectPattern}, member{"audience", &m.Audience}, member{"audiencePattern", &m.AudiencePattern},
-		member{"claims", &m.Claims}, member{"claimPatterns", &m.ClaimPatterns})
-}
-
-// StaticKeys is a rule that brings the issuer's keys with it.
-type StaticKeys struct {
-	Issuer         string   `json:"issuer"`
-	Subject        string   `json:"subject"`
-	IssuerKeys     string   `json:"issuerKeys"` // JWKS
-	ExpirationTime Time     `json:"expirationTime,omitzero"`
-	Audiences      []string `json:"audiences,omitempty"`
-}
-
-// UnmarshalJSON reads a rule; a member it does not know is an error.
-func (k *StaticKeys) UnmarshalJSON(b []byte) error {
-	return unmarshalMembers(b,
-		member{"issuer", &k.Issuer}, member{"subject", &k.Subject}, member{"issuerKeys", &k.IssuerKeys},
-		member{"expirationTime", &k.ExpirationTime}, member{"audiences", &k.Audiences})
 }
 
 // RelationshipType says by which rule an identity is found.
@@ -125,80 +82,6 @@ var identityKind = Kind[Identity]{
 			v.add("staticKeys", "cannot be given together with claimMatch")
 		}
 	},
-}
-
-func (m *ClaimMatch) check(v *violations) {
-	v.oneOfPair("claimMatch.issuer", m.Issuer, m.IssuerPattern, true)
-	if m.Issuer != "" && m.IssuerPattern == "" {
-		v.issuer("claimMatch.issuer", m.Issuer)
-	}
-	v.oneOfPair("claimMatch.subject", m.Subject, m.SubjectPattern, true)
-	v.oneOfPair("claimMatch.audience", m.Audience, m.AudiencePattern, false)
-	if len(m.Claims)+len(m.ClaimPatterns) > maxClaims {
-		v.add("claimMatch.claims", "must be at most %d, patterns included", maxClaims)
-	}
-	for _, name := range sortedKeys(m.ClaimPatterns) {
-		v.pattern("claimMatch.claimPatterns."+shown(name), m.ClaimPatterns[name])
-	}
-}
-
-// Limits of what one rule may ask, since it runs on requests of strangers.
-const (
-	maxClaims       = 20
-	maxPatternBytes = 512
-	maxKeysBytes    = 64 << 10
-)
-
-func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
-	switch {
-	case exact != "" && pattern != "":
-		v.add(field, "cannot be given together with %sPattern", field[len("claimMatch."):])
-	case exact == "" && pattern == "" && required:
-		v.add(field, "is required, or its pattern")
-	case len(exact) > 2048:
-		v.add(field, "must be at most 2048 bytes")
-	case strings.ContainsFunc(exact, unicode.IsControl):
-		v.add(field, "must not hold control characters")
-	}
-	if pattern != "" {
-		v.pattern(field+"Pattern", pattern)
-	}
-}
-
-func (v *violations) pattern(field, pattern string) {
-	if len(pattern) > maxPatternBytes {
-		v.add(field, "must be at most %d bytes", maxPatternBytes)
-	} else if _, err := regexp.Compile(pattern); err != nil {
-		v.add(field, "must be an RE2 pattern")
-	}
-}
-
-func (v *violations) issuer(field, s string) {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		v.add(field, "must be an https URL without query and fragment")
-	}
-}
-
-func (k *StaticKeys) check(v *violations) {
-	if k.Issuer == "" {
-		v.add("staticKeys.issuer", "is required")
-	} else {
-		v.issuer("staticKeys.issuer", k.Issuer)
-	}
-	if k.Subject == "" {
-		v.add("staticKeys.subject", "is required")
-	}
-	var set struct {
-		Keys []json.RawMessage `json:"keys"`
-	}
-	switch {
-	case k.IssuerKeys == "":
-		v.add("staticKeys.issuerKeys", "is required")
-	case len(k.IssuerKeys) > maxKeysBytes || json.Unmarshal([]byte(k.IssuerKeys), &set) != nil || len(set.Keys) == 0:
-		v.add("staticKeys.issuerKeys", "must be a JWKS with at least one key")
-	}
-	v.lines("staticKeys.audiences", k.Audiences, 20)
 }
 
 // Identities are the operations on identities.

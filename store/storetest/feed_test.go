@@ -20,11 +20,11 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const each, inOne = 12, 3
+		const times, inOne = 12, 3
 		done := make(chan []error, 1)
 		go func() {
 			done <- atOnce(writers, func(i int) error {
-				for n := range each {
+				for n := range times {
 					err := w.store.Write(ctx, func(tx platform.Tx) error {
 						for k := range inOne {
 							tx.Record(&platform.Event{ID: fmt.Sprintf("%d.%d.%d", i, n, k), Type: "t", Subject: root, Group: root, Body: []byte("{}"), Time: platform.At(w.now())})
@@ -40,7 +40,7 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 		}()
 		var got []string
 		writing := true
-		for deadline := time.Now().Add(20 * time.Second); len(got) < writers*each*inOne || writing; {
+		for deadline := time.Now().Add(20 * time.Second); len(got) < writers*times*inOne || writing; {
 			events, err := w.store.EventsAfter(ctx, []platform.UID{root}, at, 7)
 			if err != nil {
 				t.Fatal(err)
@@ -62,7 +62,7 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 			default:
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("%d of %d events came", len(got), writers*each*inOne)
+				t.Fatalf("%d of %d events came", len(got), writers*times*inOne)
 			}
 		}
 		for i := 0; i+inOne <= len(got); i += inOne {
@@ -71,8 +71,8 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 			}
 		}
 		slices.Sort(got)
-		if len(slices.Compact(got)) != writers*each*inOne {
-			t.Errorf("%d different events came, want %d", len(slices.Compact(got)), writers*each*inOne)
+		if len(slices.Compact(got)) != writers*times*inOne {
+			t.Errorf("%d different events came, want %d", len(slices.Compact(got)), writers*times*inOne)
 		}
 	})
 }

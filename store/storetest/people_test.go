@@ -11,17 +11,17 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
-		make := func(rule string) platform.UID {
+		ruled := func(rule string) platform.UID {
 			t.Helper()
 			w.ahead.Add(1000)
 			return must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[platform.Identity](`{"name": "i", "claimMatch": {`+rule+`}}`))).UID
 		}
-		exact := make(`"issuer": "https://a.example.com", "subject": "x"`)
-		younger := make(`"issuer": "https://a.example.com", "subject": "x"`)
-		anySubject := make(`"issuer": "https://a.example.com", "subjectPattern": "x.*"`)
-		anyIssuer := make(`"issuerPattern": "https://.*", "subject": "x"`)
-		anything := make(`"issuerPattern": ".*", "subjectPattern": ".*"`)
-		long := make(`"issuer": "https://a.example.com/long", "subject": "x"`)
+		exact := ruled(`"issuer": "https://a.example.com", "subject": "x"`)
+		younger := ruled(`"issuer": "https://a.example.com", "subject": "x"`)
+		anySubject := ruled(`"issuer": "https://a.example.com", "subjectPattern": "x.*"`)
+		anyIssuer := ruled(`"issuerPattern": "https://.*", "subject": "x"`)
+		anything := ruled(`"issuerPattern": ".*", "subjectPattern": ".*"`)
+		long := ruled(`"issuer": "https://a.example.com/long", "subject": "x"`)
 		noRule := must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[platform.Identity](`{"name": "none"}`))).UID
 
 		for _, c := range []struct {

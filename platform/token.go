@@ -1,0 +1,201 @@
+package platform
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// tokenLifetime is how long a page token keeps its place. An older one is no
+// error: the list restarts from the beginning (specification, Limits).
+const tokenLifetime = 3 * 24 * time.Hour
+
+// A token is sealed so that clients neither read nor make one. What list it
+// belongs to is its associated data: it does not open for another kind, scope
+// or filter. It never authorises anything; every page is authorised anew.
+type token struct {
+	issued time.Time
+	order  int // index into the kind's Orders
+	desc   bool
+	Position
+}
+
+const (
+	tokenVersion = 1
+	tokenDesc    = 0x80 // in the byte of the order
+)
+
+var errToken = errors.New("is not a page token of this list")
+
+func (t token) bytes() []byte {
+	b := []byte{tokenVersion, byte(t.order)}
+	if t.desc {
+		b[1] |= tokenDesc
+	}
+	b = binary.AppendVarint(b, t.issued.UnixMilli())
+	b = append(b, packUID(t.UID)...)
+	switch value := t.Value.(type) {
+	case Time:
+		b = binary.AppendVarint(append(b, 't'), value.UnixMilli())
+	case string:
+		b = append(append(b, 's'), value...)
+	}
+	return b
+}
+
+func parseToken(b []byte) (t token, err error) {
+	if len(b) < 2 || b[0] != tokenVersion {
+		return t, errToken
+	}
+	t.order, t.desc = int(b[1]&^tokenDesc), b[1]&tokenDesc != 0
+	issued, n := binary.Varint(b[2:])
+	if n <= 0 {
+		return t, errToken
+	}
+	t.issued = time.UnixMilli(issued)
+	if t.UID, b, err = unpackUID(b[2+n:]); err != nil || len(b) == 0 {
+		return t, errToken
+	}
+	switch b[0] {
+	case 't':
+		ms, n := binary.Varint(b[1:])
+		if n <= 0 {
+			return t, errToken
+		}
+		t.Value = At(time.UnixMilli(ms))
+	case 's':
+		t.Value = string(b[1:])
+	default:
+		return t, errToken
+	}
+	return t, nil
+}
+
+// packUID halves a UID, so that a token with the longest name stays below
+// 512 bytes. Rows without a UID (vulnerability metadata) carry their natural
+// key instead; a length byte tells the two apart.
+func packUID(u UID) []byte {
+	if packed, err := hex.DecodeString(strings.ReplaceAll(string(u), "/", "")); err == nil && u.Valid() {
+		return append([]byte{byte(len(packed))}, packed...)
+	}
+	return append([]byte{0, byte(len(u))}, u...)
+}
+
+func unpackUID(b []byte) (UID, []byte, error) {
+	if len(b) < 2 {
+		return "", nil, errToken
+	}
+	if n := int(b[0]); n > 0 {
+		if len(b) < 1+n || n < rootDigits/2 {
+			return "", nil, errToken
+		}
+		digits := hex.EncodeToString(b[1 : 1+n])
+		u := digits[:rootDigits]
+		for rest := digits[rootDigits:]; len(rest) >= segmentDigits; rest = rest[segmentDigits:] {
+			u += "/" + rest[:segmentDigits]
+		}
+		return UID(u), b[1+n:], nil
+	}
+	n := int(b[1])
+	if len(b) < 2+n {
+		return "", nil, errToken
+	}
+	return UID(b[2 : 2+n]), b[2+n:], nil
+}
+
+// A sealer seals and opens tokens with AES-256-GCM. Its keys live in the
+// database, so that every replica and every restart opens every token;
+// retired keys are kept for opening.
+//
+// The nonce of a token follows from what is sealed, so that one place in one
+// list has one token: an edge's cursor equals the page's end cursor. Equal
+// nonces thus mean equal tokens, which tell nothing new.
+type sealer struct {
+	newest byte
+	keys   map[byte]sealingKey
+}
+
+type sealingKey struct {
+	cipher.AEAD
+	nonces []byte // key of the MAC that nonces are cut from
+}
+
+func (k sealingKey) nonce(plain, list []byte) []byte {
+	mac := hmac.New(sha256.New, k.nonces)
+	mac.Write(binary.BigEndian.AppendUint32(nil, uint32(len(plain))))
+	mac.Write(plain)
+	mac.Write(list)
+	return mac.Sum(nil)[:k.NonceSize()]
+}
+
+func newSealer(keys []Key) (*sealer, error) {
+	s := &sealer{keys: make(map[byte]sealingKey, len(keys))}
+	for _, k := range keys {
+		block, err := aes.NewCipher(k.Material)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCM(block)
+		if err != nil {
+			return nil, err
+		}
+		nonces := sha256.Sum256(append([]byte("nonces of page tokens\x00"), k.Material...))
+		s.keys[byte(k.ID)] = sealingKey{aead, nonces[:]}
+		s.newest = max(s.newest, byte(k.ID))
+	}
+	return s, nil
+}
+
+// seal answers base64url(key id | nonce | sealed).
+func (s *sealer) seal(t token, list []byte) string {
+	key, plain := s.keys[s.newest], t.bytes()
+	b := append([]byte{s.newest}, key.nonce(plain, list)...)
+	return base64.RawURLEncoding.EncodeToString(key.Seal(b, b[1:], plain, list))
+}
+
+// looksSealed reports whether text has the form of a page token.
+func looksSealed(text string) bool {
+	const keyNonceTag = 1 + 12 + 16
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && len(b) > keyNonceTag
+}
+
+func (s *sealer) open(sealed string, list []byte) (token, error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	if err != nil || len(b) == 0 || strings.ContainsAny(sealed, "\r\n") { // which the decoder passes over
+		return token{}, errToken
+	}
+	aead, ok := s.keys[b[0]]
+	if !ok || len(b) < 1+aead.NonceSize() {
+		return token{}, errToken
+	}
+	plain, err := aead.Open(nil, b[1:1+aead.NonceSize()], b[1+aead.NonceSize():], list)
+	if err != nil {
+		return token{}, errToken
+	}
+	return parseToken(plain)
+}
+
+// listName is what a token is bound to: the kind, the scope and the filters.
+func listName(kind string, scope UIDFilter, filter any) []byte {
+	b, _ := json.Marshal([]any{kind, scope, filter}) // plain data: it cannot fail
+	return b
+}
+
+// knows reports whether the key that sealed claims to be under is at hand.
+func (s *sealer) knows(sealed string) bool {
+	b, err := base64.RawURLEncoding.DecodeString(sealed[:min(len(sealed), 4)])
+	if err != nil || len(b) == 0 {
+		return true // no key would open it
+	}
+	_, ok := s.keys[b[0]]
+	return ok
+}

@@ -1,0 +1,201 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// accept authorises a creation under parent and gives the new row.
+func (r resources[T, F]) accept(ctx context.Context, parent UID, in Input[T]) (*T, error) {
+	var v violations
+	actor, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v.uid("parent", parent); len(v) == 0 && !actor.Can(r.kind.Create, parent) {
+		return nil, actor.lacks(r.kind.Create, parent)
+	}
+	row := r.decode(in, &v)
+	if err := v.inOrder(r.kind.fieldNames()).err(); err != nil {
+		return nil, err
+	}
+	r.kind.Stamp(row, parent.newChild(), r.p.now())
+	return row, nil
+}
+
+// decode reads a row to be created and checks all of it.
+func (r resources[T, F]) decode(in Input[T], v *violations) *T {
+	row := in.forCreate(r.kind.Fields, v)
+	r.kind.Check(&row, func(field string) bool { return !v.has(field) }, v)
+	return &row
+}
+
+// create is the whole of a plain kind's Create.
+func (r resources[T, F]) create(ctx context.Context, parent UID, in Input[T], same func(*T) F) (*T, error) {
+	row, err := r.accept(ctx, parent, in)
+	if err != nil {
+		return nil, r.kind.in(err)
+	}
+	return r.insert(ctx, parent, row, same, func(Tx) error { return nil })
+}
+
+// insert stores a row and records its event, after check in the same
+// transaction. same names the row that a duplicate would collide with.
+func (r resources[T, F]) insert(ctx context.Context, parent UID, row *T, same func(*T) F, check func(Tx) error) (*T, error) {
+	err := r.p.store.Write(ctx, func(tx Tx) error {
+		if err := check(tx); err != nil {
+			return err
+		}
+		if err := r.rows(tx).Insert(ctx, row); err != nil {
+			return err
+		}
+		tx.Record(r.p.event(ctx, r.kind.Event, "created", r.kind.UID(row), r.kind.Group(row), row))
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrDuplicate):
+		err = r.alreadyExists(ctx, parent, same(row))
+	case errors.Is(err, ErrNoParent):
+		err = missing(r.kind.Parent, parent)
+	}
+	if err != nil {
+		return nil, r.kind.in(err)
+	}
+	return row, nil
+}
+
+// update is the whole of a plain kind's Update.
+func (r resources[T, F]) update(ctx context.Context, uid UID, in Input[T], same func(*T) F) (*T, error) {
+	return r.updateIf(ctx, uid, in, same, func(Tx, *T, []string) error { return nil })
+}
+
+// updateIf writes the fields that in names, after check in the same
+// transaction. Only those columns are written, so that two updates of
+// different fields both survive.
+func (r resources[T, F]) updateIf(ctx context.Context, uid UID, in Input[T], same func(*T) F, check func(Tx, *T, []string) error) (*T, error) {
+	change, fields, err := r.change(ctx, uid, in)
+	if err != nil {
+		return nil, r.kind.in(err)
+	}
+	if len(fields) == 0 {
+		return r.unchanged(ctx, uid)
+	}
+	return r.write(ctx, uid, change, fields, same, check)
+}
+
+// unchanged is the answer to an update that changes nothing.
+func (r resources[T, F]) unchanged(ctx context.Context, uid UID) (*T, error) {
+	rows, err := r.table(r.p.store).Get(ctx, Keys{[]UID{uid}})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, r.kind.notFound(uid)
+	}
+	return rows[0], nil
+}
+
+// write stores the fields of an accepted change.
+func (r resources[T, F]) write(ctx context.Context, uid UID, change *T, fields []string, same func(*T) F, check func(Tx, *T, []string) error) (*T, error) {
+	var row *T
+	err := r.p.store.Write(ctx, func(tx Tx) error {
+		if err := check(tx, change, fields); err != nil {
+			return err
+		}
+		written := *change
+		r.kind.Stamp(&written, uid, r.p.now())
+		if err := r.rows(tx).Update(ctx, &written, fields...); err != nil {
+			return err
+		}
+		row = &written
+		tx.Record(r.p.event(ctx, r.kind.Event, "updated", uid, r.kind.Group(row), row))
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		err = r.kind.notFound(uid)
+	case errors.Is(err, ErrDuplicate):
+		err = r.alreadyExists(ctx, uid.Parent(), same(change))
+	}
+	if err != nil {
+		return nil, r.kind.in(err)
+	}
+	return row, nil
+}
+
+// change authorises an update and decodes it.
+func (r resources[T, F]) change(ctx context.Context, uid UID, in Input[T]) (*T, []string, error) {
+	var v violations
+	actor, err := caller(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.uid("uid", uid); len(v) == 0 && !actor.Can(r.kind.Update, uid) {
+		return nil, nil, actor.lacks(r.kind.Update, uid)
+	}
+	row, fields := in.forUpdate(r.kind.Fields, &v)
+	r.kind.Check(&row, func(field string) bool { return slices.Contains(fields, field) && !v.has(field) }, &v)
+	return &row, fields, v.inOrder(r.kind.fieldNames()).err()
+}
+
+// remove is the whole of a plain kind's Delete.
+func (r resources[T, F]) remove(ctx context.Context, uid UID) error {
+	return r.removeIf(ctx, uid, func(Tx) error { return nil })
+}
+
+func (r resources[T, F]) removeIf(ctx context.Context, uid UID, check func(Tx) error) error {
+	return r.kind.in(r.removeRow(ctx, uid, check))
+}
+
+func (r resources[T, F]) removeRow(ctx context.Context, uid UID, check func(Tx) error) error {
+	if _, err := caller(ctx); err != nil {
+		return err
+	}
+	if err := invalidUID("uid", uid); err != nil {
+		return err
+	}
+	if _, err := need(ctx, uid, r.kind.Delete); err != nil {
+		return err
+	}
+	err := r.p.store.Write(ctx, func(tx Tx) error {
+		if err := check(tx); err != nil {
+			return err
+		}
+		row, err := r.rows(tx).Delete(ctx, uid)
+		if err != nil {
+			return err
+		}
+		tx.Record(r.p.event(ctx, r.kind.Event, "deleted", uid, r.kind.Group(row), row))
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return r.kind.notFound(uid)
+	case errors.Is(err, ErrReferenced):
+		return blocked(r.kind.Blocked, string(uid), r.kind.blockedBecause())
+	}
+	return err
+}
+
+func (k *Kind[T]) blockedBecause() string {
+	if k.Blocked == "RESOURCE_IN_USE" {
+		return fmt.Sprintf("the %s is in use by other resources", lowerFirst(k.Name))
+	}
+	return fmt.Sprintf("the %s still holds other resources", lowerFirst(k.Name))
+}
+
+// alreadyExists names the sibling that has the unique key.
+func (r resources[T, F]) alreadyExists(ctx context.Context, parent UID, same F) error {
+	scope := scopeOf(Branch{Relation: Children, UID: parent})
+	rows, err := r.table(r.p.store).List(ctx, Query[F]{Scope: scope, Filter: same, Order: r.kind.DefaultOrder, Limit: 1, Parts: PartItems})
+	if err != nil {
+		return err
+	}
+	var uid UID
+	if len(rows.Items) > 0 { // it can have gone again meanwhile
+		uid = r.kind.UID(rows.Items[0])
+	}
+	return exists(r.kind.Name, uid)
+}
