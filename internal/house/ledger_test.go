@@ -247,9 +247,9 @@ var tokenLedger = map[int]string{1: "version, order, time of issue, UID, value o
 
 func TestThePageTokenVersionIsTheNewestOfTheLedger(t *testing.T) {
 	t.Parallel()
-	m := regexp.MustCompile(`tokenVersion = (\d+)\n`).FindStringSubmatch(read(t, "platform/page.go"))
+	m := regexp.MustCompile(`tokenVersion = (\d+)\n`).FindStringSubmatch(read(t, "platform/token.go"))
 	if m == nil {
-		t.Fatal("platform/page.go names no version")
+		t.Fatal("platform/token.go names no version")
 	}
 	if version, _ := strconv.Atoi(m[1]); version != len(tokenLedger) || tokenLedger[version] == "" {
 		t.Errorf("version %d is not the newest of %v", version, tokenLedger)
