@@ -32,7 +32,7 @@ var dialect = sqlstore.Dialect{
 		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"
 	},
 	Settled: "e.xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
-	Slots:   32,
+	Slots:   16, // a total reads them all, from as many pages in the worst case
 	DDL: strings.NewReplacer("{postgres}", "", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
