@@ -1,0 +1,74 @@
+package storetest_test
+
+import (
+	"slices"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store"
+	"atrium/store/storetest"
+)
+
+// A pooler in front of PostgreSQL may need another query mode, in which types
+// are found out in other ways.
+func TestEveryQueryModeReadsAndWritesTheSame(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, storetest.Postgres(t))
+			s, err := store.Open(t.Context(), w.url, store.Options{QueryMode: mode, MaxConnections: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			w.store, w.p = s, w.replica(s)
+			w.readsAndWrites(t)
+		})
+	}
+}
+
+func (w *world) readsAndWrites(t *testing.T) {
+	ctx, org := w.found("acme")
+	root := org.Group.UID
+	group := w.group(ctx, root, "a")
+	w.repos(group, 30)
+	repo := w.repo(ctx, root, "nginx")
+	tags := times(20, func(i int) *platform.ImportedTag {
+		return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: tagNames[i], Digest: digests[i%3]}}
+	})
+	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{}))
+	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{})) // by their names
+	w.bind(ctx, group, w.identity(ctx, root, "who"), platform.ViewerRole)
+
+	if got := len(readEverything(t, ctx, w.p.Repos.List, below(root))); got != 31 {
+		t.Errorf("there are %d repos, want 31", got)
+	}
+	for _, order := range []string{"name", "create_time desc", "uid"} {
+		req := platform.ListRequest[platform.RepoFilter]{UIDP: below(root), OrderBy: order, PageSize: 7}
+		for pages := 1; ; pages++ {
+			page := must[platform.Page[platform.Repo]](t)(w.p.Repos.List(ctx, req))
+			if req.PageToken = page.NextPageToken; req.PageToken == "" {
+				if pages != 5 || page.TotalCount != 31 {
+					t.Errorf("by %s: %d pages of %d, want 5 of 31", order, pages, page.TotalCount)
+				}
+				break
+			}
+		}
+	}
+	named := platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(repo), Filter: platform.TagFilter{Names: tagNames[:3], UpdatedSince: platform.At(epoch)}}
+	if page := must[platform.Page[platform.Tag]](t)(w.p.Tags.List(ctx, named)); len(page.Items) != 3 {
+		t.Errorf("%d tags have one of three names", len(page.Items))
+	}
+	pages, errs := w.p.Repos.ListEach(ctx, platform.ListRequest[platform.RepoFilter]{PageSize: 5}, []platform.UIDFilter{childrenOf(group), childrenOf(root), below(group)})
+	for i, want := range []int64{30, 1, 30} {
+		if errs[i] != nil || pages[i].TotalCount != want {
+			t.Errorf("list %d: %d (%v), want %d", i, pages[i].TotalCount, errs[i], want)
+		}
+	}
+	bindings := readEverything(t, w.as("who"), w.p.RoleBindings.List, platform.UIDFilter{})
+	if !slices.ContainsFunc(bindings, func(b *platform.RoleBinding) bool { return b.Identity.Subject == "who" }) {
+		t.Errorf("bindings are %+v", bindings)
+	}
+	w.recounts(t, 0)
+}
