@@ -19,14 +19,14 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, _, err := atrium(t, map[string]string{"ATRIUM_ALLOW_SIGNUP": "perhaps", "ATRIUM_ENCRYPTION_KEY": "c2VjcmV0", "ATRIUM_ADDR": "8080"},
 		"serve", "--database-url", "mysql://u:secret@h/d", "--audience=", "--trust-issuer", "ftp://x", "--trust-issuer", "https://good.example",
-		"--graphql-limit=dept=3", "--trusted-documents", "/nowhere", "--allow-host", "https://h", "--service-domain", "A b", "--log-level", "loud", "--dev=maybe")
+		"--graphql-limit=dept=3", "--graphql-timeout=1h", "--graphql-body=-1", "--trusted-documents", "/nowhere", "--allow-host", "https://h", "--service-domain", "A b", "--log-level", "loud", "--dev=maybe")
 	var usage usageError
 	if !errors.As(err, &usage) || exitCode(err) != 2 {
 		t.Fatalf("error %v", err)
 	}
 	text := err.Error()
 	for _, flag := range []string{
-		"database-url", "audience", "trust-issuer", "graphql-limit", "trusted-documents", "allow-host", "service-domain", "log-level", "dev", "allow-signup", "encryption-key", "addr",
+		"database-url", "audience", "trust-issuer", "graphql-limit", "graphql-timeout", "graphql-body", "trusted-documents", "allow-host", "service-domain", "log-level", "dev", "allow-signup", "encryption-key", "addr",
 	} {
 		if !strings.Contains(text, "--"+flag+" ("+variable(flag)+"): ") {
 			t.Errorf("no fault of --%s in\n%s", flag, text)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"atrium/resolvers"
 )
@@ -13,18 +14,32 @@ type graphqlFlags struct {
 	Introspection    bool           `default:"true" negatable:"" help:"Answer introspection, to callers with a token."`
 	TrustedDocuments string         `placeholder:"FILE" help:"Execute only the documents of this manifest: a JSON object of documents by id."`
 	AllowOrigin      []string       `placeholder:"ORIGIN" help:"Origin beside the server's own that may open websockets; several may be given."`
-	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document: tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost or keys; 0 is none."`
+	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document: tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost or keys; of a websocket: operations; of a caller: sockets. 0 is none."`
+	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"What a GraphQL request may hold."`
+	GraphqlTimeout   time.Duration  `default:"30s" help:"How long a query or mutation may take, at most 30s."`
 
-	limits  resolvers.Limits
-	trusted *resolvers.TrustedDocuments
+	limits    resolvers.Limits
+	transport resolvers.Transport
+	trusted   *resolvers.TrustedDocuments
 }
 
+// maxGraphqlTimeout leaves the server time to say that a query took too long.
+const maxGraphqlTimeout = 30 * time.Second
+
 func (g *graphqlFlags) check(f *faults) {
-	g.limits = resolvers.DefaultLimits()
+	g.limits, g.transport = resolvers.DefaultLimits(), resolvers.DefaultTransport()
+	g.transport.BodyBytes, g.transport.Timeout = g.GraphqlBody, g.GraphqlTimeout
+	if g.GraphqlBody <= 0 {
+		f.add("graphql-body", "must be a number of bytes")
+	}
+	if g.GraphqlTimeout <= 0 || g.GraphqlTimeout > maxGraphqlTimeout {
+		f.add("graphql-timeout", "must be above 0 and at most %s", maxGraphqlTimeout)
+	}
 	named := map[string]*int{
 		"tokens": &g.limits.Tokens, "name-bytes": &g.limits.NameBytes, "definitions": &g.limits.Definitions,
 		"fields": &g.limits.Fields, "aliases": &g.limits.Aliases, "depth": &g.limits.Depth,
 		"root-fields": &g.limits.RootFields, "cost": &g.limits.Cost, "keys": &g.limits.Keys,
+		"operations": &g.transport.Operations, "sockets": &g.transport.Sockets,
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.GraphqlLimit)) {
 		limit, n := named[name], g.GraphqlLimit[name]
@@ -48,5 +63,5 @@ func (g *graphqlFlags) check(f *faults) {
 
 // options are those of the endpoint.
 func (g *graphqlFlags) options() resolvers.Options {
-	return resolvers.Options{Limits: &g.limits, Trusted: g.trusted, HideSchema: !g.Introspection, Origins: g.AllowOrigin}
+	return resolvers.Options{Limits: &g.limits, Transport: &g.transport, Trusted: g.trusted, HideSchema: !g.Introspection, Origins: g.AllowOrigin}
 }
