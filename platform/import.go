@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"encoding/json"
+	"errors"
 )
 
 // Imports bring many records at once: new ones are added, changed ones
@@ -34,40 +35,50 @@ type intake[T any, K comparable] struct {
 // run imports one batch.
 func (in intake[T, K]) run(ctx context.Context, store Store, batch []*T) (Imported, error) {
 	rows, rejected := in.sift(batch)
-	var done Imported
+	done := Imported{Rejected: rejected}
 	if len(rows) == 0 {
-		return Imported{Rejected: rejected}, nil
+		return done, nil
 	}
-	err := store.Write(ctx, func(tx Tx) error {
-		done = Imported{Rejected: rejected}
-		there, err := in.known(ctx, tx, rows)
-		if err != nil {
-			return err
-		}
-		known := make(map[K]*T, len(there))
-		for _, row := range there {
-			known[in.key(row)] = row
-		}
-		var added []*T
-		for _, row := range rows {
-			switch old := known[in.key(row)]; {
-			case old == nil:
-				added = append(added, row)
-			case in.keeps(old, row):
-				done.Unchanged++
-			default:
-				done.Updated++
-				if err := in.replace(ctx, tx, old, row); err != nil {
-					return err
-				}
+	put := func(tx Tx) (err error) {
+		done, err = in.put(ctx, tx, rows)
+		done.Rejected = rejected
+		return err
+	}
+	err := store.Write(ctx, put)
+	if errors.Is(err, ErrDuplicate) {
+		err = store.Write(ctx, put) // another import brought the same meanwhile: now it is known
+	}
+	return done, err
+}
+
+// put writes the rows that are new or changed.
+func (in intake[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Imported, err error) {
+	there, err := in.known(ctx, tx, rows)
+	if err != nil {
+		return done, err
+	}
+	known := make(map[K]*T, len(there))
+	for _, row := range there {
+		known[in.key(row)] = row
+	}
+	var added []*T
+	for _, row := range rows {
+		switch old := known[in.key(row)]; {
+		case old == nil:
+			added = append(added, row)
+		case in.keeps(old, row):
+			done.Unchanged++
+		default:
+			done.Updated++
+			if err := in.replace(ctx, tx, old, row); err != nil {
+				return done, err
 			}
 		}
-		if done.Added = len(added); done.Added == 0 {
-			return nil
-		}
-		return in.insert(ctx, tx, added)
-	})
-	return done, err
+	}
+	if done.Added = len(added); done.Added == 0 {
+		return done, nil
+	}
+	return done, in.insert(ctx, tx, added)
 }
 
 // sift rejects records that are not as they must be, or come twice.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -277,5 +279,32 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 		if got := violated(err); got != "group" {
 			t.Error(got)
 		}
+	})
+}
+
+func TestTwoImportsOfTheSameAtOnceBothEndWell(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		const imports, records = 4, 200
+		var running sync.WaitGroup
+		var added atomic.Int64
+		for range imports {
+			running.Go(func() {
+				advisories := make([]*platform.Advisory, records)
+				for i := range advisories {
+					advisories[i] = &platform.Advisory{AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: "stdlib"}
+				}
+				done, err := w.p.Advisories.Import(w.operator(), acme.uid, advisories)
+				if err != nil || done.Added+done.Unchanged != records {
+					t.Errorf("%+v, %v", done, err)
+				}
+				added.Add(int64(done.Added))
+			})
+		}
+		running.Wait()
+		if added.Load() != records {
+			t.Errorf("%d were added, want %d", added.Load(), records)
+		}
+		w.counted()
 	})
 }
