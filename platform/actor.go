@@ -135,6 +135,14 @@ func (a *Actor) Can(capability Capability, uid UID) bool {
 	return a.operator != "" || a.on(uid).has(capability)
 }
 
+// CapabilitiesOn lists what a holds on uid, whether it exists or not.
+func (a *Actor) CapabilitiesOn(uid UID) ([]Capability, error) {
+	if err := invalidUID("on", uid); err != nil {
+		return nil, err
+	}
+	return a.on(uid).list(), nil
+}
+
 // on is every capability that a holds on uid.
 func (a *Actor) on(uid UID) capabilitySet {
 	if a.operator != "" {

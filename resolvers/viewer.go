@@ -28,17 +28,10 @@ func (v viewers) RoleBindings(ctx context.Context, _ *platform.Actor, where *sca
 }
 
 func (viewers) Capabilities(_ context.Context, a *platform.Actor, on platform.UID) ([]platform.Capability, error) {
-	held := slices.DeleteFunc(platform.Capabilities(), func(c platform.Capability) bool { return !a.Can(c, on) })
-	return held, wellFormed("on", on)
+	return a.CapabilitiesOn(on)
 }
 
 func (viewers) Can(_ context.Context, a *platform.Actor, capability platform.Capability, on platform.UID) (bool, error) {
-	return a.Can(capability, on), wellFormed("on", on)
-}
-
-func wellFormed(field string, uid platform.UID) error {
-	if uid.Valid() {
-		return nil
-	}
-	return platform.Invalid(platform.Violation{Field: field, Description: "must be a UID: 40 lower-case hex digits, then /-separated segments of 16"})
+	held, err := a.CapabilitiesOn(on)
+	return slices.Contains(held, capability), err
 }
