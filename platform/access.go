@@ -46,16 +46,31 @@ func (a *Actor) dominates(handedOut capabilitySet, uid UID) error {
 
 // reads reports whether the actor may read the resource uid of kind k.
 func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
-	if k.IsBuiltIn != nil && k.IsBuiltIn(uid) {
+	if k.Shared || k.IsBuiltIn != nil && k.IsBuiltIn(uid) {
 		return a.operator != "" || len(a.scopes(k.List)) > 0
 	}
 	return a.Can(k.List, uid)
+}
+
+// shared demands that the caller may read the rows of a shared kind.
+func (k *Kind[T]) shared(ctx context.Context) error {
+	a, err := caller(ctx)
+	if err == nil && !k.readableBy(a, "") {
+		err = a.lacks(k.List, "")
+	}
+	return err
 }
 
 // scope folds what the caller may see with what it asks for. An allowed UID at
 // or above the asked one gives exactly the asked scope; else the allowed ones
 // below it are what is left of it.
 func (k *Kind[T]) scope(a *Actor, f UIDFilter) (Scope, error) {
+	if k.Shared {
+		if !k.readableBy(a, "") {
+			return Scope{}, a.lacks(k.List, "")
+		}
+		return scopeOf(Branch{Relation: Children, UID: f.ChildrenOf}), nil
+	}
 	asked := []UID{f.AncestorsOf, f.DescendantsOf, f.ChildrenOf}
 	asked = slices.DeleteFunc(asked, func(u UID) bool { return u == "" })
 	if a.operator != "" && len(asked) > 0 {

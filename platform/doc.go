@@ -7,7 +7,9 @@
 // A file per kind tells one noun whole: its type, rules, filter and
 // operations. group.go, identity.go, role.go and role_binding.go decide who
 // may do what; repo.go, tag.go and image.go are the registry; advisory.go and
-// vulnerability.go come from feeds; subscription.go asks for events.
+// vulnerability.go come from feeds; artifact.go and artifact_version.go are the
+// catalogue of libraries, whose versions sort by version.go; subscription.go
+// asks for events.
 //
 // What kinds share:
 //

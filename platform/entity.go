@@ -30,3 +30,9 @@ func (*Vulnerability) IsEntity() {}
 
 // IsEntity marks an entity.
 func (*Subscription) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Artifact) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*ArtifactVersion) IsEntity() {}

@@ -28,6 +28,9 @@ type Kind[T any] struct {
 	Stamp func(row *T, uid UID, now Time)
 	// Check adds what is wrong with the changed fields of a row.
 	Check func(row *T, changed func(field string) bool, v *violations)
+	// Shared: rows belong to no organisation. Who holds List anywhere reads
+	// all of them.
+	Shared bool
 	// IsBuiltIn tells rows that belong to no organisation; nil: none do.
 	IsBuiltIn func(UID) bool
 }
@@ -79,7 +82,7 @@ func exists(kind string, uid UID) *Error {
 }
 
 // kindArea is the area of the kinds that others live in or point to.
-var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "Role": "iam", "Repo": "registry"}
+var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "Role": "iam", "Repo": "registry", "Artifact": "libraries"}
 
 func (k *Kind[T]) fieldNames() []string {
 	names := make([]string, len(k.Fields), len(k.Fields)+1)

@@ -41,6 +41,9 @@ type Platform struct {
 	Subscriptions   Subscriptions
 	Events          Events
 
+	Artifacts        Artifacts
+	ArtifactVersions ArtifactVersions
+
 	store   Store
 	options Options
 	secrets cipher.AEAD
@@ -82,6 +85,8 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.Vulnerabilities = Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind, Reader.Vulnerabilities, Tx.VulnerabilityRows}}
 	p.Subscriptions = newSubscriptions(p)
 	p.Events = Events{p}
+	p.Artifacts = Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind, Reader.Artifacts, Tx.ArtifactRows}}
+	p.ArtifactVersions = ArtifactVersions{resources[ArtifactVersion, ArtifactVersionFilter]{p, &artifactVersionKind, Reader.ArtifactVersions, Tx.ArtifactVersionRows}}
 	return p, nil
 }
 

@@ -72,6 +72,8 @@ type Reader interface {
 	Advisories() Table[Advisory, AdvisoryFilter]
 	Vulnerabilities() Table[Vulnerability, VulnerabilityFilter]
 	Subscriptions() Table[Subscription, SubscriptionFilter]
+	Artifacts() Table[Artifact, ArtifactFilter]
+	ArtifactVersions() Table[ArtifactVersion, ArtifactVersionFilter]
 
 	// Exists reports whether any kind has a resource uid.
 	Exists(ctx context.Context, uid UID) (bool, error)
@@ -116,6 +118,8 @@ type Tx interface {
 	AdvisoryRows() Rower[Advisory]
 	VulnerabilityRows() Rower[Vulnerability]
 	SubscriptionRows() Rower[Subscription]
+	ArtifactRows() Rower[Artifact]
+	ArtifactVersionRows() Rower[ArtifactVersion]
 
 	// SetReadme changes the readme of a repo that is there.
 	SetReadme(ctx context.Context, repo UID, content string) error
@@ -191,7 +195,7 @@ type Branch struct {
 	Relation Relation
 	UID      UID    // what Relation speaks of
 	UIDs     []UID  // for Listed
-	Name     string // for OfArtifact
+	Name     string // for OfArtifact and OfEcosystem
 	Inside   UID    // if set: only rows within this UID
 }
 
@@ -200,15 +204,16 @@ type Relation uint8
 
 // The relations.
 const (
-	Everything Relation = iota // every row; of kinds outside the tree only
-	Within                     // the UID itself and all below
-	Below                      // all strictly below
-	Children                   // the parent is
-	Listed                     // one of UIDs
-	BuiltIn                    // rows that belong to no organisation
-	OfIdentity                 // role bindings: the identity is
-	OfRole                     // role bindings: the role is
-	OfArtifact                 // advisories: the artifact is Name
+	Everything  Relation = iota // every row; of kinds outside the tree only
+	Within                      // the UID itself and all below
+	Below                       // all strictly below
+	Children                    // the parent is
+	Listed                      // one of UIDs
+	BuiltIn                     // rows that belong to no organisation
+	OfIdentity                  // role bindings: the identity is
+	OfRole                      // role bindings: the role is
+	OfArtifact                  // advisories: the artifact is Name
+	OfEcosystem                 // artifacts: the ecosystem is Name
 )
 
 // A Candidate is an identity that may match a token, and what it holds.

@@ -67,21 +67,27 @@ func (s tables) Subscriptions() platform.Table[platform.Subscription, platform.S
 	return read(&subscriptions, s)
 }
 
+func (s tables) Artifacts() platform.Table[platform.Artifact, platform.ArtifactFilter] {
+	return read(&artifacts, s)
+}
+
+func (s tables) ArtifactVersions() platform.Table[platform.ArtifactVersion, platform.ArtifactVersionFilter] {
+	return read(&artifactVersions, s)
+}
+
 // counted lists the tables that counters count.
 func (tables) counted() []countedTable {
 	return []countedTable{
 		groups.asCounted(), identities.asCounted(), roles.asCounted(), roleBindings.asCounted(), repos.asCounted(),
 		tags.asCounted(), advisories.asCounted(), vulnerabilities.asCounted(), subscriptions.asCounted(),
+		artifacts.asCounted(), artifactVersions.asCounted(),
 	}
 }
 
-// Exists looks for a UID in every kind of the tree.
+// Exists looks for a UID in every kind.
 func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 	q, found := s.dialect.statement(), false
 	for _, t := range s.counted() {
-		if !t.inTree {
-			continue
-		}
 		if len(q.args) > 0 {
 			q.add(" UNION ALL ")
 		}
@@ -167,4 +173,10 @@ func (tx *transaction) VulnerabilityRows() platform.Rower[platform.Vulnerability
 
 func (tx *transaction) SubscriptionRows() platform.Rower[platform.Subscription] {
 	return write(&subscriptions, tx)
+}
+
+func (tx *transaction) ArtifactRows() platform.Rower[platform.Artifact] { return write(&artifacts, tx) }
+
+func (tx *transaction) ArtifactVersionRows() platform.Rower[platform.ArtifactVersion] {
+	return write(&artifactVersions, tx)
 }

@@ -24,6 +24,9 @@ type table[T, F any] struct {
 	// enclosed is the UID whose prefixes are g2 and g3; nil: the kind lies
 	// outside the tree.
 	enclosed func(platform.UID) platform.UID
+	// countedBy is the column whose values rows of a kind outside the tree are
+	// counted by; "": all of them together.
+	countedBy string
 	// selfEnclosed: rows lie within themselves (groups).
 	selfEnclosed bool
 	// rootless tells rows that belong to no organisation; nil: none do.

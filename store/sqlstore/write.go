@@ -38,9 +38,18 @@ func (w writer[T, F]) Insert(ctx context.Context, rows ...*T) error {
 		return err
 	}
 	for _, row := range rows {
-		w.tx.deltas.count(w.number, w.uid(row), w.enclosed != nil, w.quietParent, w.tx.slot, 1)
+		w.count(row, 1)
 	}
 	return nil
+}
+
+// count notes that by rows like row more are there.
+func (w writer[T, F]) count(row *T, by int64) {
+	if w.enclosed == nil {
+		w.tx.deltas.countOutside(w.number, w.group(row), w.quietParent, w.tx.slot, by)
+	} else {
+		w.tx.deltas.count(w.number, w.uid(row), w.quietParent, w.tx.slot, by)
+	}
 }
 
 // add writes rows one by one, or copies them where there are many.
@@ -223,7 +232,7 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 		return nil, platform.ErrNotFound
 	}
 	w.tx.deltas.forget(uid)
-	w.tx.deltas.count(w.number, uid, w.enclosed != nil, w.quietParent, w.tx.slot, -1)
+	w.count(rows[0], -1)
 	return rows[0], nil
 }
 
