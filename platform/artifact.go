@@ -114,12 +114,12 @@ type EcosystemCount struct {
 
 // Counts counts the artifacts of each of the given ecosystems, with one read.
 // The answer has each once, in the order of the enum.
-func (s Artifacts) Counts(ctx context.Context, asked []Ecosystem) ([]EcosystemCount, error) {
+func (s Artifacts) Counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemCount, error) {
 	counts, err := s.counts(ctx, asked)
 	return counts, s.kind.in(err)
 }
 
-func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]EcosystemCount, error) {
+func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemCount, error) {
 	var v violations
 	if _, err := caller(ctx); err != nil {
 		return nil, err
@@ -140,9 +140,9 @@ func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]EcosystemCo
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]EcosystemCount, len(asked))
+	counts := make([]*EcosystemCount, len(asked))
 	for i, e := range asked {
-		counts[i] = EcosystemCount{e, found[i].Total}
+		counts[i] = &EcosystemCount{e, found[i].Total}
 	}
 	return counts, nil
 }

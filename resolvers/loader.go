@@ -27,6 +27,9 @@ type reads struct {
 	advisories      *loader[platform.UID, platform.Advisory]
 	subscriptions   *loader[platform.UID, platform.Subscription]
 	vulnerabilities *loader[string, platform.Vulnerability]
+
+	artifacts        *loader[platform.UID, platform.Artifact]
+	artifactVersions *loader[platform.UID, platform.ArtifactVersion]
 }
 
 type readsKey struct{}
@@ -44,6 +47,9 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 		advisories:      newLoader(p.Advisories.GetMany),
 		subscriptions:   newLoader(p.Subscriptions.GetMany),
 		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
+
+		artifacts:        newLoader(p.Artifacts.GetMany),
+		artifactVersions: newLoader(p.ArtifactVersions.GetMany),
 	})
 }
 

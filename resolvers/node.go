@@ -74,6 +74,8 @@ func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntim
 		"Advisory":              nodesBy(r.advisories),
 		"EventSubscription":     nodesBy(r.subscriptions),
 		"VulnerabilityMetadata": nodesBy(r.vulnerabilities),
+		"Artifact":              nodesBy(r.artifacts),
+		"ArtifactVersion":       nodesBy(r.artifactVersions),
 	}
 }
 

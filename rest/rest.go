@@ -41,6 +41,7 @@ func routes(p *platform.Platform) []route {
 	var all []route
 	for _, domain := range [][]route{
 		iamRoutes(p), registryRoutes(p), vulnerabilitiesRoutes(p), advisoryRoutes(p), eventsRoutes(p), pingRoutes(p),
+		librariesRoutes(p),
 	} {
 		for _, r := range domain {
 			beta := r

@@ -15,6 +15,7 @@ import (
 type populated struct {
 	*world
 	group, identity, role, binding, repo, tag, subscription, advisory string
+	artifact                                                          string
 }
 
 const imageDigest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
@@ -46,6 +47,15 @@ func newPopulated(t *testing.T) *populated {
 	}}}); err != nil {
 		t.Fatal(err)
 	}
+	guava := &platform.ImportedArtifact{
+		Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: "com.google.guava:guava", Description: "Collections", Remediated: true},
+		Versions: []*platform.ArtifactVersion{{Version: "9.0", SizeBytes: 1 << 40}, {Version: "33.4.8-jre"}, {Version: "33.4.8-android"}},
+	}
+	numpy := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemPython, Name: "numpy", CudaVersion: "12.1"}}
+	if _, _, err := w.p.Artifacts.Import(ctx, []*platform.ImportedArtifact{guava, numpy}); err != nil {
+		t.Fatal(err)
+	}
+	w.artifact = string(guava.UID)
 	return w
 }
 
@@ -118,6 +128,10 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		"GetSubscription":    of(w.subscription, "", ""),
 		"CreateSubscription": of(w.group, "", `{"sink":"https://sink.example.com/#"}`),
 		"DeleteSubscription": fresh("/events/v2/subscriptions/"+w.org, `{"sink":"https://gone.example.com/#"}`),
+
+		"ListArtifacts":        of("", "?ecosystems=ECOSYSTEM_JAVA&ecosystems=ECOSYSTEM_PYTHON", ""),
+		"ListArtifactVersions": of(w.artifact, "/versions", ""),
+		"GetArtifactCount":     of("", "?ecosystems=ECOSYSTEM_JAVA", ""),
 
 		"Ping": of("", "", ""),
 	}
@@ -213,6 +227,7 @@ func TestAnswersHaveTheWiresFields(t *testing.T) {
 		"/vulnerabilities/v2/advisories/" + w.advisory:                                "advisoryId aliases artifactName author createTime events uid updateTime",
 		"/events/v2/subscriptions/" + w.subscription:                                  "createTime sink uid updateTime",
 		"/iam/v2/identities:lookupIdentity?subject=robot&issuer=" + testIssuer:        "uid",
+		"/libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_JAVA":                     "counts",
 		"/ping/v2/ping": "response",
 	} {
 		got := w.get(path)
@@ -241,11 +256,21 @@ func TestAnswersHoldTheirValues(t *testing.T) {
 		{w.get("/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/size?architecture=arm64").raw, `{"size":"7","architecture":"arm64"}` + "\n"},
 		{w.get("/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/architectures").raw, `{"architectures":["arm64","amd64"]}` + "\n"},
 		{w.get("/iam/v2/identities:lookupIdentity?subject=robot&issuer=" + testIssuer).text("uid"), w.identity},
+		{w.get("/libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON&ecosystems=ECOSYSTEM_JAVA").raw,
+			`{"counts":[{"ecosystem":"ECOSYSTEM_JAVA","totalCount":"1"},{"ecosystem":"ECOSYSTEM_PYTHON","totalCount":"1"}]}` + "\n"},
 		{w.as(nobody, http.MethodGet, "/ping/v2/ping", "").must(200).raw, `{"response":"pong"}` + "\n"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
+	}
+	versions := w.get("/libraries/v2/artifacts/" + w.artifact + "/versions?order_by=version").json["artifactVersions"].([]any)
+	if got := members(versions[0].(map[string]any)); got != "createTime name sizeBytes uid updateTime version" {
+		t.Errorf("a version has %s", got)
+	}
+	artifacts := w.get("/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA").json["artifacts"].([]any)
+	if got := members(artifacts[0].(map[string]any)); got != "createTime description ecosystem latestVersion name uid updateTime versionCount" || artifacts[0].(map[string]any)["versionCount"] != 3.0 {
+		t.Errorf("an artifact is %v", artifacts[0])
 	}
 	made := w.do(http.MethodPost, "/events/v2/subscriptions/"+w.group, `{"sink":"https://sink.example.com"}`).must(200)
 	if !strings.HasPrefix(made.text("secret"), "whsec_") {
