@@ -11,6 +11,14 @@ type AdvisoryByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+type ArtifactByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
+type ArtifactVersionByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
 // Several new role bindings on one group.
 type BatchCreateRoleBindingsInput struct {
 	// Uid of the group on which they will count.
