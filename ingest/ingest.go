@@ -89,6 +89,7 @@ type sink struct {
 	images          func(context.Context, []*platform.Image) (platform.Imported, error)
 	advisories      func(context.Context, []*platform.Advisory) (platform.Imported, error)
 	vulnerabilities func(context.Context, []*platform.Vulnerability) (platform.Imported, error)
+	artifacts       func(context.Context, []*platform.ImportedArtifact) (artifacts, versions platform.Imported, err error)
 
 	// repoNamed finds a repo of the group; "" where there is none.
 	repoNamed func(ctx context.Context, name string) (platform.UID, error)
@@ -108,6 +109,7 @@ func into(p *platform.Platform, o Options) sink {
 			return p.Advisories.Import(ctx, o.Group, rows)
 		},
 		vulnerabilities: p.Vulnerabilities.Import,
+		artifacts:       p.Artifacts.Import,
 		repoNamed: func(ctx context.Context, name string) (platform.UID, error) {
 			page, err := p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{
 				UIDP:   platform.UIDFilter{ChildrenOf: o.Group},

@@ -265,7 +265,7 @@ func TestAnswersHoldTheirValues(t *testing.T) {
 		}
 	}
 	versions := w.get("/libraries/v2/artifacts/" + w.artifact + "/versions?order_by=version").json["artifactVersions"].([]any)
-	if got := members(versions[0].(map[string]any)); got != "createTime name sizeBytes uid updateTime version" {
+	if got := members(versions[0].(map[string]any)); got != "createTime description name sizeBytes uid updateTime version" {
 		t.Errorf("a version has %s", got)
 	}
 	artifacts := w.get("/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA").json["artifacts"].([]any)

@@ -19,6 +19,8 @@ type commandLine struct {
 	Import    struct {
 		OSV      importOSVCommand      `cmd:"" name:"osv" help:"Import advisories from OSV records."`
 		Registry importRegistryCommand `cmd:"" help:"Import repos, tags and images from JSON lines."`
+
+		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
 	} `cmd:"" help:"Bring in data of other systems."`
 	Migrate struct {
 		Up     migrateUpCommand     `cmd:"" help:"Bring the database up to date."`

@@ -46,8 +46,26 @@ func (c *importRegistryCommand) run(ctx context.Context, p program) error {
 	})
 }
 
+type importArtifactsCommand struct {
+	databaseFlags
+	File string `arg:"" help:"JSON lines, plain or gzip."`
+}
+
+func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
+	return c.bringIn(ctx, p, ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+		return ingest.Artifacts(ctx, to, c.File, o)
+	})
+}
+
+type reading = func(context.Context, *platform.Platform, ingest.Options) (ingest.Summary, error)
+
+// bringIn runs an import into the group.
+func (c *importFlags) bringIn(ctx context.Context, p program, read reading) error {
+	return c.databaseFlags.bringIn(ctx, p, ingest.Options{Group: platform.UID(c.Group), NoEvents: c.NoEvents}, read)
+}
+
 // bringIn runs an import, shows how far it is, and sums it up.
-func (c *importFlags) bringIn(ctx context.Context, p program, read func(context.Context, *platform.Platform, ingest.Options) (ingest.Summary, error)) error {
+func (c *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options, read reading) error {
 	db, err := c.openExisting(ctx)
 	if err != nil {
 		return err
@@ -55,10 +73,9 @@ func (c *importFlags) bringIn(ctx context.Context, p program, read func(context.
 	defer db.close()
 	meter := newMeter(p.stderr)
 	ctx = platform.WithActor(ctx, platform.Operator("import"))
-	sum, err := read(ctx, db.Platform, ingest.Options{
-		Group: platform.UID(c.Group), NoEvents: c.NoEvents, Progress: meter.show,
-		Bad: func(at ingest.Place, why error) { meter.print(fmt.Sprintf("%s: %s", at, explained(why))) },
-	})
+	o.Progress = meter.show
+	o.Bad = func(at ingest.Place, why error) { meter.print(fmt.Sprintf("%s: %s", at, explained(why))) }
+	sum, err := read(ctx, db.Platform, o)
 	meter.finish()
 	if writeErr := writeSummary(p.stdout, sum); err == nil {
 		err = writeErr

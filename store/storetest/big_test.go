@@ -28,15 +28,16 @@ type bigWorld struct {
 	repoNames  []string
 	digests    []platform.ImageKey
 
-	artifacts          []string // of advisories
-	tagName, tagDigest string   // of some tag of the busy repo
+	artifacts          []string       // of advisories
+	libraries          []platform.UID // the first one has half of all versions
+	tagName, tagDigest string         // of some tag of the busy repo
 	ownerBinding       platform.UID
 	eventIDs           []string
 	small              platform.UID // some other organisation
 }
 
 // The sizes of a bigWorld.
-type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events int }
+type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events, artifacts int }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -53,6 +54,7 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.fill(n)
 		b.others(n.organisations)
 		b.record(n.events)
+		b.catalogue(n.artifacts)
 		b.employ()
 	})
 	b.analyse()

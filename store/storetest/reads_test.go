@@ -37,6 +37,7 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
 	r.bindings()
 	r.filters()
 	r.single()
+	r.catalogue()
 	return r.all
 }
 
