@@ -21,6 +21,7 @@ type core struct {
 	images          map[string]*platform.Image
 	advisories      map[string]*platform.Advisory
 	vulnerabilities map[string]*platform.Vulnerability
+	artifacts       map[string]*platform.ImportedArtifact
 	batches         []int
 	rejected        string // the key of records to reject
 	fails           error
@@ -30,6 +31,7 @@ func newCore() *core {
 	return &core{
 		repos: map[string]*platform.ImportedRepo{}, tags: map[string]*platform.ImportedTag{}, images: map[string]*platform.Image{},
 		advisories: map[string]*platform.Advisory{}, vulnerabilities: map[string]*platform.Vulnerability{},
+		artifacts: map[string]*platform.ImportedArtifact{},
 	}
 }
 
@@ -77,6 +79,13 @@ func (c *core) sink() sink {
 		},
 		vulnerabilities: func(_ context.Context, rows []*platform.Vulnerability) (platform.Imported, error) {
 			return put(c, c.vulnerabilities, rows, func(v *platform.Vulnerability) string { return v.ID })
+		},
+		artifacts: func(_ context.Context, rows []*platform.ImportedArtifact) (done, versions platform.Imported, err error) {
+			for _, a := range rows {
+				versions.Added += len(a.Versions)
+			}
+			done, err = put(c, c.artifacts, rows, func(a *platform.ImportedArtifact) string { return string(a.Ecosystem) + " " + a.Name })
+			return done, versions, err
 		},
 		repoNamed: func(_ context.Context, name string) (platform.UID, error) {
 			if c.repos[name] == nil {

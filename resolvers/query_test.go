@@ -34,6 +34,9 @@ var everyQuery = []struct {
 	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
 	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type score } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
+	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
+	{"artifacts", `{ artifacts(where: {ecosystems: [PYTHON], query: "P0"}) { nodes { name ecosystem } } }`, "artifacts.nodes.*.name", "p00 p01"},
+	{"artifactCounts", `{ artifactCounts(ecosystems: [JAVA]) { ecosystem totalCount } }`, "artifactCounts.0.totalCount", 2},
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }

@@ -16,6 +16,7 @@ func countStatements(t *testing.T, url string) {
 	w.group(w.org, "other team")
 	w.registry(team, 50, 12)
 	w.feed(w.org, 20)
+	w.libraries(30)
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		w.member(team, name, w.role(team, "role of "+name, "repo.list"))
 	}
@@ -54,6 +55,10 @@ func countStatements(t *testing.T, url string) {
 			roles { totalCount } roleBindings { totalCount } repos { totalCount } tags { totalCount } advisories { totalCount } subscriptions { totalCount } } }`, 10},
 		{"groups with what is in them", `{ groups { nodes { ancestors { name } children { nodes { name } } repos(first: 3) { totalCount nodes { tags(first: 2) { nodes { name } } } } } } }`, 6},
 		{"vulnerabilities of advisories", `{ advisories { nodes { vulnerabilities { summary } } } }`, 2},
+		{"artifacts with their total", `{ artifacts(where: {ecosystems: [JAVA, PYTHON]}) { totalCount nodes { name latestVersion versionCount } } }`, 2},
+		{"versions of artifacts", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { nodes { version } } } } }`, 2},
+		{"versions of artifacts with totals", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { totalCount nodes { version artifact { name } } } } } }`, 4},
+		{"counts of artifacts", `{ artifactCounts(ecosystems: [PYTHON, JAVA]) { ecosystem totalCount } }`, 1},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 3},
 	} {
 		got := w.ask(c.query, "org", w.org)
