@@ -13,7 +13,7 @@ import (
 //	{"ecosystem": "JAVA", "name": "com.google.guava:guava", "description": "...", "remediated": false,
 //	 "cudaVersion": "", "versions": [{"version": "33.4.8-jre", "sizeBytes": 3042362, "time": "2025-04-14T20:30:00Z"}]}
 //
-// The ecosystem is JAVA or PYTHON. A line is imported whole or not at all.
+// The ecosystem is JAVA or PYTHON, or the wire name of one. A line is imported whole or not at all.
 // What versions leave out is kept as it is known; versions that a line does
 // not name stay.
 func Artifacts(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
