@@ -10,6 +10,9 @@ import (
 // version as numbers and qualifiers. A dash, or a change between digit and
 // letter, opens a list inside: what it holds matters less than any number in
 // its place. A version that ends is as one that goes on with zeros.
+//
+// A dash before a qualifier is left out, so 1.rc.2 is 1-rc.2 here. Maven tells
+// these two apart, by rules that no artifact's versions have been seen to need.
 
 // The parts of a Maven version, in the order in which they sort where they
 // stand in the same place.

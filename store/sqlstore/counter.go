@@ -104,10 +104,14 @@ type deltas map[counterKey]counts
 // countOutside notes that by rows more of a kind outside the tree are in a
 // group of its rows.
 func (d deltas) countOutside(kind byte, group string, quiet bool, slot int, by int64) {
+	c := counts{n: by}
+	if group != outside {
+		c.nc = by // a list of children looks there
+	}
 	if quiet {
 		slot = 0
 	}
-	d.add(counterKey{group, kind, slot}, counts{by, by})
+	d.add(counterKey{group, kind, slot}, c)
 }
 
 // count notes that by rows more lie at uid. Busy scopes are spread over slots.
