@@ -46,6 +46,18 @@ func (v *violations) line(field, s string) {
 	}
 }
 
+// label checks a short line of text that must not be empty.
+func (v *violations) label(field, s string) {
+	switch {
+	case s == "":
+		v.add(field, "is required")
+	case len(s) > maxNameBytes:
+		v.add(field, "must be at most %d bytes", maxNameBytes)
+	default:
+		v.line(field, s)
+	}
+}
+
 // filter checks what rows are compared with: no row holds such text, and not
 // every engine takes it.
 func (v *violations) filter(field string, values ...string) {

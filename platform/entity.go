@@ -30,3 +30,18 @@ func (*Vulnerability) IsEntity() {}
 
 // IsEntity marks an entity.
 func (*Subscription) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*IdentityProvider) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*AccountAssociation) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*GroupInvite) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*ExternalGroupRoleMapping) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*TermsAcceptance) IsEntity() {}

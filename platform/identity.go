@@ -19,7 +19,13 @@ type Identity struct {
 	UpdateTime      Time        `json:"updateTime,omitzero"`
 	ClaimMatch      *ClaimMatch `json:"claimMatch,omitempty"`
 	StaticKeys      *StaticKeys `json:"staticKeys,omitempty"`
+
+	Provider   UID        `json:"-"` // which made it, for somebody whom it let in
+	ExternalID ExternalID `json:"-"` // whom it was made for
 }
+
+// An ExternalID is what an issuer tells somebody by.
+type ExternalID struct{ Issuer, ID string }
 
 // RelationshipType says by which rule an identity is found.
 type RelationshipType string

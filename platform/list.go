@@ -115,6 +115,22 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 	return pages, errs
 }
 
+// listWithin reads a page of a scope that is not what the request's own
+// filters would give. Its errors are not marked as the kind's.
+func (r resources[T, F]) listWithin(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
+	v := violations(slices.Clone(req.Malformed))
+	req.Filter.check(&v)
+	q, err := r.paging(ctx, req, &v)
+	if err == nil {
+		err = v.err()
+	}
+	if q.Scope = scope; err != nil || len(scope.branches) == 0 {
+		return r.page(req, q, Rows[T]{}), err
+	}
+	rows, err := r.table(r.p.store).List(ctx, q)
+	return r.page(req, q, rows), err
+}
+
 // query checks a request and decides what may be read for it.
 func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
 	actor, err := caller(ctx)

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"atrium/platform"
@@ -108,6 +109,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 			return false, err
 		}, nil},
 	}
+	maps.Copy(all, w.iamOperations(group))
 	return all
 }
 

@@ -33,7 +33,7 @@ var dialect = sqlstore.Dialect{
 	},
 	Settled: "e.xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 	Slots:   16, // a total reads them all, from as many pages in the worst case
-	DDL: strings.NewReplacer("{postgres}", "", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
+	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
 

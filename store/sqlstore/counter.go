@@ -170,10 +170,11 @@ type countedTable struct {
 	name   string
 	number byte
 	inTree bool
+	place  func(platform.UID) platform.UID
 }
 
 func (t *table[T, F]) asCounted() countedTable {
-	return countedTable{t.name, t.number, t.enclosed != nil}
+	return countedTable{t.name, t.number, t.enclosed != nil, t.place}
 }
 
 // Recount corrects the counters from the rows and tells how many were wrong.
@@ -206,7 +207,7 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 		run = append(run, s.dialect.statement().add("SELECT uid FROM "+t.name).done(func(scan func(...any) error) error {
 			var uid string
 			err := scan(&uid)
-			truth.count(t.number, platform.UID(uid), t.inTree, false, 0, 1)
+			truth.count(t.number, t.place(platform.UID(uid)), t.inTree, false, 0, 1)
 			return err
 		}))
 	}

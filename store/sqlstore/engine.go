@@ -71,6 +71,8 @@ var _ sql.Scanner = timeColumn{}
 func (c timeColumn) Scan(src any) error {
 	var t time.Time
 	switch src := src.(type) {
+	case nil: // of a row that a join did not find
+		t = epoch
 	case time.Time:
 		t = src
 	case int64:

@@ -41,7 +41,7 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	case platform.OfArtifact:
 		return reach{column: "artifact_name", key: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.Within, platform.Below:
-		below, depth := b.Relation == platform.Below, b.UID.Depth()
+		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
 		if walk {
 			return reach{inside: b.UID, below: below}, true
 		}

@@ -100,6 +100,8 @@ func (f *forest) name() {
 		}
 		if i.ClaimMatch != nil {
 			full.Identity.Issuer, full.Identity.Subject = i.ClaimMatch.Issuer, i.ClaimMatch.Subject
+		} else if i.StaticKeys != nil {
+			full.Identity.Issuer, full.Identity.Subject = i.StaticKeys.Issuer, i.StaticKeys.Subject
 		}
 		f.bindings[n] = full
 	}
