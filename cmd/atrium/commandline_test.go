@@ -43,6 +43,7 @@ func TestWhatACommandNeedsIsAskedForAtOnce(t *testing.T) {
 		"bootstrap":                                    {"org", "issuer", "subject"},
 		"import osv x --database-url x":                {"group", "database-url"},
 		"import registry x --group 0 --no-events=x":    {"group", "no-events"},
+		"import oci x.io --concurrency 65 --prune=x":   {"group", "concurrency", "prune"},
 		"token --as king --ttl 25h --issuer x":         {"as", "ttl", "issuer"},
 		"recount --database-url sqlite:":               {"database-url"},
 		"rotate-keys --database-url sqlite::memory:":   {"database-url"},
