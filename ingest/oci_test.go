@@ -264,6 +264,23 @@ func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
 	}
 }
 
+func TestWhatARegistrySaysIsOneShortLine(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	h.push("r:1", h.image("linux/amd64"))
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/tags/list") {
+			return false
+		}
+		http.Error(w, "\x1b[2Jall\r\nis "+strings.Repeat("w", 10000), http.StatusForbidden)
+		return true
+	})
+	o := h.pull(newCore(), nil, "r")
+	if o.reported(t, [2]string{"HUB/r: ", "[2Jall is www"}); strings.ContainsAny(o.reports[0], "\x1b\r\n") || len(o.reports[0]) > 600 {
+		t.Errorf("%q", o.reports)
+	}
+}
+
 func TestTagsAreRemovedOnlyWhereThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newCore()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -165,8 +166,29 @@ func (c *ociClient) manifest(ctx context.Context, key manifestKey) (m manifest, 
 func (c *ociClient) call(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := context.WithTimeout(ctx, callTimeout)
 	defer stop()
-	return f(ctx)
+	if err := f(ctx); err != nil {
+		return registryError{err}
+	}
+	return nil
 }
+
+// A registryError may hold what a registry says, which can be a whole page of
+// HTML, or do something to a terminal.
+type registryError struct{ error }
+
+const maxSaid = 500 // bytes
+
+// Error is one line that is not too long.
+func (e registryError) Error() string {
+	line := strings.Join(strings.FieldsFunc(e.error.Error(), func(r rune) bool { return !unicode.IsPrint(r) }), " ")
+	if len(line) > maxSaid {
+		line = strings.ToValidUTF8(line[:maxSaid], "") + " ..."
+	}
+	return line
+}
+
+// Unwrap gives the error itself.
+func (e registryError) Unwrap() error { return e.error }
 
 // passing reports whether the same call may succeed later.
 func passing(err error) bool {

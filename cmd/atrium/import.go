@@ -127,7 +127,7 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 	err = errors.Join(err, table.Flush())
 	for _, k := range sum.Kinds {
 		if k.Removed > 0 {
-			_, writeErr := fmt.Fprintf(out, "%d %s removed\n", k.Removed, k.Name)
+			_, writeErr := fmt.Fprintf(out, "%s removed: %d\n", k.Name, k.Removed)
 			err = errors.Join(err, writeErr)
 		}
 	}
