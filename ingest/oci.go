@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -344,7 +345,7 @@ func (r *ociImport) prune(ctx context.Context, repos []*ociRepo) error {
 // present ends the import where requests fail one after the other as if the
 // registry had gone.
 func (r *ociImport) present(err error) error {
-	if err == nil || !passing(err) {
+	if err == nil || !passing(err) && !errors.Is(err, syscall.ECONNREFUSED) {
 		r.outages = 0
 		return nil
 	}
