@@ -132,6 +132,8 @@ func (w *populated) wanted(path, name string) string {
 		return w.identity
 	case "role":
 		return w.role
+	case "identity_provider_uid":
+		return w.provider
 	case "updated_since":
 		return "2020-01-01T00:00:00Z"
 	case "digest":
@@ -154,20 +156,21 @@ func TestEveryParameterOfEveryListIsTakenInBothSpellings(t *testing.T) {
 		if r.plural == "" {
 			continue
 		}
+		path := strings.Replace(r.pattern, "{group=**}", w.org, 1)
 		for _, p := range r.query {
 			value := url.QueryEscape(w.wanted(r.pattern, p.name))
 			for _, name := range p.spellings() {
-				got := w.do(http.MethodGet, r.pattern+"?"+name+"="+value, "")
+				got := w.do(http.MethodGet, path+"?"+name+"="+value, "")
 				if got.status != http.StatusOK {
 					t.Errorf("%s: %d %s", got.asked, got.status, got.raw)
 				}
 			}
-			twice := w.do(http.MethodGet, r.pattern+"?"+p.name+"="+value+"&"+snake(p.name)+"="+value, "")
+			twice := w.do(http.MethodGet, path+"?"+p.name+"="+value+"&"+snake(p.name)+"="+value, "")
 			if p.repeated != (twice.status == http.StatusOK) || !p.repeated && twice.violations() != p.name {
 				t.Errorf("%s: %d %s", twice.asked, twice.status, twice.raw)
 			}
 		}
-		unknown := w.do(http.MethodGet, r.pattern+"?"+query("page_sise", "5")[1:], "").must(http.StatusBadRequest)
+		unknown := w.do(http.MethodGet, path+"?"+query("page_sise", "5")[1:], "").must(http.StatusBadRequest)
 		if unknown.violations() != "page_sise" {
 			t.Errorf("%s: %s", unknown.asked, unknown.raw)
 		}

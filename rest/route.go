@@ -117,7 +117,7 @@ func get[T any](pattern string, of getter[T]) route {
 func create[T any](pattern string, of creator[T]) route {
 	kind := of.Kind()
 	return route{
-		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: needing(kind.Create),
+		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: kind.Creating(),
 		body: *new(T), answer: *new(T),
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
@@ -131,13 +131,13 @@ func create[T any](pattern string, of creator[T]) route {
 
 func update[T any](pattern string, of updater[T]) route {
 	kind := of.Kind()
-	return patch("Update"+kind.Name, pattern, of.Update, kind.Update)
+	return patch("Update"+kind.Name, pattern, of.Update, kind.Updating()...)
 }
 
 // patch is a partial update.
-func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (*T, error), needed platform.Capability) route {
+func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (*T, error), needed ...platform.Capability) route {
 	return route{
-		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needing(needed),
+		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
 		query: []parameter{updateMask}, body: *new(T), answer: *new(T),
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
