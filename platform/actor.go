@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -52,6 +53,20 @@ type grant struct {
 type mapped struct {
 	provider UID
 	group    string
+}
+
+// Key tells callers apart where something is counted for each of them: by the
+// identities that their tokens match, or by issuer and subject where there is
+// none.
+func (a *Actor) Key() string {
+	if len(a.Identities) == 0 {
+		return strconv.Quote(a.Issuer) + strconv.Quote(a.Subject)
+	}
+	key := ""
+	for _, uid := range slices.Sorted(slices.Values(a.Identities)) {
+		key += string(uid) + " "
+	}
+	return key
 }
 
 type actorKey struct{}

@@ -8,7 +8,7 @@ import (
 
 // greet tells the person who started the server where it is.
 func (c *serveCommand) greet(p program, dev *development, address net.Addr) error {
-	url := "http://" + browsable(address)
+	url := c.scheme() + "://" + browsable(address)
 	text := "Atrium serves  " + url + "\nPlayground     " + url + "/\n"
 	if dev != nil {
 		token := c.tokenCommand(p.name)

@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"atrium/rest"
 )
 
 func contextWithStop(t *testing.T) (context.Context, context.CancelFunc) {
@@ -24,7 +26,8 @@ func through(t *testing.T, handler http.HandlerFunc, logs *bytes.Buffer, change 
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://atrium.example/a%2Fb?token=hidden", nil)
 	change(request)
 	answer := httptest.NewRecorder()
-	guarded(handler, "atrium.dev", slog.New(slog.NewJSONHandler(logs, nil))).ServeHTTP(answer, request)
+	o := rest.Options{Logger: slog.New(slog.NewJSONHandler(logs, nil))}
+	watched(guarded(handler, nil, o), o).ServeHTTP(answer, request)
 	return answer
 }
 

@@ -186,7 +186,7 @@ func TestRequestsUnderWayAreAnsweredBeforeTheServerEnds(t *testing.T) {
 	})
 	ctx, stop := contextWithStop(t)
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, listener, slow, func() {}, discardLogger()) }()
+	go func() { ended <- serve(ctx, listener, newServer(slow, nil, discardLogger()), func() {}, discardLogger()) }()
 	r := &running{t: t, url: "http://" + listener.Addr().String()}
 	answered := make(chan string, 1)
 	go func() {
