@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"atrium/store/storetest"
 )
@@ -166,41 +165,5 @@ func TestLogsAreLinesOfJSONWithoutTokensAndQueries(t *testing.T) {
 	}
 	if !seen || strings.Contains(server.stderr.String(), token) || strings.Contains(server.stderr.String(), "hidden") {
 		t.Errorf("logs:\n%s", server.stderr)
-	}
-}
-
-func TestRequestsUnderWayAreAnsweredBeforeTheServerEnds(t *testing.T) {
-	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	arrived, release := make(chan struct{}), make(chan struct{})
-	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		close(arrived)
-		<-release
-		if r.Context().Err() != nil {
-			t.Error("the request was cancelled")
-		}
-		_, _ = w.Write([]byte("whole"))
-	})
-	ctx, stop := contextWithStop(t)
-	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, listener, newServer(slow, nil, discardLogger()), func() {}, discardLogger()) }()
-	r := &running{t: t, url: "http://" + listener.Addr().String()}
-	answered := make(chan string, 1)
-	go func() {
-		_, body := r.get("", "/")
-		answered <- body
-	}()
-	<-arrived
-	stop()
-	time.Sleep(20 * time.Millisecond)
-	close(release)
-	if body := <-answered; body != "whole" {
-		t.Errorf("answered %q", body)
-	}
-	if err := <-ended; err != nil {
-		t.Errorf("ended with %v", err)
 	}
 }
