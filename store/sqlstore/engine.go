@@ -36,7 +36,7 @@ type TxConn interface {
 
 // An Engine is a database.
 type Engine interface {
-	Conn
+	Conn // for reads only, which an engine may run again where nothing came
 	Dialect() *Dialect
 
 	// Write runs unit in a transaction, again when it lost against another.
