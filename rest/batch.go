@@ -71,9 +71,8 @@ func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBindi
 
 // withRole gives a role binding the role of the batch, unless it has its own.
 func (d *decoding) withRole(field string, raw json.RawMessage, role platform.UID) []byte {
-	binding := map[string]json.RawMessage{}
-	if raw != nil && json.Unmarshal(raw, &binding) != nil {
-		d.add(field, "must be a JSON object")
+	binding, ok := d.all(field+".", raw)
+	if !ok {
 		return nil
 	}
 	if binding == nil { // null

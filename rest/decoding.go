@@ -2,9 +2,11 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"atrium/platform"
 )
@@ -19,13 +21,8 @@ func (d *decoding) add(field, description string) {
 // object reads the members of a JSON object, each in either spelling. prefix
 // is its place in the body, "" for all of it. No object has no members.
 func (d *decoding) object(prefix string, raw []byte, known ...string) map[string]json.RawMessage {
-	var given map[string]json.RawMessage
-	if len(bytes.TrimSpace(raw)) > 0 && json.Unmarshal(raw, &given) != nil {
-		place := "body"
-		if prefix != "" {
-			place = prefix[:len(prefix)-1]
-		}
-		d.add(place, "must be a JSON object")
+	given, ok := d.all(prefix, raw)
+	if !ok {
 		return nil
 	}
 	members := map[string]json.RawMessage{}
@@ -44,6 +41,31 @@ func (d *decoding) object(prefix string, raw []byte, known ...string) map[string
 		d.add(prefix+shown(name), "is not a field of this request")
 	}
 	return members
+}
+
+// all is every member of a JSON object, of which each must be there once.
+func (d *decoding) all(prefix string, raw []byte) (given map[string]json.RawMessage, ok bool) {
+	given = map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return given, true
+	}
+	if json.Unmarshal(raw, &given) != nil {
+		d.add(cmp.Or(strings.TrimSuffix(prefix, "."), "body"), "must be a JSON object")
+		return nil, false
+	}
+	seen := map[string]bool{}
+	members := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = members.Token() // raw is valid: nothing fails
+	for members.More() {
+		token, _ := members.Token()
+		name, _ := token.(string)
+		if seen[name] {
+			d.add(prefix+shown(name), "is given twice")
+		}
+		seen[name] = true
+		_ = members.Decode(&json.RawMessage{})
+	}
+	return given, true
 }
 
 func (d *decoding) uid(field string, raw json.RawMessage) platform.UID {

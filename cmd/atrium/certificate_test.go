@@ -188,4 +188,3 @@ func TestAHandshakeThatFailsIsNoNoise(t *testing.T) {
 		t.Errorf("logs:\n%s", server.stderr)
 	}
 }
-

@@ -180,7 +180,10 @@ func TestStreamsAreUnderWayUntilTheyStart(t *testing.T) {
 		start func(http.ResponseWriter)
 		want  int
 	}{
-		"events":    {func(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/event-stream; charset=utf-8"); w.WriteHeader(200) }, 200},
+		"events": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+			w.WriteHeader(200)
+		}, 200},
 		"websocket": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusSwitchingProtocols) }, 200},
 		"an answer": {func(w http.ResponseWriter) { w.WriteHeader(200) }, 429},
 	} {
