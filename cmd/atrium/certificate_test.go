@@ -177,7 +177,7 @@ func TestAHandshakeThatFailsIsNoNoise(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, "first")
 	server := start(t, storetest.SQLite(t), "--tls-cert", p.certFile, "--tls-key", p.keyFile)
-	answer, err := http.Get("http" + strings.TrimPrefix(server.url, "https") + "/livez") //nolint:noctx // ends by itself
+	answer, err := http.Get("http" + strings.TrimPrefix(server.url, "https") + "/livez")
 	if err == nil {
 		defer answer.Body.Close()
 	}

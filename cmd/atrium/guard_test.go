@@ -13,11 +13,6 @@ import (
 	"atrium/rest"
 )
 
-func contextWithStop(t *testing.T) (context.Context, context.CancelFunc) {
-	t.Helper()
-	return context.WithCancel(t.Context())
-}
-
 func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // through sends a request through the guard to a handler.

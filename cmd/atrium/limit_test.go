@@ -183,10 +183,10 @@ func TestStreamsAreUnderWayUntilTheyStart(t *testing.T) {
 	}{
 		"events": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-			w.WriteHeader(200)
+			w.WriteHeader(http.StatusOK)
 		}, 200},
 		"websocket": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusSwitchingProtocols) }, 200},
-		"an answer": {func(w http.ResponseWriter) { w.WriteHeader(200) }, 429},
+		"an answer": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) }, 429},
 	} {
 		var handler http.Handler
 		inside := 0
@@ -197,7 +197,7 @@ func TestStreamsAreUnderWayUntilTheyStart(t *testing.T) {
 				inside = ask(t, handler, "192.0.2.1:1", nil).Code
 				return
 			}
-			w.WriteHeader(200)
+			w.WriteHeader(http.StatusOK)
 		})
 		ask(t, handler, "192.0.2.1:1", nil)
 		if inside != c.want {
@@ -289,7 +289,7 @@ func TestLimitsHoldForEveryProtocolOfTheServer(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	h := answer.Header
-	if answer.StatusCode != 429 || h.Get("Retry-After") == "" || h.Get("RateLimit") == "" || h.Get("X-Request-Id") == "" || h.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
+	if answer.StatusCode != http.StatusTooManyRequests || h.Get("Retry-After") == "" || h.Get("RateLimit") == "" || h.Get("X-Request-Id") == "" || h.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
 		t.Errorf("a page is answered %d %v", answer.StatusCode, h)
 	}
 }

@@ -66,12 +66,17 @@ func (v *v1Flags) beside(next http.Handler, o rest.Options) http.Handler {
 // proxy sends a request on as it came, token and all: v1 takes the same ones
 // and decides itself. It says nothing of the client's address.
 func (v *v1Flags) proxy(o rest.Options) *httputil.ReverseProxy {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DialContext = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
-	transport.TLSHandshakeTimeout = 5 * time.Second
-	transport.ResponseHeaderTimeout = v.V1Timeout
-	transport.DisableCompression = true // it would ask for gzip and unpack it
-	transport.MaxIdleConnsPerHost = 100
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   5 * time.Second,
+		ResponseHeaderTimeout: v.V1Timeout,
+		ExpectContinueTimeout: time.Second,
+		IdleConnTimeout:       idleTimeout,
+		MaxIdleConnsPerHost:   100,
+		ForceAttemptHTTP2:     true,
+		DisableCompression:    true, // it would ask for gzip and unpack it
+	}
 	return &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(p *httputil.ProxyRequest) {

@@ -98,7 +98,7 @@ func TestRequestsForV1ArePassedOnAsTheyAre(t *testing.T) {
 		"If-None-Match":     {`"x"`},
 		"X-Http-Method-Any": {"PATCH"},
 	})
-	if got.Method != "PUT" || got.RequestURI != path || got.Host != strings.TrimPrefix(upstream.URL, "http://") || body != `{"any": "thing"}` {
+	if got.Method != http.MethodPut || got.RequestURI != path || got.Host != strings.TrimPrefix(upstream.URL, "http://") || body != `{"any": "thing"}` {
 		t.Errorf("upstream saw %s %s of %s: %s", got.Method, got.RequestURI, got.Host, body)
 	}
 	want := map[string]string{
