@@ -91,11 +91,15 @@ func oneOf[E ~string](v *violations, field string, value E, values []E) {
 	if value == "" || slices.Contains(values, value) {
 		return
 	}
-	names := make([]string, len(values))
+	v.add(field, "must be one of %s", strings.Join(textsOf(values), ", "))
+}
+
+func textsOf[E ~string](values []E) []string {
+	texts := make([]string, len(values))
 	for i, e := range values {
-		names[i] = string(e)
+		texts[i] = string(e)
 	}
-	v.add(field, "must be one of %s", strings.Join(names, ", "))
+	return texts
 }
 
 // parentOf is the containing group of most kinds.

@@ -31,6 +31,11 @@ const (
 	OrgKindInfra    OrgKind = "ORG_KIND_INFRA"
 )
 
+// Values lists the kinds.
+func (OrgKind) Values() []string {
+	return textsOf([]OrgKind{OrgKindStarter, OrgKindCustomer, OrgKindDev, OrgKindInfra})
+}
+
 // OrgStatus says how far an organisation is.
 type OrgStatus string
 
@@ -40,6 +45,11 @@ const (
 	OrgStatusReady        OrgStatus = "ORG_STATUS_READY"
 	OrgStatusSuspended    OrgStatus = "ORG_STATUS_SUSPENDED"
 )
+
+// Values lists the states.
+func (OrgStatus) Values() []string {
+	return textsOf([]OrgStatus{OrgStatusInitializing, OrgStatusReady, OrgStatusSuspended})
+}
 
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {

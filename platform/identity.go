@@ -36,6 +36,11 @@ const (
 	RelationshipTypeStatic     RelationshipType = "RELATIONSHIP_TYPE_STATIC"
 )
 
+var relationshipTypes = []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic}
+
+// Values lists the types.
+func (RelationshipType) Values() []string { return textsOf(relationshipTypes) }
+
 // IdentityFilter restricts a list of identities.
 type IdentityFilter struct {
 	Name             string           `json:",omitempty"` // exactly
@@ -45,7 +50,7 @@ type IdentityFilter struct {
 
 func (f IdentityFilter) check(v *violations) {
 	v.filter("name", f.Name)
-	oneOf(v, "relationship_type", f.RelationshipType, []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic})
+	oneOf(v, "relationship_type", f.RelationshipType, relationshipTypes)
 }
 
 var identityKind = Kind[Identity]{
