@@ -56,7 +56,7 @@ func (c Claims) bearer() Bearer {
 	}
 	for _, value := range c.Values {
 		if list, ok := value.([]any); ok {
-			b.Groups = append(b.Groups, textsOf(list)...)
+			b.Groups = append(b.Groups, textsIn(list)...)
 		}
 	}
 	slices.Sort(b.Groups)
@@ -64,7 +64,7 @@ func (c Claims) bearer() Bearer {
 	return b
 }
 
-func textsOf(list []any) []string {
+func textsIn(list []any) []string {
 	var texts []string
 	for _, v := range list {
 		if s, ok := v.(string); ok && s != "" && !unstorable(s) {
@@ -94,7 +94,7 @@ func (p *Platform) enter(ctx context.Context, a *Actor, c Claims, e *Entrance) e
 		a.join(person.UID, grants)
 	}
 	groups, _ := c.Values[e.Provider.OIDC.GroupsClaim].([]any)
-	listed := textsOf(groups)
+	listed := textsIn(groups)
 	for _, m := range e.Mapped {
 		if slices.Contains(listed, m.ExternalGroupID) {
 			a.mapped = append(a.mapped, mapped{e.Provider.UID, m.ExternalGroupID})

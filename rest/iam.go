@@ -9,12 +9,14 @@ import (
 )
 
 func iamRoutes(p *platform.Platform) []route {
+	createRoot := create("/iam/v2/groups", p.Groups)
+	createRoot.name, createRoot.capabilities = "CreateRootGroup", nil // a setting allows it
 	return []route{
 		list("/iam/v2/groups", p.Groups,
 			text("name", func(f *platform.GroupFilter) *string { return &f.Name })),
 		get("/iam/v2/groups/{uid=**}", p.Groups),
 		create("/iam/v2/groups/{parent=**}", p.Groups),
-		create("/iam/v2/groups", p.Groups), // a root group
+		createRoot,
 		update("/iam/v2/groups/{uid=**}", p.Groups),
 		remove("/iam/v2/groups/{uid=**}", p.Groups),
 
@@ -97,8 +99,8 @@ func iamRoutes(p *platform.Platform) []route {
 }
 
 var (
-	issuer  = parameter{name: "issuer", of: reflect.TypeFor[string]()}
-	subject = parameter{name: "subject", of: reflect.TypeFor[string]()}
+	issuer  = parameter{name: "issuer", of: reflect.TypeFor[string](), required: true}
+	subject = parameter{name: "subject", of: reflect.TypeFor[string](), required: true}
 )
 
 type lookupAnswer struct {

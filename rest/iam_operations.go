@@ -79,8 +79,8 @@ func acceptTerms(of platform.Terms) operation {
 
 // listTerms lists what was accepted for the group in the path and above it.
 func listTerms(of platform.Terms) route {
-	filters := paging[platform.TermsFilter]()
 	kind := of.Kind()
+	filters := paging[platform.TermsFilter](kind)
 	return route{
 		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: needing(kind.List),
 		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural,

@@ -50,7 +50,7 @@ func registryRoutes(p *platform.Platform) []route {
 // is listed.
 func including(name string, class platform.TagClass) filter[platform.TagFilter] {
 	return filter[platform.TagFilter]{
-		parameter{name: name, of: reflect.TypeFor[bool]()},
+		parameter{name: name, of: reflect.TypeFor[bool](), fallback: true},
 		func(l *platform.ListRequest[platform.TagFilter], s string) error {
 			included, err := parseBool(s)
 			if err == nil && !included {

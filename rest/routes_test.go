@@ -176,13 +176,13 @@ func TestEveryRouteServesInEverySpellingOfItsPath(t *testing.T) {
 	}
 	n := 0
 	for _, r := range routes(w.p) {
+		if r.name == "CreateRootGroup" {
+			continue // makes organisations: see below
+		}
 		request := requests[r.name]
 		if request == nil {
 			t.Errorf("%s is not tested here", r.name)
 			continue
-		}
-		if r.name == "CreateGroup" && !strings.Contains(r.pattern, "{") {
-			continue // makes organisations: see below
 		}
 		for name, spelled := range spellings {
 			n++

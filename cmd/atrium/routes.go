@@ -24,12 +24,14 @@ func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev
 	graph := c.graphqlFlags.options()
 	graph.ServiceDomain, graph.Logger, graph.Closing = options.ServiceDomain, options.Logger, closing
 	graph.Authorize, graph.Admit, graph.Origins = verifier.Authorize, limits.operation, socketOrigins(c.CORSOrigin)
-	playground := c.playground(dev, options.Logger)
+	playground, description := c.playground(dev, options.Logger), rest.Description(p, options)
 	alone := map[string]http.Handler{
 		"/":        playground,
 		"/graphql": authenticated(limited(resolvers.New(p, graph))),
 		// Anyone may read what is in the source anyway.
 		"/graphql/schema": text(resolvers.SDL()),
+		"/openapi.json":   description,
+		"/openapi.yaml":   description,
 		"/livez":          health(func(context.Context) error { return nil }),
 		"/readyz":         health(p.Ready),
 	}

@@ -148,7 +148,7 @@ func (c *serveCommand) handler(db *database, dev *development, closing <-chan st
 	if dev != nil {
 		options.Development = dev.issuer
 	}
-	answers := rest.Options{ServiceDomain: c.ServiceDomain, Logger: logger}
+	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: version, Logger: logger}
 	routes := guarded(c.routes(db.Platform, auth.New(options), dev, closing, answers), c.CORSOrigin, answers)
 	return watched(c.beside(routes, answers), answers)
 }
