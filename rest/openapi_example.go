@@ -39,7 +39,7 @@ func (d *description) example(t reflect.Type, use use) any {
 		if reflect.TypeOf(example) != t {
 			continue
 		}
-		schema := d.found[d.kinds[t].name+suffixes[use]].Value
+		schema := d.found[d.nameOf(t)+suffixes[use]].Value
 		shown := plain(example)
 		for field := range shown {
 			if property := schema.Properties[field]; property == nil || property.Value.ReadOnly {

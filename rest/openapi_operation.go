@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
-	"strings"
 
 	"atrium/platform"
 
@@ -71,21 +70,21 @@ func (d *description) body(r *route) *openapi3.RequestBodyRef {
 	case r.kind != nil:
 		use = inCreate
 	}
-	schema := d.named(reflect.TypeOf(r.body), use, r.name+"Request")
+	of := reflect.TypeOf(r.body)
 	return &openapi3.RequestBodyRef{Value: &openapi3.RequestBody{
-		Required: true, Content: d.content(schema, d.example(reflect.TypeOf(r.body), use)),
+		Required: true, Content: d.content(d.of(of, use), d.example(of, use)),
 	}}
 }
 
 // success describes what a route answers when all went well.
 func (d *description) success(r *route) *openapi3.ResponseRef {
 	if r.answer == nil {
-		return (&openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("Done; the body is empty.")})
+		return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("Done; the body is empty.")}
 	}
 	of := reflect.TypeOf(r.answer)
-	schema, example := d.named(of, inAnswer, r.name+"Response"), d.example(of, inAnswer)
+	schema, example := d.of(of, inAnswer), d.example(of, inAnswer)
 	if r.plural != "" {
-		schema = d.page(r.name+"Response", r.plural, schema)
+		schema = d.page(d.nameOf(of)+"List", r.plural, schema)
 		if example != nil {
 			example = map[string]any{r.plural: []any{example}, "totalCount": "1", "skipped": 0}
 		}
@@ -117,5 +116,5 @@ func (d *description) page(name, plural string, item *openapi3.SchemaRef) *opena
 }
 
 func componentRef(name string) *openapi3.SchemaRef {
-	return &openapi3.SchemaRef{Ref: "#/components/schemas/" + strings.TrimSpace(name)}
+	return &openapi3.SchemaRef{Ref: "#/components/schemas/" + name}
 }

@@ -84,7 +84,7 @@ func (s *schemas) of(t reflect.Type, use use) *openapi3.SchemaRef {
 			Type: &openapi3.Types{"object"}, AdditionalProperties: openapi3.AdditionalProperties{Schema: s.of(t.Elem(), use)},
 		}).NewRef()
 	case reflect.Struct:
-		return s.named(t, use, "")
+		return s.object(t, use)
 	default:
 		s.fault("%s cannot be told in JSON Schema", t)
 		return typed("string", "")
@@ -120,21 +120,13 @@ func (s *schemas) enumeration(t reflect.Type, values []string) *openapi3.SchemaR
 	return componentRef(t.Name())
 }
 
-// named gives a reference to the schema of a struct type. A type of this
-// package is part of one operation and called after that.
-func (s *schemas) named(t reflect.Type, use use, operation string) *openapi3.SchemaRef {
+// object gives a reference to the schema of a struct type.
+func (s *schemas) object(t reflect.Type, use use) *openapi3.SchemaRef {
 	if t.Name() == "" { // struct{}
 		return typed("object", "")
 	}
-	kind := s.kinds[t]
-	base := upperFirst(t.Name())
-	if kind != nil {
-		base = kind.name
-	}
+	base := s.nameOf(t)
 	name := base + suffixes[use]
-	if operation != "" && t.Name() != upperFirst(t.Name()) {
-		base, name = operation, operation
-	}
 	if s.found[name] == nil {
 		schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Description: s.text(base), Properties: openapi3.Schemas{}}
 		s.found[name] = schema.NewRef() // first, for types that hold their own
@@ -144,6 +136,14 @@ func (s *schemas) named(t reflect.Type, use use, operation string) *openapi3.Sch
 		}
 	}
 	return componentRef(name)
+}
+
+// nameOf a type is that of its kind, where it has one.
+func (s *schemas) nameOf(t reflect.Type) string {
+	if kind := s.kinds[t]; kind != nil {
+		return kind.name
+	}
+	return upperFirst(t.Name())
 }
 
 // fields adds the fields of a type to its schema.
