@@ -12,6 +12,7 @@ import (
 	"atrium/platform"
 	"atrium/resolvers"
 	"atrium/rest"
+	"atrium/web"
 )
 
 // routes says which handler answers which path. http.ServeMux would not do: it
@@ -24,7 +25,8 @@ func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev
 	graph := c.graphqlFlags.options()
 	graph.ServiceDomain, graph.Logger, graph.Closing = options.ServiceDomain, options.Logger, closing
 	graph.Authorize, graph.Admit, graph.Origins = verifier.Authorize, limits.operation, socketOrigins(c.CORSOrigin)
-	playground, description := c.playground(dev, options.Logger), rest.Description(p, options)
+	playground, reference := c.playground(dev, options.Logger), web.Reference("/openapi.json")
+	description := rest.Description(p, options)
 	alone := map[string]http.Handler{
 		"/":        playground,
 		"/graphql": authenticated(limited(resolvers.New(p, graph))),
@@ -32,6 +34,7 @@ func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev
 		"/graphql/schema": text(resolvers.SDL()),
 		"/openapi.json":   description,
 		"/openapi.yaml":   description,
+		"/docs":           reference,
 		"/livez":          health(func(context.Context) error { return nil }),
 		"/readyz":         health(p.Ready),
 	}
@@ -41,6 +44,8 @@ func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev
 		case handler != nil:
 		case strings.HasPrefix(r.URL.Path, "/playground/"):
 			handler = playground
+		case strings.HasPrefix(r.URL.Path, "/docs/"):
+			handler = reference
 		default:
 			handler = endpoints
 		}
