@@ -15,11 +15,14 @@ const (
 	maxReadmeBytes      = 256 << 10
 )
 
+// DigestPattern is what a digest must match.
+const DigestPattern = "^sha256:[0-9a-f]{64}$"
+
 var (
 	namePattern   = regexp.MustCompile(`^[a-z0-9 ._-]{1,}$`)
 	repoPattern   = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
 	tagPattern    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
-	digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	digestPattern = regexp.MustCompile(DigestPattern)
 )
 
 // name checks the name of a resource against a pattern.

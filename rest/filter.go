@@ -91,6 +91,12 @@ func ordering[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
 	return f.or(fallback)
 }
 
+// matching is f with the pattern that the operation holds its values against.
+func (f filter[F]) matching(pattern string) filter[F] {
+	f.pattern = pattern
+	return f
+}
+
 // or is f with the value that its absence stands for.
 func (f filter[F]) or(value any) filter[F] {
 	f.fallback = value

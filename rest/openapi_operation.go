@@ -25,13 +25,13 @@ func (d *description) variables(path string, r *route) openapi3.Parameters {
 	var parameters openapi3.Parameters
 	names := pathVariable.FindAllStringSubmatch(path, -1)
 	for i, own := range pathVariable.FindAllStringSubmatch(r.pattern, -1) {
-		schema := &openapi3.Schema{Type: &openapi3.Types{"string"}}
+		schema := typed("string", "")
 		if own[2] == "=**" {
-			schema = d.of(reflect.TypeFor[platform.UID](), inAnswer).Value
+			schema = d.of(reflect.TypeFor[platform.UID](), inAnswer)
 		}
 		parameters = append(parameters, &openapi3.ParameterRef{Value: &openapi3.Parameter{
 			Name: names[i][1], In: "path", Required: true,
-			Description: d.textFor(r.name, "{"+own[1]+"}"), Schema: schema.NewRef(),
+			Description: d.textFor(r.name, "{"+own[1]+"}"), Schema: schema,
 		}})
 	}
 	return parameters

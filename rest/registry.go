@@ -28,7 +28,7 @@ func registryRoutes(p *platform.Platform) []route {
 			including("include_referrers", platform.TagClassReferrer),
 			including("include_dates", platform.TagClassDate),
 			including("include_epochs", platform.TagClassEpoch),
-			text("digest", func(f *platform.TagFilter) *string { return &f.Digest })),
+			text("digest", func(f *platform.TagFilter) *string { return &f.Digest }).matching(platform.DigestPattern)),
 		get("/registry/v2/tags/{uid=**}", p.Tags),
 		create("/registry/v2/tags/{parent=**}", p.Tags),
 		remove("/registry/v2/tags/{uid=**}", p.Tags),
