@@ -165,7 +165,7 @@ func (d *description) tag(pattern string) string {
 // unscoped tells reads that give what the caller may see, instead of refusing
 // where the capability is not held on one scope.
 func (r *route) unscoped() bool {
-	return r.method == http.MethodGet && !strings.Contains(r.pattern, "=**}")
+	return r.method == http.MethodGet && (!strings.Contains(r.pattern, "=**}") || r.kind != nil && r.kind.global)
 }
 
 func wireNames(capabilities []platform.Capability) []string {

@@ -35,10 +35,11 @@ type facts struct {
 	of     reflect.Type
 	fields []platform.Field
 	lacks  []string // fields without which none is created
+	global bool     // some belong to no organisation
 }
 
 func factsOf[T any](kind *platform.Kind[T]) *facts {
-	return &facts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Lacks(new(T))}
+	return &facts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Lacks(new(T)), kind.IsBuiltIn != nil}
 }
 
 // An operation answers what is encoded as JSON, or nil for an empty body.
