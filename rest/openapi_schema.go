@@ -194,7 +194,7 @@ func (s *schemas) property(t reflect.Type, options string, in use, role role) *o
 	case in != inAnswer:
 		inner = inInput
 	}
-	schema := (*openapi3.Schema)(nil)
+	var schema *openapi3.Schema
 	if strings.Contains(options, "string") && t.Kind() == reflect.Int64 {
 		schema = longNumber()
 	} else if ref := s.of(t, inner); ref.Ref != "" {
