@@ -17,14 +17,14 @@ async function succeeds(name, args) {
 
 await check('openapi-typescript takes the document', async () => {
   await succeeds(program('openapi-typescript'), [temporary('openapi.json', await read('/openapi.json')), '--output', join(folder, 'schema.d.ts')]);
-}, 60);
+}, 150);
 
 await check('the client compiles, and nothing that the document forbids does', async () => {
   await succeeds(program('tsc'), ['--strict', '--noUncheckedIndexedAccess', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', 'node', '--skipLibCheck', 'client.mts']);
-}, 60);
+}, 150);
 
 await check('the client lists, pages and patches', async () => {
   await succeeds(process.execPath, ['client.mjs']);
-}, 30);
+}, 90);
 
 finish();
