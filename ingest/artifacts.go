@@ -17,7 +17,7 @@ import (
 // What versions leave out is kept as it is known; versions that a line does
 // not name stay.
 func Artifacts(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
-	return importArtifacts(ctx, into(p, o), file, o)
+	return importArtifacts(ctx, into(p, o, platform.ImportOptions{}), file, o)
 }
 
 func importArtifacts(ctx context.Context, to sink, file string, o Options) (Summary, error) {

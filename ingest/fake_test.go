@@ -93,6 +93,22 @@ func (c *core) sink() sink {
 			}
 			return uid(name), nil
 		},
+		imagesAt: func(_ context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
+			images := make([]*platform.Image, len(keys))
+			for i, k := range keys {
+				images[i] = c.images[string(k.Repo)+"@"+k.Digest]
+			}
+			return images, nil
+		},
+		prune: func(_ context.Context, repo platform.UID, keep []string) (removed int, err error) {
+			for key, t := range c.tags {
+				if t.Repo == repo && !slices.Contains(keep, t.Name) {
+					delete(c.tags, key)
+					removed++
+				}
+			}
+			return removed, nil
+		},
 	}
 }
 

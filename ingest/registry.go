@@ -20,7 +20,7 @@ import (
 // is known. Tags and images name a repo of this file, wherever it stands in
 // it, or one that the group has already.
 func Registry(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
-	return importRegistry(ctx, into(p, o), file, o)
+	return importRegistry(ctx, into(p, o, platform.ImportOptions{}), file, o)
 }
 
 func importRegistry(ctx context.Context, to sink, file string, o Options) (Summary, error) {

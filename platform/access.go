@@ -109,7 +109,7 @@ func (k *Kind[T]) narrowed(f UIDFilter, allowed []UID) Scope {
 		return scopeOf(Branch{Relation: Children, UID: f.ChildrenOf})
 	case f.ChildrenOf != "":
 		// Of the children only those are visible that are granted themselves.
-		visible := keep(allowed, func(r UID) bool { return r.Parent() == f.ChildrenOf })
+		visible := keep(allowed, func(r UID) bool { return k.parent(r) == f.ChildrenOf })
 		return scopeOf(Branch{Relation: Listed, UIDs: visible})
 	case f.DescendantsOf != "" && within(f.DescendantsOf):
 		return scopeOf(Branch{Relation: Below, UID: f.DescendantsOf})
@@ -141,8 +141,8 @@ func (k *Kind[T]) listed(f UIDFilter, allowed []UID, within func(UID) bool) Scop
 		builtIn := k.IsBuiltIn != nil && k.IsBuiltIn(u)
 		return (builtIn || within(u)) &&
 			(f.AncestorsOf == "" || f.AncestorsOf.Below(u)) &&
-			(f.DescendantsOf == "" || u.Below(f.DescendantsOf)) &&
-			(f.ChildrenOf == "" || u.Parent() == f.ChildrenOf) &&
+			(f.DescendantsOf == "" || k.below(u, f.DescendantsOf)) &&
+			(f.ChildrenOf == "" || k.parent(u) == f.ChildrenOf) &&
 			(!f.InRoot || u.IsRoot())
 	})
 	slices.Sort(uids)

@@ -15,11 +15,14 @@ const (
 	maxReadmeBytes      = 256 << 10
 )
 
+// DigestPattern is what a digest must match.
+const DigestPattern = "^sha256:[0-9a-f]{64}$"
+
 var (
 	namePattern   = regexp.MustCompile(`^[a-z0-9 ._-]{1,}$`)
 	repoPattern   = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
 	tagPattern    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
-	digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	digestPattern = regexp.MustCompile(DigestPattern)
 )
 
 // name checks the name of a resource against a pattern.
@@ -46,7 +49,7 @@ func (v *violations) line(field, s string) {
 	}
 }
 
-// label checks a short line of text that must be there.
+// label checks a short line of text that must not be empty.
 func (v *violations) label(field, s string) {
 	switch {
 	case s == "":
@@ -91,11 +94,15 @@ func oneOf[E ~string](v *violations, field string, value E, values []E) {
 	if value == "" || slices.Contains(values, value) {
 		return
 	}
-	names := make([]string, len(values))
+	v.add(field, "must be one of %s", strings.Join(textsOf(values), ", "))
+}
+
+func textsOf[E ~string](values []E) []string {
+	texts := make([]string, len(values))
 	for i, e := range values {
-		names[i] = string(e)
+		texts[i] = string(e)
 	}
-	v.add(field, "must be one of %s", strings.Join(names, ", "))
+	return texts
 }
 
 // parentOf is the containing group of most kinds.

@@ -36,3 +36,18 @@ func (*Artifact) IsEntity() {}
 
 // IsEntity marks an entity.
 func (*ArtifactVersion) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*IdentityProvider) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*AccountAssociation) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*GroupInvite) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*ExternalGroupRoleMapping) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*TermsAcceptance) IsEntity() {}

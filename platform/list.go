@@ -123,6 +123,17 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 	return pages, errs
 }
 
+// listWithin reads a page of a scope that is not what the request's own
+// filters would give. Its errors are not marked as the kind's.
+func (r resources[T, F]) listWithin(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
+	q, err := r.checked(ctx, req)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	q.Scope = scope
+	return r.read(ctx, req, q)
+}
+
 // query checks a request and decides what may be read for it.
 func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
 	q, err := r.checked(ctx, req)

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"atrium/platform"
@@ -125,6 +126,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 			return false, err
 		}, nil},
 	}
+	maps.Copy(all, w.iamOperations(group))
 	return all
 }
 

@@ -26,7 +26,7 @@ func librariesRoutes(p *platform.Platform) []route {
 
 // artifactVersions is the list of the artifact that the path names.
 func artifactVersions(of platform.ArtifactVersions) route {
-	filters := paging[platform.ArtifactVersionFilter]()
+	filters := paging[platform.ArtifactVersionFilter](of.Kind())
 	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", of)
 	list.call = func(r *request) (any, error) {
 		page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))

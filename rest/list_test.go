@@ -134,6 +134,8 @@ func (w *populated) wanted(path, name string) string {
 		return w.identity
 	case "role":
 		return w.role
+	case "identity_provider_uid":
+		return w.provider
 	case "updated_since":
 		return "2020-01-01T00:00:00Z"
 	case "digest":

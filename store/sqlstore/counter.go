@@ -181,6 +181,7 @@ type countedTable struct {
 	name   string
 	number byte
 	group  string // what selects the group of a row outside the tree; "": it is in the tree
+	place  func(platform.UID) platform.UID
 }
 
 func (t *table[T, F]) asCounted() countedTable {
@@ -188,7 +189,7 @@ func (t *table[T, F]) asCounted() countedTable {
 	if t.enclosed == nil {
 		group = cmp.Or(t.countedBy, "'"+outside+"'")
 	}
-	return countedTable{t.name, t.number, group}
+	return countedTable{t.name, t.number, group, t.place}
 }
 
 // group is what a row outside the tree is counted by.
@@ -234,7 +235,7 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 			var uid, group string
 			err := scan(&uid, &group)
 			if t.group == "" {
-				truth.count(t.number, platform.UID(uid), false, 0, 1)
+				truth.count(t.number, t.place(platform.UID(uid)), false, 0, 1)
 			} else {
 				truth.countOutside(t.number, group, false, 0, 1)
 			}

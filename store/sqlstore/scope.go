@@ -43,7 +43,7 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	case platform.OfEcosystem:
 		return reach{column: "ecosystem", key: b.Name}, true
 	case platform.Within, platform.Below:
-		below, depth := b.Relation == platform.Below, b.UID.Depth()
+		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
 		if walk {
 			return reach{inside: b.UID, below: below}, true
 		}

@@ -75,12 +75,34 @@ func (s tables) ArtifactVersions() platform.Table[platform.ArtifactVersion, plat
 	return read(&artifactVersions, s)
 }
 
+func (s tables) IdentityProviders() platform.Table[platform.IdentityProvider, platform.IdentityProviderFilter] {
+	return read(&identityProviders, s)
+}
+
+func (s tables) AccountAssociations() platform.Table[platform.AccountAssociation, platform.AccountAssociationFilter] {
+	return read(&accountAssociations, s)
+}
+
+func (s tables) GroupInvites() platform.Table[platform.GroupInvite, platform.GroupInviteFilter] {
+	return read(&groupInvites, s)
+}
+
+func (s tables) ExternalGroupRoleMappings() platform.Table[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter] {
+	return read(&externalGroupRoleMappings, s)
+}
+
+func (s tables) Terms() platform.Table[platform.TermsAcceptance, platform.TermsFilter] {
+	return read(&terms, s)
+}
+
 // counted lists the tables that counters count.
 func (tables) counted() []countedTable {
 	return []countedTable{
 		groups.asCounted(), identities.asCounted(), roles.asCounted(), roleBindings.asCounted(), repos.asCounted(),
 		tags.asCounted(), advisories.asCounted(), vulnerabilities.asCounted(), subscriptions.asCounted(),
 		artifacts.asCounted(), artifactVersions.asCounted(),
+		identityProviders.asCounted(), accountAssociations.asCounted(), groupInvites.asCounted(),
+		externalGroupRoleMappings.asCounted(), terms.asCounted(),
 	}
 }
 
@@ -179,4 +201,24 @@ func (tx *transaction) ArtifactRows() platform.Rower[platform.Artifact] { return
 
 func (tx *transaction) ArtifactVersionRows() platform.Rower[platform.ArtifactVersion] {
 	return write(&artifactVersions, tx)
+}
+
+func (tx *transaction) IdentityProviderRows() platform.Rower[platform.IdentityProvider] {
+	return write(&identityProviders, tx)
+}
+
+func (tx *transaction) AccountAssociationRows() platform.Rower[platform.AccountAssociation] {
+	return write(&accountAssociations, tx)
+}
+
+func (tx *transaction) GroupInviteRows() platform.Rower[platform.GroupInvite] {
+	return write(&groupInvites, tx)
+}
+
+func (tx *transaction) ExternalGroupRoleMappingRows() platform.Rower[platform.ExternalGroupRoleMapping] {
+	return write(&externalGroupRoleMappings, tx)
+}
+
+func (tx *transaction) TermsRows() platform.Rower[platform.TermsAcceptance] {
+	return write(&terms, tx)
 }
