@@ -7,6 +7,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Every Go test sees both engines: SQLite is embedded, this starts the other one.
 WITH_POSTGRES := scripts/with-postgres
 
+# Checks and generates from schema/proto; pinned in a module of its own.
+BUF := go tool -modfile=tools/proto/go.mod buf
+
 # What `make generate` writes, and nobody edits.
 GENERATED := graph rpc/gen
 
@@ -56,8 +59,9 @@ lint: ## Run the linter, pinned in tools/lint/go.mod
 	go tool -modfile=tools/lint/go.mod golangci-lint run
 
 .PHONY: generate
-generate: ## Generate the GraphQL layer from the schema
+generate: ## Generate the GraphQL layer and the gRPC stubs from schema/
 	go tool gqlgen generate
+	$(BUF) generate schema/proto --template schema/proto/buf.gen.yaml
 
 # Generating comes last: a generator may tidy go.mod, which would hide what the check before it is for.
 .PHONY: verify
@@ -66,6 +70,8 @@ verify: ## Check formatting, vet, go.mod, that the generated files are those of 
 	go mod tidy -diff
 	go vet ./...
 	go run ./internal/schemadiff
+	$(BUF) lint schema/proto
+	scripts/proto-breaking
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- $(GENERATED)
 	@untracked=$$(git ls-files --others --exclude-standard -- $(GENERATED)); \
