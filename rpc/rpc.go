@@ -1,0 +1,127 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"connectrpc.com/connect"
+	"connectrpc.com/grpchealth"
+	"connectrpc.com/grpcreflect"
+
+	"atrium/platform"
+	"atrium/rpc/gen/platform/advisory/v2/advisoryv2connect"
+	"atrium/rpc/gen/platform/events/v2/eventsv2connect"
+	"atrium/rpc/gen/platform/iam/v2/iamv2connect"
+	"atrium/rpc/gen/platform/ping/v2/pingv2connect"
+	"atrium/rpc/gen/platform/registry/v2/registryv2connect"
+	"atrium/rpc/gen/platform/vulnerabilities/v2/vulnerabilitiesv2connect"
+)
+
+// Options are the settings of the services; the zero value serves.
+type Options struct {
+	ServiceDomain string       // what ErrorInfo.domain ends in; "" is atrium.dev
+	Logger        *slog.Logger // of errors whose cause the client is not shown; nil: nobody
+}
+
+// What a message may hold, and from which size on answers are compressed for
+// clients that take it.
+const (
+	maxMessageBytes  = 1 << 20
+	minCompressBytes = 1 << 10
+)
+
+// New serves every service over p, with health and reflection. It takes the
+// caller from the request's context (platform.WithActor), and the id that its
+// errors name from the X-Request-Id header of the answer, both set by whoever
+// calls it. gRPC takes HTTP/2, the other protocols do not mind.
+func New(p *platform.Platform, o Options) http.Handler {
+	options := connect.WithHandlerOptions(
+		connect.WithInterceptors(o.interceptor()),
+		connect.WithRecover(o.recovered),
+		connect.WithReadMaxBytes(maxMessageBytes),
+		connect.WithCompressMinBytes(minCompressBytes),
+	)
+	mux := http.NewServeMux()
+	served := mount(mux, services(p, options))
+	mux.Handle(grpchealth.NewHandler(health{p, served}, options))
+	reflector := grpcreflect.NewStaticReflector(append(served, grpchealth.HealthV1ServiceName)...)
+	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
+	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { o.WriteError(w, r, noProcedure) })
+	return identified(mux)
+}
+
+// Serves tells the paths of procedures from those of other protocols.
+func Serves(path string) bool {
+	return strings.HasPrefix(path, "/platform.") || strings.HasPrefix(path, "/grpc.")
+}
+
+// A service is what serves the procedures below a path.
+type service struct {
+	path    string // /platform.registry.v2.ReposService/
+	handler http.Handler
+}
+
+func at(path string, handler http.Handler) service { return service{path, handler} }
+
+// services lists those of the platform, in the order of their packages.
+func services(p *platform.Platform, o connect.HandlerOption) []service {
+	return []service{
+		at(advisoryv2connect.NewSecurityAdvisoryServiceHandler(securityAdvisory{of: p.Vulnerabilities}, o)),
+		at(eventsv2connect.NewSubscriptionsServiceHandler(subscriptions{p.Subscriptions}, o)),
+		at(iamv2connect.NewGroupsServiceHandler(groups{p.Groups}, o)),
+		at(iamv2connect.NewIdentitiesServiceHandler(identities{p.Identities}, o)),
+		at(iamv2connect.NewRoleBindingsServiceHandler(roleBindings{p.RoleBindings}, o)),
+		at(iamv2connect.NewRolesServiceHandler(roles{p.Roles}, o)),
+		at(pingv2connect.NewPingServiceHandler(ping{p}, o)),
+		at(registryv2connect.NewImagesServiceHandler(images{p.Images}, o)),
+		at(registryv2connect.NewReposServiceHandler(repos{p.Repos}, o)),
+		at(registryv2connect.NewTagsServiceHandler(tags{p.Tags}, o)),
+		at(vulnerabilitiesv2connect.NewAdvisoriesServiceHandler(advisories{p.Advisories}, o)),
+	}
+}
+
+// mount puts services behind their paths and gives their names.
+func mount(mux *http.ServeMux, all []service) (names []string) {
+	for _, s := range all {
+		mux.Handle(s.path, s.handler)
+		names = append(names, strings.Trim(s.path, "/"))
+	}
+	return names
+}
+
+// identified hands the id of a request on to the interceptor, which does not
+// see the answer's headers.
+func identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		own := *r
+		own.Header = make(http.Header, len(r.Header)+1)
+		for name, values := range r.Header {
+			own.Header[name] = values
+		}
+		own.Header[requestIDHeader] = []string{w.Header().Get(requestIDHeader)}
+		next.ServeHTTP(w, &own)
+	})
+}
+
+// health answers grpc.health.v1: every service serves while the platform is
+// ready.
+type health struct {
+	p      *platform.Platform
+	served []string
+}
+
+// Check tells whether a service serves; "" is the whole of it.
+func (h health) Check(ctx context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
+	if r.Service != "" && !slices.Contains(h.served, r.Service) {
+		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such service"))
+	}
+	if h.p.Ready(ctx) != nil {
+		return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
+	}
+	return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
+}
