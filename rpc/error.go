@@ -32,6 +32,7 @@ var noProcedure = &platform.Error{
 // with this.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	shown := o.shown(r.Context(), r.URL.Path, w.Header().Get(requestIDHeader), err)
+	tell(w.Header(), err)
 	_ = connect.NewErrorWriter().Write(w, r, shown) // fails when nobody listens any more
 }
 
@@ -40,10 +41,14 @@ func (o Options) interceptor() connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 			answer, err := next(ctx, r)
-			if err != nil {
-				return nil, o.shown(ctx, r.Spec().Procedure, r.Header().Get(requestIDHeader), err)
+			if err == nil {
+				return answer, nil
 			}
-			return answer, nil
+			shown := o.shown(ctx, r.Spec().Procedure, r.Header().Get(requestIDHeader), err)
+			if r.Peer().Protocol == connect.ProtocolConnect { // elsewhere they would be trailers, where HTTP forbids them
+				tell(shown.Meta(), err)
+			}
+			return nil, shown
 		}
 	})
 }
@@ -72,13 +77,18 @@ func (o Options) shown(ctx context.Context, procedure, requestID string, err err
 			shown.AddDetail(d)
 		}
 	}
+	return shown
+}
+
+// tell says in headers what HTTP has headers for.
+func tell(h http.Header, err error) {
+	e := platform.AsError(err)
 	if e.Code == platform.CodeUnauthenticated {
-		shown.Meta().Set("WWW-Authenticate", "Bearer")
+		h.Set("WWW-Authenticate", "Bearer")
 	}
 	if e.RetryAfter > 0 {
-		shown.Meta().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
-	return shown
 }
 
 // typed makes a message of a detail, which REST shows as it is.

@@ -1,0 +1,197 @@
+package rpc
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"connectrpc.com/grpchealth"
+	"connectrpc.com/grpcreflect"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/jackc/pgx/v5"
+
+	iamv2 "atrium/rpc/gen/platform/iam/v2"
+	"atrium/store/storetest"
+)
+
+// inMemory is a transport without a network.
+type inMemory struct{ handler http.Handler }
+
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	m.handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+func TestMessagesAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for protocol := range protocols {
+		_, err := w.as(theOwner, protocol).groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{
+			Parent: w.org, Group: &iamv2.Group{Name: "big", Description: strings.Repeat("x", maxMessageBytes)},
+		})
+		refused(t, err, connect.CodeResourceExhausted)
+	}
+}
+
+// A small message that unfolds into a big one is as big as it becomes.
+func TestMessagesAreBoundedAfterTheyAreUnfolded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	client := overHTTP2()
+	for protocol, option := range protocols {
+		groups := connect.NewClient[iamv2.CreateGroupRequest, iamv2.Group](client, w.server.URL+"/platform.iam.v2.GroupsService/CreateGroup",
+			option, connect.WithSendGzip())
+		_, err := groups.CallUnary(t.Context(), connect.NewRequest(&iamv2.CreateGroupRequest{Group: &iamv2.Group{Description: strings.Repeat("x", 100*maxMessageBytes)}}))
+		if e := refused(t, err, connect.CodeResourceExhausted); e == nil {
+			t.Error(protocol)
+		}
+	}
+}
+
+func TestUnknownFieldsAreIgnored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	request := &iamv2.ListGroupsRequest{}
+	request.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, 4711, protowire.BytesType), "of a newer client"))
+	if page := must[*iamv2.ListGroupsResponse](t)(w.owner().groups.ListGroups(t.Context(), request)); page.GetTotalCount() != 1 {
+		t.Errorf("it lists %v", page)
+	}
+	if status, _, text := w.post(theOwner, "/platform.iam.v2.GroupsService/ListGroups", `{"ofANewerClient": 1}`); status != http.StatusOK {
+		t.Errorf("JSON: %d %s", status, text)
+	}
+}
+
+func TestNonsenseIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, body := range []string{"", "nonsense", "[]", `{"pageSize": "many"}`, `{"name": 1}`, strings.Repeat("[", 100_000), `{"uidp":` + strings.Repeat(`{"uidp":`, 20_000)} {
+		if status, _, text := w.post(theOwner, "/platform.iam.v2.GroupsService/ListGroups", body); status != http.StatusBadRequest && body != "" {
+			t.Errorf("%.20s: %d %s", body, status, text)
+		}
+	}
+}
+
+func TestHealthFollowsTheDatabase(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	w := newWorldOn(t, url, Options{})
+	const check = "/grpc.health.v1.Health/Check"
+	for body, want := range map[string]string{
+		`{}`: "SERVING_STATUS_SERVING", `{"service": "platform.iam.v2.GroupsService"}`: "SERVING_STATUS_SERVING", `{"service": "platform.iam.v2.NoService"}`: "not_found",
+	} {
+		if _, _, text := w.post(nobody, check, body); !strings.Contains(text, `"`+want+`"`) {
+			t.Errorf("%s: %s, want %s", body, text, want)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	answer, err := health{w.p, nil}.Check(ended, &grpchealth.CheckRequest{})
+	if err != nil || answer.Status != grpchealth.StatusNotServing {
+		t.Errorf("a database that does not answer is %v (%v)", answer, err)
+	}
+}
+
+func TestReflectionListsWhatIsServed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stream := grpcreflect.NewClient(overHTTP2(), w.server.URL, connect.WithGRPC()).NewStream(t.Context())
+	defer func() { _, _ = stream.Close() }()
+	names, err := stream.ListServices()
+	if err != nil || len(names) != len(services(w.p, withNothing))+1 {
+		t.Fatalf("it lists %v (%v)", names, err)
+	}
+	files, err := stream.FileContainingSymbol("platform.registry.v2.Repo")
+	if err != nil || len(files) == 0 || files[0].GetName() != "platform/registry/v2/repos.proto" {
+		t.Errorf("a repo is in %v (%v)", files, err)
+	}
+}
+
+// A call that waits for a row which someone else holds must end when its time
+// is up, and give its connection back.
+func TestADeadlineFreesTheConnection(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	w := newWorldOn(t, url, Options{})
+	other, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close(context.WithoutCancel(t.Context())) }()
+	for name, call := range map[string]func() error{
+		"deadline": func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			return w.rename(ctx)
+		},
+		"cancelled": func() error {
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				waitUntil(t, url, 1)
+				cancel()
+			}()
+			return w.rename(ctx)
+		},
+	} {
+		tx, err := other.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), "LOCK TABLE grp IN ACCESS EXCLUSIVE MODE"); err != nil {
+			t.Fatal(err)
+		}
+		err = call()
+		if code := connect.CodeOf(err); code != connect.CodeDeadlineExceeded && code != connect.CodeCanceled {
+			t.Errorf("%s: %v", name, err)
+		}
+		waitUntil(t, url, 0) // while the lock is still held
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.rename(t.Context()); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	}
+}
+
+func (w *world) rename(ctx context.Context) error {
+	_, err := w.owner().groups.UpdateGroup(ctx, &iamv2.UpdateGroupRequest{Group: &iamv2.Group{Uid: w.org, Name: "acme"}})
+	return err
+}
+
+// waitUntil returns when so many sessions of a database wait for a lock.
+func waitUntil(t *testing.T, url string, waiting int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	for t.Context().Err() == nil {
+		var n int
+		const sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+		if err := conn.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+			t.Error(err)
+			return
+		}
+		if n == waiting {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestAnErrorOfTheDeadlineSaysThatARetryMayHelp(t *testing.T) {
+	t.Parallel()
+	e := Options{}.shown(t.Context(), "/platform.iam.v2.GroupsService/GetGroup", "req-1", context.DeadlineExceeded)
+	if e.Code() != connect.CodeDeadlineExceeded || detail[*errdetails.RetryInfo](t, e) == nil || detail[*errdetails.ErrorInfo](t, e).GetDomain() != "iam.atrium.dev" {
+		t.Errorf("it is %v %v", e, e.Details())
+	}
+}
