@@ -48,7 +48,7 @@ func TestMessagesAreBoundedAfterTheyAreUnfolded(t *testing.T) {
 	for protocol, option := range protocols {
 		groups := connect.NewClient[iamv2.CreateGroupRequest, iamv2.Group](client, w.server.URL+"/platform.iam.v2.GroupsService/CreateGroup",
 			option, connect.WithSendGzip())
-		_, err := groups.CallUnary(t.Context(), connect.NewRequest(&iamv2.CreateGroupRequest{Group: &iamv2.Group{Description: strings.Repeat("x", 100*maxMessageBytes)}}))
+		_, err := groups.CallUnary(t.Context(), connect.NewRequest(&iamv2.CreateGroupRequest{Group: &iamv2.Group{Description: strings.Repeat("x", 8*maxMessageBytes)}}))
 		if e := refused(t, err, connect.CodeResourceExhausted); e == nil {
 			t.Error(protocol)
 		}

@@ -22,13 +22,13 @@ type errorWriter = func(http.ResponseWriter, *http.Request, error)
 // watched puts before next what every request goes through, whatever it asks
 // for. The last is the outermost.
 func watched(next http.Handler, o rest.Options) http.Handler {
-	return layered(next, recovering(o.WriteError, o.Logger), logged(o.Logger), identified)
+	return layered(next, recovering(refusing(o), o.Logger), logged(o.Logger), identified)
 }
 
 // guarded puts before next what every request to this service goes through, as
 // one to another service behind it does not.
 func guarded(next http.Handler, origins []string, o rest.Options) http.Handler {
-	return layered(next, sameOrigin(origins, o.WriteError), crossOrigin(origins), private)
+	return layered(next, sameOrigin(origins, refusing(o)), crossOrigin(origins), private)
 }
 
 func layered(next http.Handler, layers ...layer) http.Handler {

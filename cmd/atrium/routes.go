@@ -12,16 +12,18 @@ import (
 	"atrium/platform"
 	"atrium/resolvers"
 	"atrium/rest"
+	"atrium/rpc"
 	"atrium/web"
 )
 
 // routes says which handler answers which path. http.ServeMux would not do: it
 // cleans paths, and those of REST hold UIDs in more than one spelling.
 func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, closing <-chan struct{}, options rest.Options) http.Handler {
-	limits := c.limitFlags.limits(c.Dev)
-	authenticated := auth.Middleware(verifier, limits.strangers(options.WriteError))
-	limited := limits.of(options.WriteError)
+	limits, refuse := c.limitFlags.limits(c.Dev), refusing(options)
+	authenticated := auth.Middleware(verifier, limits.strangers(refuse))
+	limited := limits.of(refuse)
 	endpoints := authenticated(limited(rest.New(p, options)))
+	procedures := authenticated(limited(rpc.New(p, procedural(options))))
 	graph := c.graphqlFlags.options()
 	graph.ServiceDomain, graph.Logger, graph.Closing = options.ServiceDomain, options.Logger, closing
 	graph.Authorize, graph.Admit, graph.Origins = verifier.Authorize, limits.operation, socketOrigins(c.CORSOrigin)
@@ -46,11 +48,30 @@ func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev
 			handler = playground
 		case strings.HasPrefix(r.URL.Path, "/docs/"):
 			handler = reference
+		case rpc.Serves(r.URL.Path):
+			handler = procedures
 		default:
 			handler = endpoints
 		}
 		handler.ServeHTTP(w, r)
 	})
+}
+
+// refusing answers errors in the protocol that a path belongs to.
+func refusing(o rest.Options) errorWriter {
+	remote := procedural(o).WriteError
+	return func(w http.ResponseWriter, r *http.Request, err error) {
+		if rpc.Serves(r.URL.Path) {
+			remote(w, r, err)
+			return
+		}
+		o.WriteError(w, r, err)
+	}
+}
+
+// procedural are the settings of gRPC, which are those of REST.
+func procedural(o rest.Options) rpc.Options {
+	return rpc.Options{ServiceDomain: o.ServiceDomain, Logger: o.Logger}
 }
 
 // text answers the same text to everyone.

@@ -66,8 +66,10 @@ func TestEveryKindIsEverywhere(t *testing.T) {
 func TestEveryDomainHasItsRoutes(t *testing.T) {
 	t.Parallel()
 	for area, kinds := range areas(t) {
-		if file := "rest/" + area + ".go"; !exists(file) {
-			t.Errorf("%s is missing: %s are of that domain", file, strings.Join(kinds, ", "))
+		for _, adapter := range []string{"rest", "rpc"} {
+			if file := adapter + "/" + area + ".go"; !exists(file) {
+				t.Errorf("%s is missing: %s are of that domain", file, strings.Join(kinds, ", "))
+			}
 		}
 	}
 }
