@@ -1,21 +1,26 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"atrium/platform"
 	"atrium/resolvers"
 	"atrium/rest"
+	"atrium/rpc"
 	"atrium/store/storetest"
 )
 
-// BenchmarkPage reads the same page of 50 repos through each protocol, so that
-// one run tells what the graph costs beside REST.
-func BenchmarkPage(b *testing.B) {
+// A served platform with 200 repos, one of them by its uid, and an owner.
+func benchmarked(b *testing.B) (p *platform.Platform, repo string, owner *platform.Actor) {
+	b.Helper()
 	p, err := platform.New(b.Context(), storetest.Open(b, storetest.SQLite(b)), platform.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -32,23 +37,44 @@ func BenchmarkPage(b *testing.B) {
 	if _, err := p.Repos.Import(operator, org.Group.UID, repos, platform.ImportOptions{}); err != nil {
 		b.Fatal(err)
 	}
-	owner, err := p.Authenticate(b.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
+	owner, err = p.Authenticate(b.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	const query = `{"query":"{ repos(first: 50) { totalCount pageInfo { endCursor } nodes { uid name description createTime updateTime } } }"}`
+	page, err := p.Repos.List(platform.WithActor(b.Context(), owner), platform.ListRequest[platform.RepoFilter]{PageSize: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p, string(page.Items[0].UID), owner
+}
+
+// BenchmarkProtocols reads the same repo, and the same page of 50, through
+// each protocol, so that one run tells what the others cost beside REST.
+func BenchmarkProtocols(b *testing.B) {
+	p, repo, owner := benchmarked(b)
+	restful, graph, procedures := rest.New(p, rest.Options{}), resolvers.New(p, resolvers.Options{}), rpc.New(p, rpc.Options{})
 	for _, c := range []struct {
 		name    string
 		handler http.Handler
 		request func() *http.Request
 	}{
-		{"rest", rest.New(p, rest.Options{}), func() *http.Request {
+		{"get/rest", restful, func() *http.Request {
+			return httptest.NewRequest(http.MethodGet, "/registry/v2/repos/"+repo, http.NoBody)
+		}},
+		{"get/grpc", procedures, func() *http.Request {
+			return grpcRequest("GetRepo", protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), repo))
+		}},
+		{"get/graphql", graph, func() *http.Request {
+			return graphqlRequest(`{ repo(uid: \"` + repo + `\") { uid name description createTime updateTime } }`)
+		}},
+		{"page/rest", restful, func() *http.Request {
 			return httptest.NewRequest(http.MethodGet, "/registry/v2/repos?page_size=50", http.NoBody)
 		}},
-		{"graphql", resolvers.New(p, resolvers.Options{}), func() *http.Request {
-			r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(query))
-			r.Header.Set("Content-Type", "application/json")
-			return r
+		{"page/grpc", procedures, func() *http.Request {
+			return grpcRequest("ListRepos", protowire.AppendVarint(protowire.AppendTag(nil, 4, protowire.VarintType), 50))
+		}},
+		{"page/graphql", graph, func() *http.Request {
+			return graphqlRequest(`{ repos(first: 50) { totalCount pageInfo { endCursor } nodes { uid name description createTime updateTime } } }`)
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -57,10 +83,25 @@ func BenchmarkPage(b *testing.B) {
 				w := httptest.NewRecorder()
 				r := c.request()
 				c.handler.ServeHTTP(w, r.WithContext(platform.WithActor(r.Context(), owner)))
-				if w.Code != http.StatusOK {
-					b.Fatal(w.Body)
+				if answer := w.Result(); answer.StatusCode != http.StatusOK || answer.Trailer.Get("Grpc-Status") > "0" {
+					b.Fatal(answer, w.Body)
 				}
 			}
 		})
 	}
+}
+
+func graphqlRequest(query string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query":"`+query+`"}`))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// grpcRequest frames a message for a procedure of repos.
+func grpcRequest(procedure string, message []byte) *http.Request {
+	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
+	r := httptest.NewRequest(http.MethodPost, "/platform.registry.v2.ReposService/"+procedure, bytes.NewReader(frame))
+	r.ProtoMajor, r.Proto = 2, "HTTP/2.0"
+	r.Header.Set("Content-Type", "application/grpc")
+	return r
 }
