@@ -48,6 +48,7 @@ var rules = map[string]rule{
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
 	"resolvers":      {"graph"}, // whose executable schema they run
+	"client":         {"rpc"},   // the services that it calls
 	"internal/house": {"platform", "store/storetest"},
 }
 
@@ -149,7 +150,7 @@ func TestTestingCodeStaysInTests(t *testing.T) {
 func TestEveryRuleIsOfAFolderOfTheHouse(t *testing.T) {
 	t.Parallel()
 	// Planned by 1-house.md, not built yet.
-	later := []string{"events", "client"}
+	later := []string{"events"}
 	for _, name := range slices.Sorted(maps.Keys(rules)) {
 		if exists(name) == slices.Contains(later, name) {
 			t.Errorf("%s: exists is %t; keep the list of later folders true", name, exists(name))

@@ -1,0 +1,96 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"connectrpc.com/connect"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
+	"atrium/client"
+	iamv2 "atrium/rpc/gen/platform/iam/v2"
+	registryv2 "atrium/rpc/gen/platform/registry/v2"
+)
+
+// connected gives a client of a server of its own, and its organisation.
+func connected(ctx context.Context) (c *client.Client, org string, done func()) {
+	s, err := serve(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if c, err = client.New(s.URL, client.Options{Token: client.StaticToken("owner")}); err != nil {
+		log.Fatal(err)
+	}
+	return c, s.org, func() { _ = s.Close() }
+}
+
+func Example() {
+	ctx := context.Background()
+	c, org, done := connected(ctx) // client.New("https://atrium.example.com", client.Options{Token: ...})
+	defer done()
+
+	repo, err := c.Repos.CreateRepo(ctx, &registryv2.CreateRepoRequest{
+		Parent: org, Repo: &registryv2.Repo{Name: "nginx", Description: "A web server"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	repo, err = c.Repos.UpdateRepo(ctx, &registryv2.UpdateRepoRequest{
+		Repo:       &registryv2.Repo{Uid: repo.GetUid()}, // without a description
+		UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"description"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s %q\n", repo.GetName(), repo.GetDescription())
+	// Output: nginx ""
+}
+
+func ExampleAll() {
+	ctx := context.Background()
+	c, org, done := connected(ctx)
+	defer done()
+	for _, name := range []string{"alpha", "beta", "gamma"} {
+		if _, err := c.Groups.CreateGroup(ctx, &iamv2.CreateGroupRequest{Parent: org, Group: &iamv2.Group{Name: name}}); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	request := &iamv2.ListGroupsRequest{PageSize: 2, OrderBy: "name"}
+	for group, err := range client.All(ctx, c.Groups.ListGroups, request, (*iamv2.ListGroupsResponse).GetGroups) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(group.GetName())
+	}
+	// Output:
+	// acme
+	// alpha
+	// beta
+	// gamma
+}
+
+func Example_errors() {
+	ctx := context.Background()
+	c, org, done := connected(ctx)
+	defer done()
+
+	_, err := c.Repos.CreateRepo(ctx, &registryv2.CreateRepoRequest{Parent: org, Repo: &registryv2.Repo{Name: "No Such Name"}})
+	fmt.Println(connect.CodeOf(err))
+	var e *connect.Error
+	if errors.As(err, &e) {
+		for _, d := range e.Details() {
+			if detail, err := d.Value(); err == nil {
+				if bad, ok := detail.(*errdetails.BadRequest); ok {
+					fmt.Println(bad.GetFieldViolations()[0].GetField())
+				}
+			}
+		}
+	}
+	// Output:
+	// invalid_argument
+	// name
+}

@@ -1,0 +1,84 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"atrium/platform"
+	"atrium/rpc"
+	"atrium/store"
+)
+
+// A server runs in this process, for the time of an example or test.
+type server struct {
+	*httptest.Server
+	org   string // the uid of its one organisation
+	close []func() error
+}
+
+// serve starts a server over an empty database. It takes "owner" for the token
+// of its owner: what tokens are worth is told elsewhere.
+func serve(ctx context.Context) (*server, error) {
+	folder, err := os.MkdirTemp("", "atrium-client-")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{close: []func() error{func() error { return os.RemoveAll(folder) }}}
+	database := "sqlite:" + filepath.Join(folder, "atrium.db")
+	if err := store.Migrate(ctx, database); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	db, err := store.Open(ctx, database, store.Options{})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.close = append(s.close, db.Close)
+	p, err := platform.New(ctx, db, platform.Options{})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	made, err := p.Groups.Bootstrap(ctx, "acme", issuer, "owner")
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.org = string(made.Group.UID)
+	s.Server = httptest.NewUnstartedServer(authenticated(p, rpc.New(p, rpc.Options{})))
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+	return s, nil
+}
+
+const issuer = "https://issuer.example.com"
+
+func authenticated(p *platform.Platform, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if subject, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+			actor, err := p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
+			if err != nil {
+				rpc.Options{}.WriteError(w, r, err)
+				return
+			}
+			ctx = platform.WithActor(ctx, actor)
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// Close ends the server and removes its database.
+func (s *server) Close() error {
+	if s.Server != nil {
+		s.Server.Close()
+	}
+	var errs []error
+	for i := range s.close {
+		errs = append(errs, s.close[len(s.close)-1-i]())
+	}
+	return errors.Join(errs...)
+}
