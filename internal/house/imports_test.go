@@ -30,6 +30,7 @@ var rules = map[string]rule{
 	"events":       {[]string{"platform"}, adapter},
 	"ingest":       {[]string{"platform"}, adapter},
 	"client":       {[]string{"rpc/gen"}, "whoever uses the service must not have to take the service with it"},
+	"e2e/grpc":     {[]string{"rpc/gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
 	"web":          {nil, "pages know no more of the service than its URLs"},
 	"store": {[]string{"platform", "store/postgres", "store/sqlite", "store/sqlstore"},
 		"it only picks the engine"},
