@@ -2,10 +2,12 @@ package rpc
 
 import (
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -222,5 +224,42 @@ func TestTagsThatToolsMakeCanBeLeftOut(t *testing.T) {
 		if page.GetTotalCount() != x.want {
 			t.Errorf("include_epochs %v: %v", x.epochs, page)
 		}
+	}
+}
+
+func TestAnInviteIsMadeWithATimeToLiveAndTakenUpByItsCode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.owner()
+	made := must[*iamv2.GroupInvite](t)(c.invites.CreateGroupInvite(t.Context(), &iamv2.CreateGroupInviteRequest{
+		Parent: w.org, GroupInvite: &iamv2.GroupInvite{RoleUid: string(platform.ViewerRole), Ttl: durationpb.New(time.Hour), SingleUse: true},
+	}))
+	if got := made.GetExpirationTime().AsTime().Sub(made.GetCreateTime().AsTime()); got != time.Hour || made.GetRole().GetName() != "viewer" {
+		t.Errorf("made %v", made)
+	}
+	binding := must[*iamv2.RoleBinding](t)(w.as("a guest", "gRPC").invites.AcceptGroupInvite(t.Context(), &iamv2.AcceptGroupInviteRequest{Code: made.GetCode()}))
+	if binding.GetRole().GetName() != "viewer" || binding.GetGroup().GetUid() != w.org || binding.GetIdentity().GetSubject() != "a guest" {
+		t.Errorf("the guest is bound by %v", binding)
+	}
+}
+
+func TestTheSecretOfAProviderIsTakenAndNeverShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.owner()
+	provider := func(secret string) *iamv2.IdentityProvider {
+		return &iamv2.IdentityProvider{Name: "sso", DefaultRole: string(platform.ViewerRole), Configuration: &iamv2.IdentityProvider_Oidc{
+			Oidc: &iamv2.IdentityProvider_OIDC{Issuer: "https://sso.example.com", ClientId: "atrium", ClientSecret: secret},
+		}}
+	}
+	made := must[*iamv2.IdentityProvider](t)(c.providers.CreateIdentityProvider(t.Context(), &iamv2.CreateIdentityProviderRequest{
+		Parent: w.org, IdentityProvider: provider("s3cret"),
+	}))
+	if made.GetOidc().GetClientId() != "atrium" || made.GetOidc().GetClientSecret() != "" {
+		t.Errorf("made %v", made)
+	}
+	stored, err := w.p.IdentityProviders.Get(platform.WithActor(t.Context(), platform.Operator("test")), platform.UID(made.GetUid()))
+	if err != nil || len(stored.HiddenSecret) == 0 {
+		t.Errorf("what is stored is %+v (%v)", stored, err)
 	}
 }

@@ -92,6 +92,8 @@ type clients struct {
 	identities iamv2connect.IdentitiesServiceClient
 	roles      iamv2connect.RolesServiceClient
 	bindings   iamv2connect.RoleBindingsServiceClient
+	invites    iamv2connect.GroupInvitesServiceClient
+	providers  iamv2connect.IdentityProvidersServiceClient
 	repos      registryv2connect.ReposServiceClient
 	tags       registryv2connect.TagsServiceClient
 }
@@ -109,6 +111,7 @@ func (w *world) as(subject, protocol string) clients {
 	return clients{
 		iamv2connect.NewGroupsServiceClient(client, url, o), iamv2connect.NewIdentitiesServiceClient(client, url, o),
 		iamv2connect.NewRolesServiceClient(client, url, o), iamv2connect.NewRoleBindingsServiceClient(client, url, o),
+		iamv2connect.NewGroupInvitesServiceClient(client, url, o), iamv2connect.NewIdentityProvidersServiceClient(client, url, o),
 		registryv2connect.NewReposServiceClient(client, url, o), registryv2connect.NewTagsServiceClient(client, url, o),
 	}
 }
