@@ -36,14 +36,16 @@ func Example() {
 		Parent: org, Repo: &registryv2.Repo{Name: "nginx", Description: "A web server"},
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	repo, err = c.Repos.UpdateRepo(ctx, &registryv2.UpdateRepoRequest{
 		Repo:       &registryv2.Repo{Uid: repo.GetUid()}, // without a description
 		UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"description"}},
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Printf("%s %q\n", repo.GetName(), repo.GetDescription())
 	// Output: nginx ""
@@ -55,14 +57,16 @@ func ExampleAll() {
 	defer done()
 	for _, name := range []string{"alpha", "beta", "gamma"} {
 		if _, err := c.Groups.CreateGroup(ctx, &iamv2.CreateGroupRequest{Parent: org, Group: &iamv2.Group{Name: name}}); err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 	}
 
 	request := &iamv2.ListGroupsRequest{PageSize: 2, OrderBy: "name"}
 	for group, err := range client.All(ctx, c.Groups.ListGroups, request, (*iamv2.ListGroupsResponse).GetGroups) {
 		if err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 		fmt.Println(group.GetName())
 	}

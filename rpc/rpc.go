@@ -125,8 +125,9 @@ func (h health) Check(ctx context.Context, r *grpchealth.CheckRequest) (*grpchea
 	if r.Service != "" && !slices.Contains(h.served, r.Service) {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such service"))
 	}
+	status := grpchealth.StatusServing
 	if h.p.Ready(ctx) != nil {
-		return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
+		status = grpchealth.StatusNotServing
 	}
-	return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
+	return &grpchealth.CheckResponse{Status: status}, nil
 }
