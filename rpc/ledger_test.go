@@ -12,7 +12,6 @@ import (
 
 	"atrium/platform"
 	iamv2 "atrium/rpc/gen/platform/iam/v2"
-	_ "atrium/rpc/gen/platform/libraries/v2" // whose service the core does not have yet
 )
 
 // Ours are the messages' fields and the procedures that the ledger does not
@@ -327,7 +326,6 @@ func TestCapabilitiesHaveTheNumbersOfTheCore(t *testing.T) {
 var notYet = []string{
 	"platform.advisory.v2.SecurityAdvisoryService.ListDocuments",
 	"platform.advisory.v2.SecurityAdvisoryService.ListResolvedVulnsReports",
-	"platform.libraries.v2.ArtifactsService",
 }
 
 func TestEveryServiceOfTheLedgerIsServed(t *testing.T) {

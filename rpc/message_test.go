@@ -50,6 +50,7 @@ var conversions = []conversion{
 	converting(acceptedTerms), converting(termsAcceptance), converting(accountAssociation),
 	converting(repo), converting(readme), converting(tag), converting(imageSize),
 	converting(advisory), converting(vulnerability), converting(subscription),
+	converting(artifact), converting(artifactVersion), converting(ecosystemCount),
 }
 
 // unfilled are fields that do not come back.

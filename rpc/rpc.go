@@ -16,6 +16,7 @@ import (
 	"atrium/rpc/gen/platform/advisory/v2/advisoryv2connect"
 	"atrium/rpc/gen/platform/events/v2/eventsv2connect"
 	"atrium/rpc/gen/platform/iam/v2/iamv2connect"
+	"atrium/rpc/gen/platform/libraries/v2/librariesv2connect"
 	"atrium/rpc/gen/platform/ping/v2/pingv2connect"
 	"atrium/rpc/gen/platform/registry/v2/registryv2connect"
 	"atrium/rpc/gen/platform/vulnerabilities/v2/vulnerabilitiesv2connect"
@@ -82,6 +83,7 @@ func services(p *platform.Platform, o connect.HandlerOption) []service {
 		at(iamv2connect.NewRoleBindingsServiceHandler(roleBindings{p.RoleBindings}, o)),
 		at(iamv2connect.NewRolesServiceHandler(roles{p.Roles}, o)),
 		at(iamv2connect.NewTermsServiceHandler(terms{p.Terms}, o)),
+		at(librariesv2connect.NewArtifactsServiceHandler(artifacts{p.Artifacts, p.ArtifactVersions}, o)),
 		at(pingv2connect.NewPingServiceHandler(ping{p}, o)),
 		at(registryv2connect.NewImagesServiceHandler(images{p.Images}, o)),
 		at(registryv2connect.NewReposServiceHandler(repos{p.Repos}, o)),

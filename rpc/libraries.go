@@ -1,0 +1,60 @@
+package rpc
+
+import (
+	"context"
+
+	"atrium/platform"
+	librariesv2 "atrium/rpc/gen/platform/libraries/v2"
+)
+
+type artifacts struct {
+	of       platform.Artifacts
+	versions platform.ArtifactVersions
+}
+
+func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifactsRequest) (*librariesv2.ListArtifactsResponse, error) {
+	page, err := s.of.List(ctx, list(r, platform.ArtifactFilter{
+		Ecosystems: names[platform.Ecosystem](r.GetEcosystems()), Query: r.GetQuery(),
+		CudaVersion: r.GetCudaVersion(), Remediated: r.GetRemediated(),
+	}, notEmpty("cuda_version", r.CudaVersion)))
+	return &librariesv2.ListArtifactsResponse{
+		Artifacts:     each(page.Items, artifact),
+		NextPageToken: page.NextPageToken, TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
+	}, err
+}
+
+func (s artifacts) ListArtifactVersions(ctx context.Context, r *librariesv2.ListArtifactVersionsRequest) (*librariesv2.ListArtifactVersionsResponse, error) {
+	page, err := s.versions.ListOf(ctx, platform.UID(r.GetArtifactId()), list(r, platform.ArtifactVersionFilter{}))
+	return &librariesv2.ListArtifactVersionsResponse{
+		ArtifactVersions: each(page.Items, artifactVersion),
+		NextPageToken:    page.NextPageToken, TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
+	}, err
+}
+
+func (s artifacts) GetArtifactCount(ctx context.Context, r *librariesv2.GetArtifactCountRequest) (*librariesv2.GetArtifactCountResponse, error) {
+	counts, err := s.of.Counts(ctx, names[platform.Ecosystem](r.GetEcosystems()))
+	return &librariesv2.GetArtifactCountResponse{Counts: each(counts, ecosystemCount)}, err
+}
+
+func artifact(a *platform.Artifact) *librariesv2.Artifact {
+	return &librariesv2.Artifact{
+		Uid: string(a.UID), Name: a.Name, Description: a.Description, Ecosystem: ecosystem(a.Ecosystem),
+		LatestVersion: a.LatestVersion, VersionCount: int32(a.VersionCount), // the wire's size; none has as many
+		CreateTime: timestamp(a.CreateTime), UpdateTime: timestamp(a.UpdateTime),
+	}
+}
+
+func artifactVersion(v *platform.ArtifactVersion) *librariesv2.ArtifactVersion {
+	return &librariesv2.ArtifactVersion{
+		Uid: string(v.UID), Name: v.Name, Version: v.Version, Description: v.Description, SizeBytes: v.SizeBytes,
+		CreateTime: timestamp(v.CreateTime), UpdateTime: timestamp(v.UpdateTime),
+	}
+}
+
+func ecosystemCount(c *platform.EcosystemCount) *librariesv2.GetArtifactCountResponse_EcosystemCount {
+	return &librariesv2.GetArtifactCountResponse_EcosystemCount{Ecosystem: ecosystem(c.Ecosystem), TotalCount: c.TotalCount}
+}
+
+func ecosystem(e platform.Ecosystem) librariesv2.Ecosystem {
+	return value[librariesv2.Ecosystem](librariesv2.Ecosystem_value, e)
+}
