@@ -29,4 +29,7 @@ func (*Advisory) IsEntity() {}
 func (*Vulnerability) IsEntity() {}
 
 // IsEntity marks an entity.
+func (*AdvisoryDocument) IsEntity() {}
+
+// IsEntity marks an entity.
 func (*Subscription) IsEntity() {}

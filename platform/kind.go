@@ -79,7 +79,7 @@ func exists(kind string, uid UID) *Error {
 }
 
 // kindArea is the area of the kinds that others live in or point to.
-var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "Role": "iam", "Repo": "registry"}
+var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "Role": "iam", "Repo": "registry", "Tag": "registry"}
 
 func (k *Kind[T]) fieldNames() []string {
 	names := make([]string, len(k.Fields), len(k.Fields)+1)

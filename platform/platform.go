@@ -41,6 +41,9 @@ type Platform struct {
 	Subscriptions   Subscriptions
 	Events          Events
 
+	AdvisoryDocuments       AdvisoryDocuments
+	ResolvedVulnerabilities ResolvedVulnerabilities
+
 	store   Store
 	options Options
 	secrets cipher.AEAD
@@ -82,6 +85,8 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.Vulnerabilities = Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind, Reader.Vulnerabilities, Tx.VulnerabilityRows}}
 	p.Subscriptions = newSubscriptions(p)
 	p.Events = Events{p}
+	p.AdvisoryDocuments = AdvisoryDocuments{p}
+	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
 	return p, nil
 }
 

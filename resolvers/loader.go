@@ -27,6 +27,7 @@ type reads struct {
 	advisories      *loader[platform.UID, platform.Advisory]
 	subscriptions   *loader[platform.UID, platform.Subscription]
 	vulnerabilities *loader[string, platform.Vulnerability]
+	documents       *loader[string, platform.AdvisoryDocument]
 }
 
 type readsKey struct{}
@@ -44,6 +45,7 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 		advisories:      newLoader(p.Advisories.GetMany),
 		subscriptions:   newLoader(p.Subscriptions.GetMany),
 		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
+		documents:       newLoader(p.AdvisoryDocuments.GetMany),
 	})
 }
 
