@@ -11,6 +11,10 @@ type AdvisoryByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+type AdvisoryDocumentByDocumentIDsInput struct {
+	DocumentID string `json:"DocumentID"`
+}
+
 // Several new role bindings on one group.
 type BatchCreateRoleBindingsInput struct {
 	// Uid of the group on which they will count.
