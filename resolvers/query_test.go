@@ -34,6 +34,9 @@ var everyQuery = []struct {
 	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
 	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type score } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
+	{"advisoryDocuments", `{ advisoryDocuments(id: "r01", cves: ["CVE-01"]) { documentId advisories { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } }`, "advisoryDocuments.0.advisories.*.advisoryId", "GO-01"},
+	{"resolvedVulnerabilities", `query($repo: String!, $since: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: [{repo: "r00", tags: ["t00", "t02"]}, {repo: $repo, tags: ["t01"]}], startTime: $since, endTime: $until) {
+		date imageRef { repo tags } resolvedVulns { advisoryId aliases cvssSeverities { type score } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
