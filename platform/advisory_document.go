@@ -92,7 +92,7 @@ func (q FeedQuery) Names() []string { return q.names }
 // Fixed asks for advisories with a fixed event only.
 func (q FeedQuery) Fixed() bool { return q.fixed }
 
-// Limit is how many to read at most.
+// Limit is how many to read at most; of fixed ones, out of how many.
 func (q FeedQuery) Limit() int { return q.limit }
 
 // AdvisoryDocuments are the operations on advisory documents. Every caller

@@ -7,7 +7,8 @@
 // A file per kind tells one noun whole: its type, rules, filter and
 // operations. group.go, identity.go, role.go and role_binding.go decide who
 // may do what; repo.go, tag.go and image.go are the registry; advisory.go and
-// vulnerability.go come from feeds; subscription.go asks for events.
+// vulnerability.go come from feeds, advisory_document.go and
+// resolved_vulnerability.go are views of them; subscription.go asks for events.
 //
 // What kinds share:
 //

@@ -53,7 +53,9 @@ func listResolvedVulnsReports(of platform.ResolvedVulnerabilities) route {
 			parameter{name: "imageRefs", of: reflect.TypeFor[string](), repeated: true},
 			func(l *platform.ListRequest[asked], s string) error {
 				ref, err := parseImageRef(s)
-				l.Filter.ImageRefs = append(l.Filter.ImageRefs, ref)
+				if err == nil {
+					l.Filter.ImageRefs = append(l.Filter.ImageRefs, ref)
+				}
 				return err
 			},
 		},

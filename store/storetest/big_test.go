@@ -29,7 +29,8 @@ type bigWorld struct {
 	digests    []platform.ImageKey
 
 	artifacts          []string // of advisories
-	tagName, tagDigest string   // of some tag of the busy repo
+	advisoryIDs        []string
+	tagName, tagDigest string // of some tag of the busy repo
 	ownerBinding       platform.UID
 	eventIDs           []string
 	small              platform.UID // some other organisation
@@ -51,6 +52,7 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.plant()
 		b.people(n)
 		b.fill(n)
+		b.report()
 		b.others(n.organisations)
 		b.record(n.events)
 		b.employ()
