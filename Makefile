@@ -33,7 +33,7 @@ test: ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-rac
 	$(WITH_POSTGRES) go test $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
-e2e: build ## Run the public GraphQL suites against the program (SUITES='audit playground'; takes Node and Chromium)
+e2e: build ## Run the public suites of others against the program (SUITES='audit playground'; takes Node and Chromium)
 	BIN=$(abspath $(BIN)) e2e/run $(SUITES)
 
 BENCH ?= .

@@ -78,8 +78,13 @@ func (f fetcher) keys(ctx context.Context, address string) ([]publicKey, error) 
 	if err != nil {
 		return nil, fmt.Errorf("unable to read response body: %w", err)
 	}
+	return parseKeySet(body)
+}
+
+// parseKeySet reads a JWKS and leaves out the keys that cannot verify a token.
+func parseKeySet(document []byte) ([]publicKey, error) {
 	var set struct{ Keys []json.RawMessage }
-	if err := json.Unmarshal(body, &set); err != nil {
+	if err := json.Unmarshal(document, &set); err != nil {
 		return nil, err
 	}
 	if set.Keys == nil {

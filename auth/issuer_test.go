@@ -60,7 +60,12 @@ type testDirectory struct {
 	known  map[string]bool
 	asked  []string
 	claims []platform.Claims
+	static []platform.IdentityKeys
 	err    error
+}
+
+func (d *testDirectory) StaticKeys(context.Context, string, string) ([]platform.IdentityKeys, error) {
+	return d.static, nil
 }
 
 func (d *testDirectory) KnowsIssuer(_ context.Context, issuer string) (bool, error) {

@@ -33,6 +33,16 @@ type usedKeySet struct {
 	used time.Time
 }
 
+// heldKey gives the key of issuer that t names, where it is at hand.
+func (i *issuers) heldKey(issuer string, t *token) (crypto.PublicKey, bool) {
+	set := i.lookup(issuer)
+	if set == nil {
+		return nil, false
+	}
+	key, answered, err := set.held(t, i.now())
+	return key, answered && err == nil
+}
+
 // key gives the key of issuer that signed t. An issuer is asked for its keys
 // only while it is known, however long they have been held.
 func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
@@ -47,7 +57,8 @@ func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.Publ
 	return i.add(issuer).refreshed(ctx, t, i.now)
 }
 
-// checkKnown refuses an issuer that neither a setting nor an identity names.
+// checkKnown refuses an issuer that neither a setting nor anything stored
+// names.
 func (i *issuers) checkKnown(ctx context.Context, issuer string) error {
 	if slices.Contains(i.trusted, issuer) {
 		return nil

@@ -16,6 +16,10 @@ type Directory interface {
 	// Only then is the issuer asked for its keys.
 	KnowsIssuer(ctx context.Context, issuer string) (bool, error)
 
+	// StaticKeys lists the keys that identities of this issuer and subject
+	// bring themselves.
+	StaticKeys(ctx context.Context, issuer, subject string) ([]platform.IdentityKeys, error)
+
 	// Authenticate gives the caller that verified claims describe.
 	Authenticate(ctx context.Context, claims platform.Claims) (*platform.Actor, error)
 }
@@ -89,26 +93,56 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 	if err != nil {
 		return nil, platform.Unauthenticated(err.Error())
 	}
-	key, err := v.key(ctx, claims.Issuer, t)
-	if err != nil {
+	if err := v.verify(ctx, t, &claims); err != nil {
 		return nil, err
-	}
-	if err := t.verify(key); err != nil {
-		return nil, platform.Unauthenticated(err.Error())
 	}
 	return v.directory.Authenticate(ctx, claims)
 }
 
-// key gives the key by which a token of issuer must be signed.
-func (v *Verifier) key(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
+// verify checks the signature: under keys of the issuer that are at hand, keys
+// that identities bring, and keys that the issuer is asked for, in this order.
+func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (err error) {
+	key, held, err := v.heldKey(ctx, c.Issuer, t)
+	if err != nil {
+		return err
+	}
+	if held && t.verify(key) == nil {
+		return nil
+	}
+	if c.StaticIdentities, err = v.staticIdentities(ctx, t, *c); err != nil || len(c.StaticIdentities) > 0 {
+		return err
+	}
+	if !held {
+		if key, err = v.askedKey(ctx, c.Issuer, t); err != nil {
+			return err
+		}
+	}
+	if err := t.verify(key); err != nil {
+		return platform.Unauthenticated(err.Error())
+	}
+	return nil
+}
+
+// heldKey gives the key by which a token of issuer must be signed, where the
+// issuer need not be asked for it.
+func (v *Verifier) heldKey(ctx context.Context, issuer string, t *token) (key crypto.PublicKey, held bool, err error) {
 	switch {
 	case v.development.signs(t):
 		if issuer != DevelopmentIssuer {
-			if err := v.issuers.checkKnown(ctx, issuer); err != nil {
-				return nil, err
-			}
+			err = v.issuers.checkKnown(ctx, issuer)
 		}
-		return v.development.public.key, nil
+		return v.development.public.key, true, err
+	case issuer == DevelopmentIssuer:
+		return nil, false, nil
+	default:
+		key, held = v.issuers.heldKey(issuer, t)
+		return key, held, nil
+	}
+}
+
+// askedKey gives that key after asking the issuer, if it must be.
+func (v *Verifier) askedKey(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
+	switch {
 	case issuer != DevelopmentIssuer:
 		return v.issuers.key(ctx, issuer, t)
 	case v.development != nil:

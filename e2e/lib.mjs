@@ -4,6 +4,10 @@
 //     ATRIUM_URL=http://127.0.0.1:8080 ATRIUM_TOKEN=$(atrium token) node suites/audit.mjs
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 
 const needed = (name) => process.env[name] || assert.fail(`${name} is not set`);
@@ -42,6 +46,42 @@ export async function someRepos() {
   assert.ok(repos.nodes.length >= 2, 'there are not two repos');
   return repos.nodes;
 }
+
+/** The text of a page that needs no token. */
+export async function read(path) {
+  const response = await fetch(site + path);
+  assert.equal(response.status, 200, `${path}: ${response.status}`);
+  return response.text();
+}
+
+let folder;
+
+/** A folder of the suite's own, which goes away with it. */
+export function temporaryFolder() {
+  if (folder) return folder;
+  folder = mkdtempSync(join(tmpdir(), 'atrium-suite-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Writes a file into that folder and gives its path. */
+export function temporary(name, text) {
+  const path = join(temporaryFolder(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Runs a program in this folder (or in another) and gives how it ended and what it printed: all of it, and standard output alone. */
+export const run = (program, args, env = {}, cwd = import.meta.dirname) => new Promise((done, reject) => {
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '', out = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+    if (stream === child.stdout) out += chunk;
+  });
+  child.on('error', reject);
+  child.on('close', (code) => done({ code, text, out }));
+});
 
 let passed = 0, failed = 0;
 

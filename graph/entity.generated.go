@@ -21,6 +21,8 @@ import (
 type EntityResolver interface {
 	FindManyAdvisoryByUIDs(ctx context.Context, reps []*AdvisoryByUIDsInput) ([]*platform.Advisory, error)
 	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error)
+	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*platform.Artifact, error)
+	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error)
 	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*platform.Subscription, error)
 	FindManyGroupByUIDs(ctx context.Context, reps []*GroupByUIDsInput) ([]*platform.Group, error)
 	FindManyIdentityByUIDs(ctx context.Context, reps []*IdentityByUIDsInput) ([]*platform.Identity, error)
@@ -55,6 +57,34 @@ func (ec *executionContext) field_Entity_findManyAdvisoryDocumentByDocumentIDs_a
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
 		func(ctx context.Context, v any) ([]*AdvisoryDocumentByDocumentIDsInput, error) {
 			return ec.unmarshalNAdvisoryDocumentByDocumentIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Entity_findManyArtifactByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*ArtifactByUIDsInput, error) {
+			return ec.unmarshalNArtifactByUIDsInput2ᚕᚖatriumᚋgraphᚐArtifactByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Entity_findManyArtifactVersionByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*ArtifactVersionByUIDsInput, error) {
+			return ec.unmarshalNArtifactVersionByUIDsInput2ᚕᚖatriumᚋgraphᚐArtifactVersionByUIDsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -261,6 +291,94 @@ func (ec *executionContext) fieldContext_Entity_findManyAdvisoryDocumentByDocume
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Entity_findManyAdvisoryDocumentByDocumentIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Entity_findManyArtifactByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyArtifactByUIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyArtifactByUIDs(ctx, fc.Args["reps"].([]*ArtifactByUIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.Artifact) graphql.Marshaler {
+			return ec.marshalOArtifact2ᚕᚖatriumᚋplatformᚐArtifact(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyArtifactByUIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Artifact(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyArtifactByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Entity_findManyArtifactVersionByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyArtifactVersionByUIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyArtifactVersionByUIDs(ctx, fc.Args["reps"].([]*ArtifactVersionByUIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.ArtifactVersion) graphql.Marshaler {
+			return ec.marshalOArtifactVersion2ᚕᚖatriumᚋplatformᚐArtifactVersion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyArtifactVersionByUIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ArtifactVersion(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyArtifactVersionByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -706,6 +824,66 @@ func (ec *executionContext) unmarshalInputAdvisoryDocumentByDocumentIDsInput(ctx
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputArtifactByUIDsInput(ctx context.Context, obj any) (ArtifactByUIDsInput, error) {
+	var it ArtifactByUIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"UID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "UID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputArtifactVersionByUIDsInput(ctx context.Context, obj any) (ArtifactVersionByUIDsInput, error) {
+	var it ArtifactVersionByUIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"UID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "UID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEventSubscriptionByUIDsInput(ctx context.Context, obj any) (EventSubscriptionByUIDsInput, error) {
 	var it EventSubscriptionByUIDsInput
 	if obj == nil {
@@ -994,6 +1172,16 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._EventSubscription(ctx, sel, obj)
+	case *platform.ArtifactVersion:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ArtifactVersion(ctx, sel, obj)
+	case *platform.Artifact:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Artifact(ctx, sel, obj)
 	case *platform.AdvisoryDocument:
 		if obj == nil {
 			return graphql.Null
@@ -1069,6 +1257,50 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 					}
 				}()
 				res = ec._Entity_findManyAdvisoryDocumentByDocumentIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyArtifactByUIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyArtifactByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyArtifactVersionByUIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyArtifactVersionByUIDs(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1348,6 +1580,34 @@ func (ec *executionContext) unmarshalNAdvisoryDocumentByDocumentIDsInput2ᚕᚖa
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalNArtifactByUIDsInput2ᚕᚖatriumᚋgraphᚐArtifactByUIDsInput(ctx context.Context, v any) ([]*ArtifactByUIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ArtifactByUIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOArtifactByUIDsInput2ᚖatriumᚋgraphᚐArtifactByUIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNArtifactVersionByUIDsInput2ᚕᚖatriumᚋgraphᚐArtifactVersionByUIDsInput(ctx context.Context, v any) ([]*ArtifactVersionByUIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ArtifactVersionByUIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOArtifactVersionByUIDsInput2ᚖatriumᚋgraphᚐArtifactVersionByUIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNEventSubscriptionByUIDsInput2ᚕᚖatriumᚋgraphᚐEventSubscriptionByUIDsInput(ctx context.Context, v any) ([]*EventSubscriptionByUIDsInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -1487,6 +1747,22 @@ func (ec *executionContext) unmarshalOAdvisoryDocumentByDocumentIDsInput2ᚖatri
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputAdvisoryDocumentByDocumentIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOArtifactByUIDsInput2ᚖatriumᚋgraphᚐArtifactByUIDsInput(ctx context.Context, v any) (*ArtifactByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputArtifactByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOArtifactVersionByUIDsInput2ᚖatriumᚋgraphᚐArtifactVersionByUIDsInput(ctx context.Context, v any) (*ArtifactVersionByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputArtifactVersionByUIDsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

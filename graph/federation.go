@@ -139,6 +139,10 @@ func isMulti(typeName string) bool {
 		return true
 	case "AdvisoryDocument":
 		return true
+	case "Artifact":
+		return true
+	case "ArtifactVersion":
+		return true
 	case "EventSubscription":
 		return true
 	case "Group":
@@ -257,6 +261,86 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "Artifact":
+		resolverName, err := entityResolverNameForArtifact(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "Artifact": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyArtifactByUIDs":
+			typedReps := make([]*ArtifactByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &ArtifactByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyArtifactByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "ArtifactVersion":
+		resolverName, err := entityResolverNameForArtifactVersion(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "ArtifactVersion": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyArtifactVersionByUIDs":
+			typedReps := make([]*ArtifactVersionByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &ArtifactVersionByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyArtifactVersionByUIDs(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -667,6 +751,76 @@ func entityResolverNameForAdvisoryDocument(ctx context.Context, rep EntityRepres
 		return "findManyAdvisoryDocumentByDocumentIDs", nil
 	}
 	return "", fmt.Errorf("%w for AdvisoryDocument due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForArtifact(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for Artifact", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for Artifact", ErrTypeNotFound))
+			break
+		}
+		return "findManyArtifactByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for Artifact due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForArtifactVersion(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for ArtifactVersion", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for ArtifactVersion", ErrTypeNotFound))
+			break
+		}
+		return "findManyArtifactVersionByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for ArtifactVersion due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 

@@ -15,6 +15,14 @@ type AdvisoryDocumentByDocumentIDsInput struct {
 	DocumentID string `json:"DocumentID"`
 }
 
+type ArtifactByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
+type ArtifactVersionByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
 // Several new role bindings on one group.
 type BatchCreateRoleBindingsInput struct {
 	// Uid of the group on which they will count.

@@ -22,6 +22,8 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	Advisory() AdvisoryResolver
+	Artifact() ArtifactResolver
+	ArtifactVersion() ArtifactVersionResolver
 	Entity() EntityResolver
 	EventSubscription() EventSubscriptionResolver
 	Group() GroupResolver
@@ -66,6 +68,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAdvisoryDocumentByDocumentIDsInput,
 		ec.unmarshalInputAdvisoryFilter,
 		ec.unmarshalInputAdvisoryOrder,
+		ec.unmarshalInputArtifactByUIDsInput,
+		ec.unmarshalInputArtifactFilter,
+		ec.unmarshalInputArtifactOrder,
+		ec.unmarshalInputArtifactVersionByUIDsInput,
+		ec.unmarshalInputArtifactVersionOrder,
 		ec.unmarshalInputBatchCreateRoleBindingsInput,
 		ec.unmarshalInputBatchCreateRoleBindingsRequest,
 		ec.unmarshalInputClaimMatchInput,
@@ -660,6 +667,209 @@ type DocumentFix {
   grypeDbBuilt: String
   "Checksum of the scanner's database."
   grypeDbChecksum: String
+}
+`, BuiltIn: false},
+	{Name: "../schema/artifact.graphqls", Input: `extend type Query {
+  "One artifact. NOT_FOUND where there is none; PERMISSION_DENIED without libraries.artifacts.list on any group, whether it exists or not."
+  artifact(
+    "Its uid."
+    uid: ID!
+  ): Artifact
+  "Artifacts of some ecosystems, the same for every organization. PERMISSION_DENIED without libraries.artifacts.list on any group."
+  artifacts(
+    "Of which ecosystems, and what else must hold."
+    where: ArtifactFilter!
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: ArtifactOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): ArtifactConnection
+  "How many artifacts each ecosystem has: each of those asked for once, in the order of the enum. One read, however many there are."
+  artifactCounts(
+    "Which ecosystems, at least one."
+    ecosystems: [Ecosystem!]!
+  ): [ArtifactCount!]
+}
+
+"A software library of the catalog, the same for every organization. It comes from imports."
+type Artifact implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: 40 hex digits. It lies in no group."
+  uid: ID!
+  "What its ecosystem calls it, unique there: ` + "`" + `com.google.guava:guava` + "`" + `, ` + "`" + `numpy` + "`" + `."
+  name: String!
+  "One line of text."
+  description: String
+  "The language's world of libraries that it is from."
+  ecosystem: Ecosystem!
+  "The highest of its versions in its ecosystem's order, pre-releases among them: the first of ` + "`" + `versions` + "`" + ` by default. Null while it has none."
+  latestVersion: String
+  "How many versions it has."
+  versionCount: Int!
+  "When it was first imported."
+  createTime: DateTime!
+  "When it or one of its versions last changed."
+  updateTime: DateTime!
+
+  "Its versions."
+  versions(
+    "Sort order, with uid as the tie-break; the highest version first where absent."
+    orderBy: ArtifactVersionOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): ArtifactVersionConnection
+}
+
+"A language's world of libraries, with its own names and its own order of versions."
+enum Ecosystem {
+  "Maven: names are ` + "`" + `group:artifact` + "`" + `, versions sort as Maven sorts them."
+  JAVA
+  "PyPI: versions sort as PEP 440 says."
+  PYTHON
+}
+
+"How many artifacts an ecosystem has."
+type ArtifactCount {
+  "The ecosystem."
+  ecosystem: Ecosystem!
+  "How many artifacts it has."
+  totalCount: Int!
+}
+
+"One page of artifacts."
+type ArtifactConnection {
+  "The page, each artifact with its cursor."
+  edges: [ArtifactEdge!]!
+  "The page without cursors."
+  nodes: [Artifact!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many artifacts the list has over all pages. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Artifact in a page."
+type ArtifactEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The artifact."
+  node: Artifact!
+}
+
+"Which artifacts to list; fields that are given must all hold."
+input ArtifactFilter {
+  "Of one of these ecosystems, at least one."
+  ecosystems: [Ecosystem!]!
+  "Only those whose name or description contains this text, in any case."
+  query: String
+  "Only those built for exactly this version of CUDA."
+  cudaVersion: String
+  "true: only those with fixes of the catalog's own. false is as absent."
+  remediated: Boolean
+}
+
+"How to sort artifacts."
+input ArtifactOrder {
+  "What to sort by."
+  field: ArtifactOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What artifacts can be sorted by."
+enum ArtifactOrderField {
+  "By name, in byte order, whatever the ecosystem."
+  NAME
+  "By the time of the first import."
+  CREATE_TIME
+  "By the time of the last change to them or their versions."
+  UPDATE_TIME
+  "By uid."
+  UID
+}
+`, BuiltIn: false},
+	{Name: "../schema/artifact_version.graphqls", Input: `"One release of an artifact."
+type ArtifactVersion implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the artifact's, a slash, 16 hex digits."
+  uid: ID!
+  "The artifact's name."
+  name: String!
+  "What its ecosystem calls it, unique in its artifact: ` + "`" + `33.4.8-jre` + "`" + `, ` + "`" + `2.0.0rc1` + "`" + `."
+  version: String!
+  "The artifact's description."
+  description: String
+  "When it was released; where the source does not tell, when it was first imported."
+  createTime: DateTime!
+  "When it last changed."
+  updateTime: DateTime!
+  "Size of its files; null where it is not known."
+  sizeBytes: ByteCount
+
+  "The artifact it is a version of."
+  artifact: Artifact
+}
+
+"One page of versions."
+type ArtifactVersionConnection {
+  "The page, each version with its cursor."
+  edges: [ArtifactVersionEdge!]!
+  "The page without cursors."
+  nodes: [ArtifactVersion!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many versions the list has over all pages. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Version in a page."
+type ArtifactVersionEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The version."
+  node: ArtifactVersion!
+}
+
+"How to sort versions."
+input ArtifactVersionOrder {
+  "What to sort by."
+  field: ArtifactVersionOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What versions can be sorted by."
+enum ArtifactVersionOrderField {
+  "As its ecosystem sorts versions: PEP 440 for PYTHON, Maven's order for JAVA."
+  VERSION
+  "By the time of release."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid."
+  UID
 }
 `, BuiltIn: false},
 	{Name: "../schema/capability.graphqls", Input: `"""
@@ -2914,7 +3124,7 @@ enum VulnerabilityMetadataOrderField {
 `, BuiltIn: true},
 	{Name: "../federation/entity.graphql", Input: `
 # a union of all types that use the @key directive
-union _Entity = Advisory | AdvisoryDocument | EventSubscription | Group | Identity | Repo | Role | RoleBinding | Tag | VulnerabilityMetadata
+union _Entity = Advisory | AdvisoryDocument | Artifact | ArtifactVersion | EventSubscription | Group | Identity | Repo | Role | RoleBinding | Tag | VulnerabilityMetadata
 
 input AdvisoryByUIDsInput {
 	UID: ID!
@@ -2922,6 +3132,14 @@ input AdvisoryByUIDsInput {
 
 input AdvisoryDocumentByDocumentIDsInput {
 	DocumentID: String!
+}
+
+input ArtifactByUIDsInput {
+	UID: ID!
+}
+
+input ArtifactVersionByUIDsInput {
+	UID: ID!
 }
 
 input EventSubscriptionByUIDsInput {
@@ -2960,6 +3178,8 @@ input VulnerabilityMetadataByVulnerabilityIDsInput {
 type Entity {
 	findManyAdvisoryByUIDs(reps: [AdvisoryByUIDsInput]!): [Advisory]
 	findManyAdvisoryDocumentByDocumentIDs(reps: [AdvisoryDocumentByDocumentIDsInput]!): [AdvisoryDocument]
+	findManyArtifactByUIDs(reps: [ArtifactByUIDsInput]!): [Artifact]
+	findManyArtifactVersionByUIDs(reps: [ArtifactVersionByUIDsInput]!): [ArtifactVersion]
 	findManyEventSubscriptionByUIDs(reps: [EventSubscriptionByUIDsInput]!): [EventSubscription]
 	findManyGroupByUIDs(reps: [GroupByUIDsInput]!): [Group]
 	findManyIdentityByUIDs(reps: [IdentityByUIDsInput]!): [Identity]
@@ -3196,6 +3416,118 @@ func (ec *executionContext) childFields_AdvisoryScanDetection(ctx context.Contex
 		return ec.fieldContext_AdvisoryScanDetection_grypeDbChecksum(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AdvisoryScanDetection", field.Name)
+}
+
+func (ec *executionContext) childFields_Artifact(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Artifact_id(ctx, field)
+	case "uid":
+		return ec.fieldContext_Artifact_uid(ctx, field)
+	case "name":
+		return ec.fieldContext_Artifact_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Artifact_description(ctx, field)
+	case "ecosystem":
+		return ec.fieldContext_Artifact_ecosystem(ctx, field)
+	case "latestVersion":
+		return ec.fieldContext_Artifact_latestVersion(ctx, field)
+	case "versionCount":
+		return ec.fieldContext_Artifact_versionCount(ctx, field)
+	case "createTime":
+		return ec.fieldContext_Artifact_createTime(ctx, field)
+	case "updateTime":
+		return ec.fieldContext_Artifact_updateTime(ctx, field)
+	case "versions":
+		return ec.fieldContext_Artifact_versions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Artifact", field.Name)
+}
+
+func (ec *executionContext) childFields_ArtifactConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ArtifactConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ArtifactConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ArtifactConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ArtifactConnection_totalCount(ctx, field)
+	case "skipped":
+		return ec.fieldContext_ArtifactConnection_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ArtifactConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ArtifactCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "ecosystem":
+		return ec.fieldContext_ArtifactCount_ecosystem(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ArtifactCount_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ArtifactCount", field.Name)
+}
+
+func (ec *executionContext) childFields_ArtifactEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ArtifactEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ArtifactEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ArtifactEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ArtifactVersion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ArtifactVersion_id(ctx, field)
+	case "uid":
+		return ec.fieldContext_ArtifactVersion_uid(ctx, field)
+	case "name":
+		return ec.fieldContext_ArtifactVersion_name(ctx, field)
+	case "version":
+		return ec.fieldContext_ArtifactVersion_version(ctx, field)
+	case "description":
+		return ec.fieldContext_ArtifactVersion_description(ctx, field)
+	case "createTime":
+		return ec.fieldContext_ArtifactVersion_createTime(ctx, field)
+	case "updateTime":
+		return ec.fieldContext_ArtifactVersion_updateTime(ctx, field)
+	case "sizeBytes":
+		return ec.fieldContext_ArtifactVersion_sizeBytes(ctx, field)
+	case "artifact":
+		return ec.fieldContext_ArtifactVersion_artifact(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ArtifactVersion", field.Name)
+}
+
+func (ec *executionContext) childFields_ArtifactVersionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ArtifactVersionConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ArtifactVersionConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ArtifactVersionConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ArtifactVersionConnection_totalCount(ctx, field)
+	case "skipped":
+		return ec.fieldContext_ArtifactVersionConnection_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ArtifactVersionConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ArtifactVersionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ArtifactVersionEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ArtifactVersionEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ArtifactVersionEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_BatchCreateRoleBindingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

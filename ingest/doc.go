@@ -4,12 +4,18 @@
 //	osv.go       OSV records: from files, folders and archives
 //	archive.go   what is in a folder, a tar or a zip, one document at a time
 //	registry.go  JSON lines of repos, tags and images
+//	oci.go       OCI registries: what is read, in which order
+//	ocimanifest.go   what a manifest says of architectures and sizes
+//	ociclient.go     calls of a registry
+//	ocitransport.go  their requests: again after a failure, answers bounded
+//	together.go  several things at once
 //	lines.go     one line at a time
 //	batch.go     how many records go into one transaction
 //	ingest.go    what the caller says and is told
 //
-// Everything is streamed: memory holds one document of at most MaxRecord
-// bytes and the batches under way, whatever the size of the input. Importing
+// Files are streamed: memory holds one document of at most MaxRecord bytes and
+// the batches under way, whatever the size of the input. Of registries it holds
+// the names of all repos, and the tags of a hundred. Importing
 // the same input again changes nothing. A record that cannot be used is
 // reported with its place, and the import goes on; an error is returned only
 // where it cannot go on, and what was imported until then stays.

@@ -21,6 +21,7 @@ type core struct {
 	images          map[string]*platform.Image
 	advisories      map[string]*platform.Advisory
 	vulnerabilities map[string]*platform.Vulnerability
+	artifacts       map[string]*platform.ImportedArtifact
 	batches         []int
 	rejected        string // the key of records to reject
 	fails           error
@@ -30,6 +31,7 @@ func newCore() *core {
 	return &core{
 		repos: map[string]*platform.ImportedRepo{}, tags: map[string]*platform.ImportedTag{}, images: map[string]*platform.Image{},
 		advisories: map[string]*platform.Advisory{}, vulnerabilities: map[string]*platform.Vulnerability{},
+		artifacts: map[string]*platform.ImportedArtifact{},
 	}
 }
 
@@ -78,11 +80,34 @@ func (c *core) sink() sink {
 		vulnerabilities: func(_ context.Context, rows []*platform.Vulnerability) (platform.Imported, error) {
 			return put(c, c.vulnerabilities, rows, func(v *platform.Vulnerability) string { return v.ID })
 		},
+		artifacts: func(_ context.Context, rows []*platform.ImportedArtifact) (done, versions platform.Imported, err error) {
+			for _, a := range rows {
+				versions.Added += len(a.Versions)
+			}
+			done, err = put(c, c.artifacts, rows, func(a *platform.ImportedArtifact) string { return string(a.Ecosystem) + " " + a.Name })
+			return done, versions, err
+		},
 		repoNamed: func(_ context.Context, name string) (platform.UID, error) {
 			if c.repos[name] == nil {
 				return "", nil
 			}
 			return uid(name), nil
+		},
+		imagesAt: func(_ context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
+			images := make([]*platform.Image, len(keys))
+			for i, k := range keys {
+				images[i] = c.images[string(k.Repo)+"@"+k.Digest]
+			}
+			return images, nil
+		},
+		prune: func(_ context.Context, repo platform.UID, keep []string) (removed int, err error) {
+			for key, t := range c.tags {
+				if t.Repo == repo && !slices.Contains(keep, t.Name) {
+					delete(c.tags, key)
+					removed++
+				}
+			}
+			return removed, nil
 		},
 	}
 }

@@ -58,7 +58,7 @@ func printable(name string) string {
 // Progress tells how far an import is.
 type Progress struct {
 	Records     int   // read so far
-	Read, Total int64 // bytes of the input as it lies on disk
+	Read, Total int64 // of the input: bytes as it lies on disk, or shares of registries
 }
 
 // A Summary is what an import did.
@@ -71,6 +71,7 @@ type Summary struct {
 type Kind struct {
 	Name                              string // in the plural
 	Added, Updated, Unchanged, Failed int
+	Removed                           int // what the source no longer has
 }
 
 // Failed counts the records that were not imported.
@@ -89,13 +90,20 @@ type sink struct {
 	images          func(context.Context, []*platform.Image) (platform.Imported, error)
 	advisories      func(context.Context, []*platform.Advisory) (platform.Imported, error)
 	vulnerabilities func(context.Context, []*platform.Vulnerability) (platform.Imported, error)
+	artifacts       func(context.Context, []*platform.ImportedArtifact) (artifacts, versions platform.Imported, err error)
 
 	// repoNamed finds a repo of the group; "" where there is none.
 	repoNamed func(ctx context.Context, name string) (platform.UID, error)
+
+	// imagesAt reads images in the order of keys; nil where there is none.
+	imagesAt func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error)
+
+	// prune removes the tags of a repo that are not among keep.
+	prune func(ctx context.Context, repo platform.UID, keep []string) (removed int, err error)
 }
 
-func into(p *platform.Platform, o Options) sink {
-	options := platform.ImportOptions{NoEvents: o.NoEvents}
+func into(p *platform.Platform, o Options, options platform.ImportOptions) sink {
+	options.NoEvents = o.NoEvents
 	return sink{
 		repos: func(ctx context.Context, rows []*platform.ImportedRepo) (platform.Imported, error) {
 			return p.Repos.Import(ctx, o.Group, rows, options)
@@ -108,6 +116,7 @@ func into(p *platform.Platform, o Options) sink {
 			return p.Advisories.Import(ctx, o.Group, rows)
 		},
 		vulnerabilities: p.Vulnerabilities.Import,
+		artifacts:       p.Artifacts.Import,
 		repoNamed: func(ctx context.Context, name string) (platform.UID, error) {
 			page, err := p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{
 				UIDP:   platform.UIDFilter{ChildrenOf: o.Group},
@@ -117,6 +126,19 @@ func into(p *platform.Platform, o Options) sink {
 				return "", err
 			}
 			return page.Items[0].UID, nil
+		},
+		imagesAt: func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
+			images, errs := p.Images.GetMany(ctx, keys)
+			for _, err := range errs {
+				var e *platform.Error
+				if err != nil && !(errors.As(err, &e) && (e.Code == platform.CodeNotFound || e.Code == platform.CodeInvalidArgument)) {
+					return nil, err
+				}
+			}
+			return images, nil
+		},
+		prune: func(ctx context.Context, repo platform.UID, keep []string) (int, error) {
+			return p.Tags.Prune(ctx, repo, keep, options)
 		},
 	}
 }

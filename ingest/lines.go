@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 )
 
 // plain gives what r holds, decompressed where it is gzip.
@@ -53,6 +56,37 @@ func eachLine(r io.Reader, f func(number int, line []byte) error) (number int, e
 		}
 		number, line, tooLarge = number+1, line[:0], false
 	}
+}
+
+// lines calls f with every line of a file that is not blank, of which there
+// are several readings in all. What cannot be read is told to unread; the
+// error is that of f, or of a file that is none.
+func (l *log) lines(ctx context.Context, name string, readings int64, unread func(Place, error), f func(at Place, line []byte) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	l.progress.Total = readings * info.Size()
+	lines, err := plain(l.counted(file))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	var failed error // of f: it ends the import
+	number, err := eachLine(lines, func(number int, line []byte) error {
+		if failed = ctx.Err(); failed == nil {
+			failed = f(Place{File: name, Line: number}, line)
+		}
+		return failed
+	})
+	if err != nil && failed == nil {
+		unread(Place{File: name, Line: number}, err)
+	}
+	return failed
 }
 
 // readAll reads one document.

@@ -11,7 +11,7 @@ import (
 // the metadata of a vulnerability and one advisory per package that it
 // affects. Files of other kinds within folders and archives are passed over.
 func OSV(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
-	return importOSV(ctx, into(p, o), paths, o)
+	return importOSV(ctx, into(p, o, platform.ImportOptions{}), paths, o)
 }
 
 func importOSV(ctx context.Context, to sink, paths []string, o Options) (Summary, error) {

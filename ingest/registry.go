@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 
 	"atrium/platform"
 )
@@ -21,7 +20,7 @@ import (
 // is known. Tags and images name a repo of this file, wherever it stands in
 // it, or one that the group has already.
 func Registry(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
-	return importRegistry(ctx, into(p, o), file, o)
+	return importRegistry(ctx, into(p, o, platform.ImportOptions{}), file, o)
 }
 
 func importRegistry(ctx context.Context, to sink, file string, o Options) (Summary, error) {
@@ -78,32 +77,7 @@ func (r *registry) importRepos(ctx context.Context, repos []*platform.ImportedRe
 
 // read calls each with every line, and with the kind that it says it has.
 func (r *registry) read(ctx context.Context, each func(ctx context.Context, at Place, kind string, line []byte) error) error {
-	file, err := os.Open(r.file)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	r.log.progress.Total = 2 * info.Size()
-	lines, err := plain(r.log.counted(file))
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.file, err)
-	}
-	var failed error // of each: it ends the import
-	number, err := eachLine(lines, func(number int, line []byte) error {
-		at := Place{File: r.file, Line: number}
-		if failed = ctx.Err(); failed == nil {
-			failed = r.line(ctx, at, line, each)
-		}
-		return failed
-	})
-	if err != nil && failed == nil {
-		r.unread(Place{File: r.file, Line: number}, err)
-	}
-	return failed
+	return r.log.lines(ctx, r.file, 2, r.unread, func(at Place, line []byte) error { return r.line(ctx, at, line, each) })
 }
 
 func (r *registry) line(ctx context.Context, at Place, line []byte, each func(context.Context, Place, string, []byte) error) error {

@@ -74,16 +74,31 @@ func (a *Actor) dominates(handedOut capabilitySet, uid UID) error {
 
 // reads reports whether the actor may read the resource uid of kind k.
 func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
-	if k.IsBuiltIn != nil && k.IsBuiltIn(uid) {
+	if k.Shared || k.IsBuiltIn != nil && k.IsBuiltIn(uid) {
 		return a.operator != "" || len(a.scopes(k.List)) > 0
 	}
 	return a.Can(k.List, uid)
+}
+
+// shared demands that the caller may read the rows of a shared kind.
+func (k *Kind[T]) shared(ctx context.Context) error {
+	a, err := caller(ctx)
+	if err == nil && !k.readableBy(a, "") {
+		err = a.lacks(k.List, "")
+	}
+	return err
 }
 
 // scope folds what the caller may see with what it asks for. An allowed UID at
 // or above the asked one gives exactly the asked scope; else the allowed ones
 // below it are what is left of it.
 func (k *Kind[T]) scope(a *Actor, f UIDFilter) (Scope, error) {
+	if k.Shared {
+		if !k.readableBy(a, "") {
+			return Scope{}, a.lacks(k.List, "")
+		}
+		return scopeOf(Branch{Relation: Children, UID: f.ChildrenOf}), nil
+	}
 	asked := []UID{f.AncestorsOf, f.DescendantsOf, f.ChildrenOf}
 	asked = slices.DeleteFunc(asked, func(u UID) bool { return u == "" })
 	if a.operator != "" && len(asked) > 0 {
@@ -122,7 +137,7 @@ func (k *Kind[T]) narrowed(f UIDFilter, allowed []UID) Scope {
 		return scopeOf(Branch{Relation: Children, UID: f.ChildrenOf})
 	case f.ChildrenOf != "":
 		// Of the children only those are visible that are granted themselves.
-		visible := keep(allowed, func(r UID) bool { return r.Parent() == f.ChildrenOf })
+		visible := keep(allowed, func(r UID) bool { return k.parent(r) == f.ChildrenOf })
 		return scopeOf(Branch{Relation: Listed, UIDs: visible})
 	case f.DescendantsOf != "" && within(f.DescendantsOf):
 		return scopeOf(Branch{Relation: Below, UID: f.DescendantsOf})
@@ -154,8 +169,8 @@ func (k *Kind[T]) listed(f UIDFilter, allowed []UID, within func(UID) bool) Scop
 		builtIn := k.IsBuiltIn != nil && k.IsBuiltIn(u)
 		return (builtIn || within(u)) &&
 			(f.AncestorsOf == "" || f.AncestorsOf.Below(u)) &&
-			(f.DescendantsOf == "" || u.Below(f.DescendantsOf)) &&
-			(f.ChildrenOf == "" || u.Parent() == f.ChildrenOf) &&
+			(f.DescendantsOf == "" || k.below(u, f.DescendantsOf)) &&
+			(f.ChildrenOf == "" || k.parent(u) == f.ChildrenOf) &&
 			(!f.InRoot || u.IsRoot())
 	})
 	slices.Sort(uids)

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -17,6 +18,11 @@ type Claims struct {
 	Expires       time.Time
 	Values        map[string]any // every claim, as encoding/json decodes it
 
+	// StaticIdentities are the identities whose own keys verified the token
+	// (Platform.StaticKeys). With them it acts as these only; without, never
+	// as an identity that has keys of its own.
+	StaticIdentities []UID
+
 	// ServiceAudience says that the token was made for this service. Without
 	// it only identities with an audience rule of their own may match.
 	ServiceAudience bool
@@ -26,12 +32,14 @@ type Claims struct {
 // what they were granted at the moment it was authenticated.
 type Actor struct {
 	Issuer, Subject, Email string
+	EmailVerified          bool
 	Identities             []UID
 	Expires                time.Time // of its token: what stays open longer must end then
 
 	audience string // one that its token names, where it was not made for this service
 	grants   []grant
-	operator string // an operator's command, from which no capability is asked
+	mapped   []mapped // where grants come from beside the identities
+	operator string   // an operator's command, from which no capability is asked
 }
 
 // A grant is the effect of a role binding, cut to the subtree of the group
@@ -39,6 +47,26 @@ type Actor struct {
 type grant struct {
 	scope UID
 	set   capabilitySet
+}
+
+// mapped is an external group of an identity provider, which the token lists.
+type mapped struct {
+	provider UID
+	group    string
+}
+
+// Key tells callers apart where something is counted for each of them: by the
+// identities that their tokens match, or by issuer and subject where there is
+// none.
+func (a *Actor) Key() string {
+	if len(a.Identities) == 0 {
+		return strconv.Quote(a.Issuer) + strconv.Quote(a.Subject)
+	}
+	key := ""
+	for _, uid := range slices.Sorted(slices.Values(a.Identities)) {
+		key += string(uid) + " "
+	}
+	return key
 }
 
 type actorKey struct{}
@@ -68,34 +96,48 @@ func caller(ctx context.Context) (*Actor, error) {
 
 // Authenticate finds the identities that a verified token matches, and what
 // they hold, with one read. Nothing is cached: a binding revoked is gone from
-// the next request on. A token that matches none gives an actor who may do
-// only what needs no identity.
+// the next request on. A token of an identity provider gets an identity the
+// first time. One that matches none gives an actor who may do only what needs
+// no identity.
 func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
-	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, Expires: c.Expires}
+	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified, Expires: c.Expires}
 	if !c.ServiceAudience && len(c.Audience) > 0 {
 		a.audience = c.Audience[0]
 	}
 	if unstorable(c.Issuer) || unstorable(c.Subject) {
 		return a, nil // no rule names them
 	}
-	candidates, err := p.store.Candidates(ctx, c.Issuer, c.Subject)
+	candidates, entrances, err := p.store.Candidates(ctx, c.bearer())
 	if err != nil {
 		return nil, err
 	}
 	for _, candidate := range candidates {
 		identity := candidate.Identity
-		if !identity.matches(c) {
+		if !identity.matches(c, p.now()) {
 			continue
 		}
-		a.Identities = append(a.Identities, identity.UID)
-		a.grants = append(a.grants, effective(candidate.Grants)...)
+		a.join(identity.UID, candidate.Grants)
 		p.noteSeen(identity)
+	}
+	for i := range entrances {
+		if err := p.enter(ctx, a, c, &entrances[i]); err != nil {
+			return nil, err
+		}
 	}
 	return a, nil
 }
 
-// KnowsIssuer reports whether some identity names this issuer exactly, so that
-// its keys may be fetched.
+// join adds an identity to those that a acts as.
+func (a *Actor) join(identity UID, bound []Grant) {
+	if slices.Contains(a.Identities, identity) {
+		return // by its rule and by a provider
+	}
+	a.Identities = append(a.Identities, identity)
+	a.grants = append(a.grants, effective(bound)...)
+}
+
+// KnowsIssuer reports whether some identity or identity provider names this
+// issuer exactly, so that its keys may be fetched.
 func (p *Platform) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
 	return p.store.KnowsIssuer(ctx, issuer)
 }
@@ -111,7 +153,23 @@ func (a *Actor) refreshed(ctx context.Context, r Reader) (*Actor, error) {
 	}
 	fresh := *a
 	fresh.grants = effective(grants)
+	for provider, groups := range a.mappedGroups() {
+		found, err := r.MappedGrants(ctx, provider, groups...)
+		if err != nil {
+			return nil, err
+		}
+		fresh.grants = append(fresh.grants, effective(found)...)
+	}
 	return &fresh, nil
+}
+
+// mappedGroups lists the external groups of a's token by their provider.
+func (a *Actor) mappedGroups() map[UID][]string {
+	byProvider := map[UID][]string{}
+	for _, m := range a.mapped {
+		byProvider[m.provider] = append(byProvider[m.provider], m.group)
+	}
+	return byProvider
 }
 
 // effective cuts each grant to the group its identity lives under: an

@@ -127,6 +127,9 @@ const (
 
 var reviewStates = []ReviewState{ReviewStatePending, ReviewStateApproved, ReviewStateRequestChanges, ReviewStateRejected}
 
+// Values lists the states.
+func (ReviewState) Values() []string { return textsOf(reviewStates) }
+
 // EventType is the variant of an advisory event.
 type EventType string
 
@@ -146,6 +149,9 @@ var eventTypes = []EventType{
 	EventTypeDetection, EventTypeTruePositiveDetermination, EventTypeFixed, EventTypeFalsePositiveDetermination,
 	EventTypeAnalysisNotPlanned, EventTypeFixNotPlanned, EventTypePendingUpstreamFix, EventTypePatched,
 }
+
+// Values lists the variants.
+func (EventType) Values() []string { return textsOf(eventTypes) }
 
 // Type is the variant that is set; "" where none is.
 func (e *AdvisoryEvent) Type() EventType {

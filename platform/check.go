@@ -15,11 +15,14 @@ const (
 	maxReadmeBytes      = 256 << 10
 )
 
+// DigestPattern is what a digest must match.
+const DigestPattern = "^sha256:[0-9a-f]{64}$"
+
 var (
 	namePattern   = regexp.MustCompile(`^[a-z0-9 ._-]{1,}$`)
 	repoPattern   = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
 	tagPattern    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
-	digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	digestPattern = regexp.MustCompile(DigestPattern)
 )
 
 // name checks the name of a resource against a pattern.
@@ -43,6 +46,18 @@ func (v *violations) line(field, s string) {
 		v.add(field, "must be UTF-8")
 	case utf8.RuneCountInString(s) > maxDescriptionChars:
 		v.add(field, "must be at most %d characters", maxDescriptionChars)
+	}
+}
+
+// label checks a short line of text that must not be empty.
+func (v *violations) label(field, s string) {
+	switch {
+	case s == "":
+		v.add(field, "is required")
+	case len(s) > maxNameBytes:
+		v.add(field, "must be at most %d bytes", maxNameBytes)
+	default:
+		v.line(field, s)
 	}
 }
 
@@ -79,11 +94,15 @@ func oneOf[E ~string](v *violations, field string, value E, values []E) {
 	if value == "" || slices.Contains(values, value) {
 		return
 	}
-	names := make([]string, len(values))
+	v.add(field, "must be one of %s", strings.Join(textsOf(values), ", "))
+}
+
+func textsOf[E ~string](values []E) []string {
+	texts := make([]string, len(values))
 	for i, e := range values {
-		names[i] = string(e)
+		texts[i] = string(e)
 	}
-	v.add(field, "must be one of %s", strings.Join(names, ", "))
+	return texts
 }
 
 // parentOf is the containing group of most kinds.

@@ -66,7 +66,8 @@ func (m *ClaimMatch) check(v *violations) {
 const (
 	maxClaims       = 20
 	maxPatternBytes = 512
-	maxKeysBytes    = 64 << 10
+	maxRuleBytes    = 1024 // two are the key of an index, whose entries are bounded
+	maxKeysBytes    = 16 << 10
 )
 
 func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
@@ -75,8 +76,8 @@ func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
 		v.add(field, "cannot be given together with %sPattern", field[len("claimMatch."):])
 	case exact == "" && pattern == "" && required:
 		v.add(field, "is required, or its pattern")
-	case len(exact) > 2048:
-		v.add(field, "must be at most 2048 bytes")
+	case len(exact) > maxRuleBytes:
+		v.add(field, "must be at most %d bytes", maxRuleBytes)
 	case strings.ContainsFunc(exact, unicode.IsControl):
 		v.add(field, "must not hold control characters")
 	}
@@ -95,7 +96,9 @@ func (v *violations) pattern(field, pattern string) {
 
 func (v *violations) issuer(field, s string) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if len(s) > maxRuleBytes {
+		v.add(field, "must be at most %d bytes", maxRuleBytes)
+	} else if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		v.add(field, "must be an https URL without query and fragment")
 	}
 }
@@ -106,9 +109,7 @@ func (k *StaticKeys) check(v *violations) {
 	} else {
 		v.issuer("staticKeys.issuer", k.Issuer)
 	}
-	if k.Subject == "" {
-		v.add("staticKeys.subject", "is required")
-	}
+	v.label("staticKeys.subject", k.Subject)
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
@@ -122,7 +123,10 @@ func (k *StaticKeys) check(v *violations) {
 }
 
 // matches decides whether the rule of an identity accepts a token.
-func (i *Identity) matches(c Claims) bool {
+func (i *Identity) matches(c Claims, now Time) bool {
+	if len(c.StaticIdentities) > 0 {
+		return slices.Contains(c.StaticIdentities, i.UID) && i.StaticKeys.acceptsStatic(c, now)
+	}
 	m := i.ClaimMatch
 	if m == nil || m.Issuer == "" && m.IssuerPattern == "" || m.Subject == "" && m.SubjectPattern == "" {
 		return false

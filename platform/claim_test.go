@@ -86,11 +86,11 @@ func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
 			m.Claims, m.ClaimPatterns = map[string]string{"team": "blue", "admin": "false"}, map[string]string{"level": `\d`}
 		}), false},
 	} {
-		if got := (&Identity{ClaimMatch: &x.rule}).matches(bearer(nil)); got != x.want {
+		if got := (&Identity{ClaimMatch: &x.rule}).matches(bearer(nil), Time{}); got != x.want {
 			t.Errorf("%s: matches is %t", x.what, got)
 		}
 	}
-	if (&Identity{}).matches(bearer(nil)) || (&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}).matches(bearer(nil)) {
+	if (&Identity{}).matches(bearer(nil), Time{}) || (&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}).matches(bearer(nil), Time{}) {
 		t.Error("an identity without a claim match matches")
 	}
 }
@@ -99,20 +99,20 @@ func TestWithoutAnAudienceRuleATokenMustBeMadeForThisService(t *testing.T) {
 	t.Parallel()
 	elsewhere := bearer(func(c *Claims) { c.Audience, c.ServiceAudience = []string{"other", "third"}, false })
 	plain := ClaimMatch{Issuer: elsewhere.Issuer, Subject: elsewhere.Subject}
-	if (&Identity{ClaimMatch: &plain}).matches(elsewhere) {
+	if (&Identity{ClaimMatch: &plain}).matches(elsewhere, Time{}) {
 		t.Error("a token for another service matches")
 	}
 	named := plain
 	named.Audience = "third"
-	if !(&Identity{ClaimMatch: &named}).matches(elsewhere) {
+	if !(&Identity{ClaimMatch: &named}).matches(elsewhere, Time{}) {
 		t.Error("one of its audiences is named, yet it does not match")
 	}
-	if (&Identity{ClaimMatch: &named}).matches(bearer(nil)) {
+	if (&Identity{ClaimMatch: &named}).matches(bearer(nil), Time{}) {
 		t.Error("a token for this service matches a rule for another one")
 	}
 	pattern := plain
 	pattern.AudiencePattern = "o.*"
-	if nobody := bearer(func(c *Claims) { c.Audience = nil }); (&Identity{ClaimMatch: &pattern}).matches(nobody) {
+	if nobody := bearer(func(c *Claims) { c.Audience = nil }); (&Identity{ClaimMatch: &pattern}).matches(nobody, Time{}) {
 		t.Error("a token for nobody matches")
 	}
 }

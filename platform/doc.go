@@ -6,9 +6,13 @@
 //
 // A file per kind tells one noun whole: its type, rules, filter and
 // operations. group.go, identity.go, role.go and role_binding.go decide who
-// may do what; repo.go, tag.go and image.go are the registry; advisory.go and
-// vulnerability.go come from feeds, advisory_document.go and
-// resolved_vulnerability.go are views of them; subscription.go asks for events.
+// may do what; identity_provider.go, external_group_role_mapping.go and
+// group_invite.go, how more people come in; account_association.go and
+// terms.go are notes on a group; repo.go, tag.go and image.go are the registry;
+// advisory.go and vulnerability.go come from feeds, advisory_document.go and
+// resolved_vulnerability.go are views of them; artifact.go and
+// artifact_version.go are the catalogue of libraries, whose versions sort by
+// version.go; subscription.go asks for events.
 //
 // What kinds share:
 //
@@ -21,7 +25,7 @@
 //	page.go        page sizes and orders; token.go seals page tokens
 //	check.go       what names and texts must be
 //	actor.go       who asks: identities and their grants
-//	claim.go       which tokens act as an identity
+//	claim.go       which tokens act as an identity; sign_in.go lets new people in
 //	access.go      what they may see and do, decided from paths
 //	capability.go  the ledger of rights
 //	event.go       the record of each change; event_feed.go reads it live

@@ -33,3 +33,24 @@ func (*AdvisoryDocument) IsEntity() {}
 
 // IsEntity marks an entity.
 func (*Subscription) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*Artifact) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*ArtifactVersion) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*IdentityProvider) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*AccountAssociation) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*GroupInvite) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*ExternalGroupRoleMapping) IsEntity() {}
+
+// IsEntity marks an entity.
+func (*TermsAcceptance) IsEntity() {}

@@ -248,12 +248,14 @@ func (v violations) err() error {
 
 // inOrder sorts by the position of each violation's field (or of the field it
 // lies in) among fields. The parent comes first, as in the path; unknown ones
-// come last, as found.
+// come last, as found. Of a body that could not be read, fields are not missed.
 func (v violations) inOrder(fields []string) violations {
 	position := func(x Violation) int {
 		top, _, _ := strings.Cut(x.Field, ".")
 		switch i := slices.Index(fields, top); {
 		case top == "parent":
+			return -2
+		case top == "body":
 			return -1
 		case i < 0:
 			return len(fields)
@@ -262,5 +264,8 @@ func (v violations) inOrder(fields []string) violations {
 		}
 	}
 	slices.SortStableFunc(v, func(a, b Violation) int { return position(a) - position(b) })
+	if v.has("body") {
+		v = slices.DeleteFunc(v, func(x Violation) bool { return position(x) >= 0 && position(x) < len(fields) })
+	}
 	return v
 }

@@ -52,14 +52,18 @@ func eventActor(ctx context.Context) EventActor {
 	switch {
 	case a == nil:
 		return EventActor{}
-	case len(a.Identities) == 0:
+	case a.operator != "":
 		return EventActor{Subject: a.Subject}
 	}
 	act := map[string]string{"iss": a.Issuer, "sub": a.Subject}
 	if a.Email != "" {
 		act["email"] = a.Email
 	}
-	return EventActor{Subject: string(a.Identities[0]), Act: act}
+	subject := a.Subject // of a token that is just getting an identity
+	if len(a.Identities) > 0 {
+		subject = string(a.Identities[0])
+	}
+	return EventActor{Subject: subject, Act: act}
 }
 
 // newEventID is a UUID of version 7: it sorts by time.

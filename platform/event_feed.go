@@ -173,5 +173,7 @@ func (a *Actor) mayHear(e *Event) bool {
 var listCapability = map[string]Capability{
 	groupKind.Event: groupKind.List, identityKind.Event: identityKind.List, roleKind.Event: roleKind.List,
 	roleBindingKind.Event: roleBindingKind.List, repoKind.Event: repoKind.List, tagKind.Event: tagKind.List,
-	subscriptionKind.Event: subscriptionKind.List,
+	subscriptionKind.Event: subscriptionKind.List, identityProviderKind.Event: identityProviderKind.List,
+	accountAssociationKind.Event: accountAssociationKind.List, groupInviteKind.Event: groupInviteKind.List,
+	externalGroupRoleMappingKind.Event: externalGroupRoleMappingKind.List, termsKind.Event: termsKind.List,
 }

@@ -31,6 +31,11 @@ const (
 	OrgKindInfra    OrgKind = "ORG_KIND_INFRA"
 )
 
+// Values lists the kinds.
+func (OrgKind) Values() []string {
+	return textsOf([]OrgKind{OrgKindStarter, OrgKindCustomer, OrgKindDev, OrgKindInfra})
+}
+
 // OrgStatus says how far an organisation is.
 type OrgStatus string
 
@@ -40,6 +45,11 @@ const (
 	OrgStatusReady        OrgStatus = "ORG_STATUS_READY"
 	OrgStatusSuspended    OrgStatus = "ORG_STATUS_SUSPENDED"
 )
+
+// Values lists the states.
+func (OrgStatus) Values() []string {
+	return textsOf([]OrgStatus{OrgStatusInitializing, OrgStatusReady, OrgStatusSuspended})
+}
 
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {
@@ -106,17 +116,46 @@ func (s Groups) Update(ctx context.Context, uid UID, in Input[Group]) (*Group, e
 // nothing but its last owner goes together with that owner.
 func (s Groups) Delete(ctx context.Context, uid UID) error {
 	return s.removeIf(ctx, uid, func(tx Tx) error {
-		if !uid.IsRoot() {
-			return nil
+		if err := tx.Lock(ctx, uid.Root()); err != nil {
+			return err
+		}
+		if err := s.removeNotes(ctx, tx, uid); err != nil || !uid.IsRoot() {
+			return err
 		}
 		return s.removeLastOwner(ctx, tx, uid)
 	})
 }
 
-func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
-	if err := tx.Lock(ctx, root); err != nil {
+// removeNotes removes what speaks of a group without being a resource in it:
+// accepted terms, and mappings of providers further up that count here only.
+func (s Groups) removeNotes(ctx context.Context, tx Tx, uid UID) error {
+	accepted, err := tx.Terms().List(ctx, Query[TermsFilter]{Scope: scopeOf(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems})
+	if err != nil {
 		return err
 	}
+	for _, t := range accepted.Items {
+		if _, err := tx.TermsRows().Delete(ctx, t.UID); err != nil {
+			return err
+		}
+	}
+	pointing, err := tx.ExternalGroupRoleMappings().List(ctx, Query[ExternalGroupRoleMappingFilter]{
+		Scope: scopeOf(Branch{Relation: Within, UID: uid.Root()}), Filter: ExternalGroupRoleMappingFilter{Scope: uid},
+		Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems,
+	})
+	if err != nil {
+		return err
+	}
+	var mappings []UID
+	for _, m := range pointing.Items {
+		if !m.IdentityProviderUID.Below(uid) { // its own provider blocks the delete
+			mappings = append(mappings, m.UID)
+		}
+	}
+	_, err = s.p.ExternalGroupRoleMappings.removeAll(ctx, tx, mappings, "deleted")
+	return err
+}
+
+func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
 	bindings, err := tx.RoleBindings().List(ctx, Query[RoleBindingFilter]{Scope: scopeOf(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
 		return err

@@ -19,7 +19,13 @@ type Identity struct {
 	UpdateTime      Time        `json:"updateTime,omitzero"`
 	ClaimMatch      *ClaimMatch `json:"claimMatch,omitempty"`
 	StaticKeys      *StaticKeys `json:"staticKeys,omitempty"`
+
+	Provider   UID        `json:"-"` // which made it, for somebody whom it let in
+	ExternalID ExternalID `json:"-"` // whom it was made for
 }
+
+// An ExternalID is what an issuer tells somebody by.
+type ExternalID struct{ Issuer, ID string }
 
 // RelationshipType says by which rule an identity is found.
 type RelationshipType string
@@ -30,6 +36,11 @@ const (
 	RelationshipTypeStatic     RelationshipType = "RELATIONSHIP_TYPE_STATIC"
 )
 
+var relationshipTypes = []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic}
+
+// Values lists the types.
+func (RelationshipType) Values() []string { return textsOf(relationshipTypes) }
+
 // IdentityFilter restricts a list of identities.
 type IdentityFilter struct {
 	Name             string           `json:",omitempty"` // exactly
@@ -39,7 +50,7 @@ type IdentityFilter struct {
 
 func (f IdentityFilter) check(v *violations) {
 	v.filter("name", f.Name)
-	oneOf(v, "relationship_type", f.RelationshipType, []RelationshipType{RelationshipTypeClaimMatch, RelationshipTypeStatic})
+	oneOf(v, "relationship_type", f.RelationshipType, relationshipTypes)
 }
 
 var identityKind = Kind[Identity]{

@@ -20,7 +20,13 @@ type Imported struct {
 }
 
 // ImportOptions are what the operator decides about an import.
-type ImportOptions struct{ NoEvents bool }
+type ImportOptions struct {
+	NoEvents bool
+
+	// Bare is for a source of bare names and digests: descriptions, readmes
+	// and ends of life that are there stay as they are.
+	Bare bool
+}
 
 // An intake is how records of one kind are imported.
 type intake[T any, K comparable] struct {

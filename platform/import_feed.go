@@ -54,14 +54,7 @@ func outdated(record, there Time) bool { return !record.IsZero() && record.Befor
 
 func (a *Advisory) check(v *violations) {
 	for _, x := range []struct{ field, s string }{{"advisoryId", a.AdvisoryID}, {"artifactName", a.ArtifactName}} {
-		switch {
-		case x.s == "":
-			v.add(x.field, "is required")
-		case len(x.s) > maxNameBytes:
-			v.add(x.field, "must be at most %d bytes", maxNameBytes)
-		default:
-			v.line(x.field, x.s)
-		}
+		v.label(x.field, x.s)
 	}
 	for i := range a.Events {
 		a.Events[i].check(fmt.Sprintf("events[%d]", i), v)

@@ -28,7 +28,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 		},
 		keeps: func(known, r *ImportedRepo) bool {
 			r.UID = known.UID
-			return known.Description == r.Description && known.Readme == r.Readme
+			return o.Bare || known.Description == r.Description && known.Readme == r.Readme
 		},
 		replace: func(ctx context.Context, tx Tx, known, r *ImportedRepo) error {
 			s.kind.Stamp(&r.Repo, known.UID, s.p.now())
@@ -111,7 +111,12 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 			s.kind.Check(&t.Tag, always, v)
 		},
 		known: s.imported,
-		keeps: func(known, t *ImportedTag) bool { return known.Digest == t.Digest && known.Deprecated == t.Deprecated },
+		keeps: func(known, t *ImportedTag) bool {
+			if o.Bare {
+				t.Deprecated = known.Deprecated
+			}
+			return known.Digest == t.Digest && known.Deprecated == t.Deprecated
+		},
 		replace: func(ctx context.Context, tx Tx, known, t *ImportedTag) error {
 			s.kind.Stamp(&t.Tag, known.UID, s.p.now())
 			if err := tx.TagRows().Update(ctx, &t.Tag, "digest", "deprecated"); err != nil {

@@ -268,7 +268,8 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 		_, repos := w.p.Repos.Import(acme.owner, acme.uid, nil, platform.ImportOptions{})
 		_, tags := w.p.Tags.Import(acme.owner, nil, platform.ImportOptions{})
 		_, images := w.p.Images.Import(acme.owner, nil)
-		for what, err := range map[string]error{"advisories": advisories, "vulnerabilities": vulnerabilities, "repos": repos, "tags": tags, "images": images} {
+		_, pruned := w.p.Tags.Prune(acme.owner, w.repo(acme.uid), nil, platform.ImportOptions{})
+		for what, err := range map[string]error{"advisories": advisories, "vulnerabilities": vulnerabilities, "repos": repos, "tags": tags, "images": images, "prune": pruned} {
 			refused(t, what, err, platform.CodePermissionDenied)
 		}
 		_, err := w.p.Repos.Import(t.Context(), acme.uid, nil, platform.ImportOptions{})

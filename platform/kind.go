@@ -15,7 +15,10 @@ type Kind[T any] struct {
 	Event  string // platform.registry.repo: the middle of its event types
 
 	List, Create, Update, Delete Capability
-	Blocked                      string // violation type of a delete that other rows block
+	// HandsOut says that who makes or changes one decides who gets a role:
+	// both need role_bindings.create too.
+	HandsOut bool
+	Blocked  string // violation type of a delete that other rows block
 
 	Fields       []Field
 	Orders       []OrderField[T]
@@ -23,11 +26,18 @@ type Kind[T any] struct {
 
 	Parent string // the kind that it lives in
 
+	// SharesUID says that one has the UID of the group it belongs to, which is
+	// its parent.
+	SharesUID bool
+
 	UID   func(*T) UID
 	Group func(*T) UID // the group that it lies in
 	Stamp func(row *T, uid UID, now Time)
 	// Check adds what is wrong with the changed fields of a row.
 	Check func(row *T, changed func(field string) bool, v *violations)
+	// Shared: rows belong to no organisation. Who holds List anywhere reads
+	// all of them.
+	Shared bool
 	// IsBuiltIn tells rows that belong to no organisation; nil: none do.
 	IsBuiltIn func(UID) bool
 }
@@ -79,7 +89,48 @@ func exists(kind string, uid UID) *Error {
 }
 
 // kindArea is the area of the kinds that others live in or point to.
-var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "Role": "iam", "Repo": "registry", "Tag": "registry"}
+var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "IdentityProvider": "iam", "Role": "iam", "Repo": "registry", "Tag": "registry", "Artifact": "libraries"}
+
+// Creating lists what a creation needs on the parent.
+func (k *Kind[T]) Creating() []Capability { return k.changing(k.Create) }
+
+// Updating lists what an update needs on the resource.
+func (k *Kind[T]) Updating() []Capability { return k.changing(k.Update) }
+
+func (k *Kind[T]) changing(capability Capability) []Capability {
+	if k.HandsOut {
+		return []Capability{capability, CapRoleBindingsCreate}
+	}
+	return []Capability{capability}
+}
+
+// parent is what a resource of the kind lies in.
+func (k *Kind[T]) parent(uid UID) UID {
+	if k.SharesUID {
+		return uid
+	}
+	return uid.Parent()
+}
+
+// below reports whether a resource of the kind lies below scope.
+func (k *Kind[T]) below(uid, scope UID) bool { return k.parent(uid).Within(scope) }
+
+// Lacks names the fields without which row cannot be created and that it does
+// not have.
+func (k *Kind[T]) Lacks(row *T) []string {
+	if k.Check == nil {
+		return nil
+	}
+	var v violations
+	k.Check(row, func(string) bool { return true }, &v)
+	var lacking []string
+	for _, x := range v {
+		if x.Description == "is required" {
+			lacking = append(lacking, x.Field)
+		}
+	}
+	return lacking
+}
 
 func (k *Kind[T]) fieldNames() []string {
 	names := make([]string, len(k.Fields), len(k.Fields)+1)

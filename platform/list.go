@@ -17,14 +17,22 @@ func (r resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T],
 	if err != nil {
 		return Page[T]{}, err
 	}
+	page, err := r.read(ctx, req, q)
+	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
+		err = r.scopeExists(ctx, req.UIDP)
+	}
+	if err != nil {
+		return Page[T]{}, err
+	}
+	return page, nil
+}
+
+// read reads the page of a request that may be read as q says.
+func (r resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
 	var rows Rows[T]
 	if len(q.Scope.branches) > 0 {
+		var err error
 		if rows, err = r.table(r.p.store).List(ctx, q); err != nil {
-			return Page[T]{}, err
-		}
-	}
-	if len(rows.Items) == 0 && rows.Total == 0 {
-		if err := r.scopeExists(ctx, req.UIDP); err != nil {
 			return Page[T]{}, err
 		}
 	}
@@ -115,10 +123,30 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 	return pages, errs
 }
 
+// listWithin reads a page of a scope that is not what the request's own
+// filters would give. Its errors are not marked as the kind's.
+func (r resources[T, F]) listWithin(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
+	q, err := r.checked(ctx, req)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	q.Scope = scope
+	return r.read(ctx, req, q)
+}
+
 // query checks a request and decides what may be read for it.
 func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
-	actor, err := caller(ctx)
+	q, err := r.checked(ctx, req)
 	if err != nil {
+		return q, err
+	}
+	q.Scope, err = r.kind.scope(ActorOf(ctx), req.UIDP)
+	return q, err
+}
+
+// checked checks a request, of a known caller. The query has no scope yet.
+func (r resources[T, F]) checked(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+	if _, err := caller(ctx); err != nil {
 		return Query[F]{}, err
 	}
 	v := violations(slices.Clone(req.Malformed))
@@ -132,13 +160,9 @@ func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F
 	if unopened != "" && !looksSealed(unopened) {
 		v.add("page_token", "%s", errToken)
 	}
-	if err != nil {
-		return q, err
+	if err == nil {
+		err = v.err()
 	}
-	if err := v.err(); err != nil {
-		return q, err
-	}
-	q.Scope, err = r.kind.scope(actor, req.UIDP)
 	return q, err
 }
 

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"atrium/platform"
@@ -19,6 +20,10 @@ type operation struct {
 	within func(ctx context.Context, parent platform.UID) error
 }
 
+// sharedReads show all there is to whoever holds their capability anywhere.
+// Those that are true are about one resource, which can be missing.
+var sharedReads = map[string]bool{"ListArtifacts": false, "GetArtifactCount": false, "ListArtifactVersions": true}
+
 // operations are those of the core, by RPC, on what lies in group.
 func (w *world) operations(group platform.UID) map[string]operation {
 	p := w.p
@@ -31,6 +36,19 @@ func (w *world) operations(group platform.UID) map[string]operation {
 	bound := in(func(g platform.UID) platform.UID { return w.bind(g, member(), w.role(g)) })
 	tag := in(func(g platform.UID) platform.UID { return w.tag(w.repo(g)) })
 	all := map[string]operation{
+		"ListArtifacts": {w.artifact, func(ctx context.Context, _ platform.UID) (bool, error) {
+			_, err := p.Artifacts.List(ctx, platform.ListRequest[platform.ArtifactFilter]{Filter: java})
+			return false, err
+		}, nil},
+		"ListArtifactVersions": {w.artifact, func(ctx context.Context, uid platform.UID) (bool, error) {
+			_, err := p.ArtifactVersions.ListOf(ctx, uid, platform.ListRequest[platform.ArtifactVersionFilter]{})
+			return false, err
+		}, nil},
+		"GetArtifactCount": {w.artifact, func(ctx context.Context, _ platform.UID) (bool, error) {
+			_, err := p.Artifacts.Counts(ctx, java.Ecosystems)
+			return false, err
+		}, nil},
+
 		"Ping": {parent, func(ctx context.Context, _ platform.UID) (bool, error) { p.Ping(ctx); return false, nil }, nil},
 
 		"GetGroup":    {in(w.group), one(p.Groups.Get), nil},
@@ -118,6 +136,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 			return false, err
 		}, nil},
 	}
+	maps.Copy(all, w.iamOperations(group))
 	return all
 }
 
@@ -126,6 +145,17 @@ func (w *world) advisory(group platform.UID) platform.UID {
 	w.Helper()
 	a := &platform.Advisory{AdvisoryID: w.name(), ArtifactName: "stdlib"}
 	_, err := w.p.Advisories.Import(w.operator(), group, []*platform.Advisory{a})
+	must(w, err)
+	return a.UID
+}
+
+var java = platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{platform.EcosystemJava}}
+
+// artifact makes one without versions by an import.
+func (w *world) artifact() platform.UID {
+	w.Helper()
+	a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: w.name()}}
+	_, _, err := w.p.Artifacts.Import(w.operator(), []*platform.ImportedArtifact{a})
 	must(w, err)
 	return a.UID
 }

@@ -41,8 +41,15 @@ type Platform struct {
 	Subscriptions   Subscriptions
 	Events          Events
 
-	AdvisoryDocuments       AdvisoryDocuments
-	ResolvedVulnerabilities ResolvedVulnerabilities
+	AdvisoryDocuments         AdvisoryDocuments
+	ResolvedVulnerabilities   ResolvedVulnerabilities
+	Artifacts                 Artifacts
+	ArtifactVersions          ArtifactVersions
+	IdentityProviders         IdentityProviders
+	AccountAssociations       AccountAssociations
+	GroupInvites              GroupInvites
+	ExternalGroupRoleMappings ExternalGroupRoleMappings
+	Terms                     Terms
 
 	store   Store
 	options Options
@@ -84,9 +91,16 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.Advisories = Advisories{resources[Advisory, AdvisoryFilter]{p, &advisoryKind, Reader.Advisories, Tx.AdvisoryRows}}
 	p.Vulnerabilities = Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind, Reader.Vulnerabilities, Tx.VulnerabilityRows}}
 	p.Subscriptions = newSubscriptions(p)
+	p.IdentityProviders = IdentityProviders{resources[IdentityProvider, IdentityProviderFilter]{p, &identityProviderKind, Reader.IdentityProviders, Tx.IdentityProviderRows}}
+	p.AccountAssociations = AccountAssociations{resources[AccountAssociation, AccountAssociationFilter]{p, &accountAssociationKind, Reader.AccountAssociations, Tx.AccountAssociationRows}}
+	p.GroupInvites = GroupInvites{resources[GroupInvite, GroupInviteFilter]{p, &groupInviteKind, Reader.GroupInvites, Tx.GroupInviteRows}}
+	p.ExternalGroupRoleMappings = ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind, Reader.ExternalGroupRoleMappings, Tx.ExternalGroupRoleMappingRows}}
+	p.Terms = Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind, Reader.Terms, Tx.TermsRows}}
 	p.Events = Events{p}
 	p.AdvisoryDocuments = AdvisoryDocuments{p}
 	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
+	p.Artifacts = Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind, Reader.Artifacts, Tx.ArtifactRows}}
+	p.ArtifactVersions = ArtifactVersions{resources[ArtifactVersion, ArtifactVersionFilter]{p, &artifactVersionKind, Reader.ArtifactVersions, Tx.ArtifactVersionRows}}
 	return p, nil
 }
 

@@ -60,6 +60,9 @@ func (r resources[T, F]) readable(a *Actor, uid UID) error {
 		return invalidUID("uid", uid)
 	}
 	if !r.kind.readableBy(a, uid) {
+		if r.kind.Shared {
+			uid = "" // no grant on it would help
+		}
 		return a.lacks(r.kind.List, uid)
 	}
 	return nil

@@ -54,6 +54,9 @@ const (
 
 var catalogTiers = []CatalogTier{CatalogTierApplication, CatalogTierBase, CatalogTierFIPS, CatalogTierAI, CatalogTierDevtools, CatalogTierCommercial}
 
+// Values lists the parts.
+func (CatalogTier) Values() []string { return textsOf(catalogTiers) }
+
 // RepoFilter restricts a list of repos.
 type RepoFilter struct {
 	Name string `json:",omitempty"` // exactly

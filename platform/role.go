@@ -193,3 +193,24 @@ func handsOut(ctx context.Context, tx Tx, set capabilitySet, uid UID) error {
 	}
 	return actor.dominates(set, uid)
 }
+
+// handsOutRole is handsOut for all that a role grants; field names the role in
+// the request. A role reaches no further than the group that it lives under.
+func handsOutRole(ctx context.Context, tx Tx, field string, role, uid UID) error {
+	var v violations
+	if v.roleOn(field, role, uid); len(v) > 0 {
+		return v.err()
+	}
+	// The lock comes before the read: what it finds must hold until commit.
+	if err := tx.Lock(ctx, uid.Root()); err != nil {
+		return err
+	}
+	found, err := tx.Roles().Get(ctx, Keys{[]UID{role}})
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return missing("Role", role)
+	}
+	return handsOut(ctx, tx, setOf(found[0].Capabilities), uid)
+}

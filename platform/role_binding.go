@@ -223,13 +223,19 @@ func (b *RoleBinding) reach(group UID, prefix string, v *violations) {
 	} else if !group.Within(home) {
 		v.add(prefix+"identityUid", "acts only within the group it lives under, %s", home)
 	}
-	if IsBuiltInRole(b.RoleUID) {
+	v.roleOn(prefix+"roleUid", b.RoleUID, group)
+}
+
+// roleOn checks that a role reaches group: those of an organisation reach no
+// further than the group that they live under.
+func (v *violations) roleOn(field string, role, group UID) {
+	if IsBuiltInRole(role) {
 		return
 	}
-	if home := b.RoleUID.Parent(); home == "" {
-		v.add(prefix+"roleUid", "is not the UID of a role")
+	if home := role.Parent(); home == "" {
+		v.add(field, "is not the UID of a role")
 	} else if !group.Within(home) {
-		v.add(prefix+"roleUid", "can be bound only within the group it lives under, %s", home)
+		v.add(field, "can be bound only within the group it lives under, %s", home)
 	}
 }
 
@@ -247,14 +253,7 @@ func (s RoleBindings) mayBind(ctx context.Context, tx Tx, group UID, b *RoleBind
 	if len(identities) == 0 {
 		return missing("Identity", b.IdentityUID)
 	}
-	roles, err := tx.Roles().Get(ctx, Keys{[]UID{b.RoleUID}})
-	if err != nil {
-		return err
-	}
-	if len(roles) == 0 {
-		return missing("Role", b.RoleUID)
-	}
-	return handsOut(ctx, tx, setOf(roles[0].Capabilities), group)
+	return handsOutRole(ctx, tx, "roleUid", b.RoleUID, group)
 }
 
 // firstTaken names the binding that is there already.
@@ -327,21 +326,6 @@ func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
 		}
 		return s.notLastOwner(ctx, tx, current)
 	})
-}
-
-// locked reads a binding that no one else changes until the transaction ends.
-func (s RoleBindings) locked(ctx context.Context, tx Tx, uid UID) (*RoleBinding, error) {
-	if err := tx.Lock(ctx, uid.Root()); err != nil {
-		return nil, err
-	}
-	found, err := tx.RoleBindings().Get(ctx, Keys{[]UID{uid}})
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, s.kind.notFound(uid)
-	}
-	return found[0], nil
 }
 
 // notLastOwner keeps an organisation from losing the last one who can give

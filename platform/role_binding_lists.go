@@ -24,7 +24,8 @@ func (s RoleBindings) Effective(ctx context.Context, group UID, capability Capab
 			inherited.branches = append(inherited.branches, Branch{Relation: Children, UID: g})
 		}
 	}
-	return s.listWithin(ctx, inherited, req)
+	page, err := s.listWithin(ctx, inherited, req)
+	return page, s.kind.in(err)
 }
 
 // ListOwn reads a page of what is bound to the identities that the caller acts
@@ -41,22 +42,8 @@ func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[RoleBindingFi
 	for _, identity := range actor.Identities {
 		own.branches = append(own.branches, Branch{Relation: OfIdentity, UID: identity})
 	}
-	return s.listWithin(ctx, own, req)
-}
-
-// listWithin reads a page of a scope that is the kind's own.
-func (s RoleBindings) listWithin(ctx context.Context, scope Scope, req ListRequest[RoleBindingFilter]) (Page[RoleBinding], error) {
-	v := violations(slices.Clone(req.Malformed))
-	req.Filter.check(&v)
-	q, err := s.paging(ctx, req, &v)
-	if err == nil {
-		err = v.err()
-	}
-	if q.Scope = scope; err != nil || len(scope.branches) == 0 {
-		return s.page(req, q, Rows[RoleBinding]{}), s.kind.in(err)
-	}
-	rows, err := s.table(s.p.store).List(ctx, q)
-	return s.page(req, q, rows), s.kind.in(err)
+	page, err := s.listWithin(ctx, own, req)
+	return page, s.kind.in(err)
 }
 
 // ListOfIdentities reads the same page of the bindings of each identity, with

@@ -18,12 +18,18 @@ type Store interface {
 	// concurrent one is run again, so it must have no effect but on tx.
 	Write(ctx context.Context, unit func(tx Tx) error) error
 
-	// Candidates finds identities whose rule may match a token of issuer and
-	// subject, by one indexed statement: exact rules that are equal, and
-	// every rule with a pattern in their place. The caller decides.
-	Candidates(ctx context.Context, issuer, subject string) ([]Candidate, error)
+	// Candidates finds identities whose rule may match the token of a bearer,
+	// by one indexed statement: exact rules that are equal, and every rule
+	// with a pattern in their place. The same statement finds the identity
+	// providers of its issuer. The caller decides.
+	Candidates(ctx context.Context, b Bearer) ([]Candidate, []Entrance, error)
 
-	// KnowsIssuer reports whether some identity names issuer exactly.
+	// StaticIdentities finds identities with keys of their own that name
+	// exactly this issuer and subject.
+	StaticIdentities(ctx context.Context, issuer, subject string) ([]*Identity, error)
+
+	// KnowsIssuer reports whether some identity or identity provider names
+	// issuer exactly.
 	KnowsIssuer(ctx context.Context, issuer string) (bool, error)
 
 	// LookupIdentity finds the oldest identity with exactly this issuer and
@@ -72,12 +78,28 @@ type Reader interface {
 	Advisories() Table[Advisory, AdvisoryFilter]
 	Vulnerabilities() Table[Vulnerability, VulnerabilityFilter]
 	Subscriptions() Table[Subscription, SubscriptionFilter]
+	Artifacts() Table[Artifact, ArtifactFilter]
+	ArtifactVersions() Table[ArtifactVersion, ArtifactVersionFilter]
+	IdentityProviders() Table[IdentityProvider, IdentityProviderFilter]
+	AccountAssociations() Table[AccountAssociation, AccountAssociationFilter]
+	GroupInvites() Table[GroupInvite, GroupInviteFilter]
+	ExternalGroupRoleMappings() Table[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]
+	Terms() Table[TermsAcceptance, TermsFilter]
 
 	// Exists reports whether any kind has a resource uid.
 	Exists(ctx context.Context, uid UID) (bool, error)
 
 	// Grants reads the roles bound to identities.
 	Grants(ctx context.Context, identities []UID) ([]Grant, error)
+
+	// MappedGrants reads the roles that an identity provider maps external
+	// groups to: these groups, or all where none are given. The Identity of
+	// each is the provider.
+	MappedGrants(ctx context.Context, provider UID, externalGroups ...string) ([]Grant, error)
+
+	// TermsOf reads acceptances by group and document; missing ones are left
+	// out.
+	TermsOf(ctx context.Context, keys TermsKeys) ([]*TermsAcceptance, error)
 
 	// Images reads the images of (repo, digest) pairs; missing ones are left
 	// out.
@@ -119,6 +141,13 @@ type Tx interface {
 	AdvisoryRows() Rower[Advisory]
 	VulnerabilityRows() Rower[Vulnerability]
 	SubscriptionRows() Rower[Subscription]
+	ArtifactRows() Rower[Artifact]
+	ArtifactVersionRows() Rower[ArtifactVersion]
+	IdentityProviderRows() Rower[IdentityProvider]
+	AccountAssociationRows() Rower[AccountAssociation]
+	GroupInviteRows() Rower[GroupInvite]
+	ExternalGroupRoleMappingRows() Rower[ExternalGroupRoleMapping]
+	TermsRows() Rower[TermsAcceptance]
 
 	// SetReadme changes the readme of a repo that is there.
 	SetReadme(ctx context.Context, repo UID, content string) error
@@ -194,7 +223,7 @@ type Branch struct {
 	Relation Relation
 	UID      UID    // what Relation speaks of
 	UIDs     []UID  // for Listed
-	Name     string // for OfArtifact
+	Name     string // for OfArtifact and OfEcosystem
 	Inside   UID    // if set: only rows within this UID
 }
 
@@ -203,22 +232,17 @@ type Relation uint8
 
 // The relations.
 const (
-	Everything Relation = iota // every row; of kinds outside the tree only
-	Within                     // the UID itself and all below
-	Below                      // all strictly below
-	Children                   // the parent is
-	Listed                     // one of UIDs
-	BuiltIn                    // rows that belong to no organisation
-	OfIdentity                 // role bindings: the identity is
-	OfRole                     // role bindings: the role is
-	OfArtifact                 // advisories: the artifact is Name
+	Everything  Relation = iota // every row; of kinds outside the tree only
+	Within                      // the UID itself and all below
+	Below                       // all strictly below
+	Children                    // the parent is
+	Listed                      // one of UIDs
+	BuiltIn                     // rows that belong to no organisation
+	OfIdentity                  // role bindings: the identity is
+	OfRole                      // role bindings: the role is
+	OfArtifact                  // advisories: the artifact is Name
+	OfEcosystem                 // artifacts: the ecosystem is Name
 )
-
-// A Candidate is an identity that may match a token, and what it holds.
-type Candidate struct {
-	Identity *Identity
-	Grants   []Grant
-}
 
 // A Grant is a role bound to an identity on a group, whose effect reaches the
 // group and everything below.

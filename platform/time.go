@@ -1,7 +1,9 @@
 package platform
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -48,5 +50,59 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*t = parsed
+	return nil
+}
+
+// A Duration is a length of time, in seconds on every wire: "3600s".
+type Duration time.Duration
+
+// String is the wire form.
+func (d Duration) String() string {
+	return strconv.FormatFloat(time.Duration(d).Seconds(), 'f', -1, 64) + "s"
+}
+
+// MarshalJSON writes the wire form.
+func (d Duration) MarshalJSON() ([]byte, error) { return []byte(`"` + d.String() + `"`), nil }
+
+// UnmarshalJSON reads the wire form; null is the zero Duration.
+func (d *Duration) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*d = 0
+		return nil
+	}
+	parsed, err := ParseDuration(strings.Trim(string(b), `"`))
+	*d = parsed
+	return err
+}
+
+// ParseDuration reads seconds with at most nine decimals, such as 3600s.
+func ParseDuration(s string) (Duration, error) {
+	digits, found := strings.CutSuffix(s, "s")
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
+	parsed, err := time.ParseDuration(s)
+	if !found || err != nil || strings.Trim(whole+fraction, "0123456789") != "" || len(fraction) > 9 {
+		return 0, errors.New("must be a number of seconds such as 3600s")
+	}
+	return Duration(parsed), nil
+}
+
+// An Int64 is a whole number that JSON holds as text, as numbers of JSON have
+// 53 bits only for many readers.
+type Int64 int64
+
+// MarshalJSON writes decimal text.
+func (n Int64) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, `"%d"`, int64(n)), nil }
+
+// UnmarshalJSON reads text or a number; null is 0.
+func (n *Int64) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = 0
+		return nil
+	}
+	parsed, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
+	if err != nil {
+		return errors.New("must be a whole number of 64 bits")
+	}
+	*n = Int64(parsed)
 	return nil
 }

@@ -10,18 +10,23 @@ import (
 // accept authorises a creation under parent and gives the new row.
 func (r resources[T, F]) accept(ctx context.Context, parent UID, in Input[T]) (*T, error) {
 	var v violations
-	actor, err := caller(ctx)
-	if err != nil {
+	if _, err := caller(ctx); err != nil {
 		return nil, err
 	}
-	if v.uid("parent", parent); len(v) == 0 && !actor.Can(r.kind.Create, parent) {
-		return nil, actor.lacks(r.kind.Create, parent)
+	if v.uid("parent", parent); len(v) == 0 {
+		if _, err := need(ctx, parent, r.kind.Creating()...); err != nil {
+			return nil, err
+		}
 	}
 	row := r.decode(in, &v)
 	if err := v.inOrder(r.kind.fieldNames()).err(); err != nil {
 		return nil, err
 	}
-	r.kind.Stamp(row, parent.newChild(), r.p.now())
+	uid := parent
+	if !r.kind.SharesUID {
+		uid = parent.newChild()
+	}
+	r.kind.Stamp(row, uid, r.p.now())
 	return row, nil
 }
 
@@ -85,6 +90,22 @@ func (r resources[T, F]) updateIf(ctx context.Context, uid UID, in Input[T], sam
 	return r.write(ctx, uid, change, fields, same, check)
 }
 
+// locked reads a resource, so that nobody changes who may do what in its
+// organisation until the transaction ends.
+func (r resources[T, F]) locked(ctx context.Context, tx Tx, uid UID) (*T, error) {
+	if err := tx.Lock(ctx, uid.Root()); err != nil {
+		return nil, err
+	}
+	found, err := r.table(tx).Get(ctx, Keys{[]UID{uid}})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, r.kind.notFound(uid)
+	}
+	return found[0], nil
+}
+
 // unchanged is the answer to an update that changes nothing.
 func (r resources[T, F]) unchanged(ctx context.Context, uid UID) (*T, error) {
 	rows, err := r.table(r.p.store).Get(ctx, Keys{[]UID{uid}})
@@ -117,7 +138,7 @@ func (r resources[T, F]) write(ctx context.Context, uid UID, change *T, fields [
 	case errors.Is(err, ErrNotFound):
 		err = r.kind.notFound(uid)
 	case errors.Is(err, ErrDuplicate):
-		err = r.alreadyExists(ctx, uid.Parent(), same(change))
+		err = r.alreadyExists(ctx, r.kind.parent(uid), same(change))
 	}
 	if err != nil {
 		return nil, r.kind.in(err)
@@ -128,12 +149,13 @@ func (r resources[T, F]) write(ctx context.Context, uid UID, change *T, fields [
 // change authorises an update and decodes it.
 func (r resources[T, F]) change(ctx context.Context, uid UID, in Input[T]) (*T, []string, error) {
 	var v violations
-	actor, err := caller(ctx)
-	if err != nil {
+	if _, err := caller(ctx); err != nil {
 		return nil, nil, err
 	}
-	if v.uid("uid", uid); len(v) == 0 && !actor.Can(r.kind.Update, uid) {
-		return nil, nil, actor.lacks(r.kind.Update, uid)
+	if v.uid("uid", uid); len(v) == 0 {
+		if _, err := need(ctx, uid, r.kind.Updating()...); err != nil {
+			return nil, nil, err
+		}
 	}
 	row, fields := in.forUpdate(r.kind.Fields, &v)
 	r.kind.Check(&row, func(field string) bool { return slices.Contains(fields, field) && !v.has(field) }, &v)

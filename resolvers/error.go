@@ -138,5 +138,5 @@ var alike = []string{
 	"order_by", "orderBy",
 	"uidp.ancestors_of", "ancestorsOf", "uidp.descendants_of", "descendantsOf", "uidp.children_of", "childrenOf", "uidp.ids", "uids",
 	"relationship_type", "relationshipType",
-	"sync_config", "syncConfig",
+	"sync_config", "syncConfig", "cuda_version", "cudaVersion",
 }

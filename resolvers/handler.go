@@ -27,6 +27,9 @@ type Options struct {
 	// header prove. It checks the token in a websocket's first message; nil:
 	// the request for a websocket must prove its caller itself.
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
+	// Admit counts an operation that comes over a websocket, which whoever
+	// counts requests sees the start of only. Leave ends it; nil: any may come.
+	Admit func(ctx context.Context) (leave func(), err error)
 	// Origins are those beside the endpoint's own that may open websockets:
 	// host or scheme://host, with the wildcards of path.Match.
 	Origins []string

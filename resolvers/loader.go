@@ -28,6 +28,9 @@ type reads struct {
 	subscriptions   *loader[platform.UID, platform.Subscription]
 	vulnerabilities *loader[string, platform.Vulnerability]
 	documents       *loader[string, platform.AdvisoryDocument]
+
+	artifacts        *loader[platform.UID, platform.Artifact]
+	artifactVersions *loader[platform.UID, platform.ArtifactVersion]
 }
 
 type readsKey struct{}
@@ -46,6 +49,9 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 		subscriptions:   newLoader(p.Subscriptions.GetMany),
 		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
 		documents:       newLoader(p.AdvisoryDocuments.GetMany),
+
+		artifacts:        newLoader(p.Artifacts.GetMany),
+		artifactVersions: newLoader(p.ArtifactVersions.GetMany),
 	})
 }
 

@@ -75,6 +75,8 @@ func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntim
 		"EventSubscription":     nodesBy(r.subscriptions),
 		"VulnerabilityMetadata": nodesBy(r.vulnerabilities),
 		"AdvisoryDocument":      nodesBy(r.documents),
+		"Artifact":              nodesBy(r.artifacts),
+		"ArtifactVersion":       nodesBy(r.artifactVersions),
 	}
 }
 

@@ -38,6 +38,9 @@ var everyQuery = []struct {
 	{"advisoryDocuments", `{ advisoryDocuments(id: "r01", cves: ["CVE-01"]) { documentId advisories { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } }`, "advisoryDocuments.0.advisories.*.advisoryId", "GO-01"},
 	{"resolvedVulnerabilities", `query($repo: String!, $since: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: [{repo: "r00", tags: ["t00", "t02"]}, {repo: $repo, tags: ["t01"]}], startTime: $since, endTime: $until) {
 		date imageRef { repo tags } resolvedVulns { advisoryId aliases cvssSeverities { type score } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
+	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
+	{"artifacts", `{ artifacts(where: {ecosystems: [PYTHON], query: "P0"}) { nodes { name ecosystem } } }`, "artifacts.nodes.*.name", "p00 p01"},
+	{"artifactCounts", `{ artifactCounts(ecosystems: [JAVA]) { ecosystem totalCount } }`, "artifactCounts.0.totalCount", 2},
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }

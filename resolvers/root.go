@@ -29,6 +29,8 @@ type (
 	advisories   root
 	sinks        root // EventSubscription
 	viewers      root
+	artifacts    root
+	releases     root // ArtifactVersion
 )
 
 func (r root) Query() graph.QueryResolver                         { return queries(r) }
@@ -44,6 +46,8 @@ func (r root) Tag() graph.TagResolver                             { return tags(
 func (r root) Image() graph.ImageResolver                         { return images(r) }
 func (r root) Advisory() graph.AdvisoryResolver                   { return advisories(r) }
 func (r root) EventSubscription() graph.EventSubscriptionResolver { return sinks(r) }
+func (r root) Artifact() graph.ArtifactResolver                   { return artifacts(r) }
+func (r root) ArtifactVersion() graph.ArtifactVersionResolver     { return releases(r) }
 func (r root) Viewer() graph.ViewerResolver                       { return viewers(r) }
 
 func (q queries) Ping(ctx context.Context) (string, error) { return q.p.Ping(ctx), nil }

@@ -93,11 +93,34 @@ func (w *world) feed(group platform.UID, n int) {
 	must(w.p.Vulnerabilities.Import(ctx, known))(w.t)
 }
 
+// libraries makes as many artifacts of each ecosystem as n, j00, j01 ... and
+// p00, p01 ..., each with versions 1.1 up to 1.12. It gives the first one and
+// one of its versions.
+func (w *world) libraries(n int) (artifact, version platform.UID) {
+	w.t.Helper()
+	ctx := platform.WithActor(w.t.Context(), platform.Operator("test"))
+	var made []*platform.ImportedArtifact
+	for i := range 2 * n {
+		a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: fmt.Sprintf("j%02d", i/2)}}
+		if i%2 == 1 {
+			a.Ecosystem, a.Name = platform.EcosystemPython, fmt.Sprintf("p%02d", i/2)
+		}
+		for v := range 12 {
+			a.Versions = append(a.Versions, &platform.ArtifactVersion{Version: fmt.Sprintf("1.%d", v+1), SizeBytes: int64(v)})
+		}
+		made = append(made, a)
+	}
+	if _, _, err := w.p.Artifacts.Import(ctx, made); err != nil {
+		w.t.Fatal(err)
+	}
+	return made[0].UID, made[0].Versions[0].UID
+}
+
 // furnish makes one or more of every kind, and gives variables that name some:
 // org (acme), team below it with repos r00 to r02 of three tags each, repo
 // (r01), tag (its first), ann who may list repos in team, owner and binding of
-// acme's owner, advisory, sink, id, the global id of acme, and since and until,
-// between which all this was made.
+// acme's owner, advisory, sink, artifact, version, id, the global id of acme, and
+// since and until, between which all this was made.
 func (w *world) furnish() []any {
 	w.t.Helper()
 	team := w.group(w.org, "team")
@@ -105,10 +128,12 @@ func (w *world) furnish() []any {
 	w.feed(w.org, 3)
 	ann := w.member(team, "ann", w.role(w.org, "lister", platform.CapRepoList))
 	made := w.ask(`mutation($org: ID!) { createSubscription(input: {parent: $org, sink: "https://hooks.example.com/a"}) { subscription { uid } } }`, "org", w.org)
+	artifact, version := w.libraries(2)
 	found := w.ask(`query($org: ID!) { group(uid: $org) { id } repos(where: {name: "r01"}) { nodes { uid tags { nodes { uid } } } } advisories { nodes { uid } } }`, "org", w.org)
 	return []any{
 		"org", w.org, "team", team, "owner", w.owner, "binding", w.binding, "ann", ann,
 		"repo", found.text("repos.nodes.0.uid"), "tag", found.text("repos.nodes.0.tags.nodes.0.uid"),
+		"artifact", artifact, "version", version,
 		"advisory", found.text("advisories.nodes.0.uid"), "sink", made.text("createSubscription.subscription.uid"), "id", found.text("group.id"),
 		"since", platform.At(time.Now().Add(-time.Hour)).String(), "until", platform.At(time.Now().Add(time.Hour)).String(),
 	}

@@ -18,6 +18,7 @@ func countStatements(t *testing.T, url string) {
 	w.group(w.org, "other team")
 	w.registry(team, 50, 12)
 	w.feed(w.org, 20)
+	w.libraries(30)
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		w.member(team, name, w.role(team, "role of "+name, "repo.list"))
 	}
@@ -63,6 +64,10 @@ func countStatements(t *testing.T, url string) {
 		{"a report of many images", `query($since: DateTime!, $until: DateTime!) {
 			resolvedVulnerabilities(images: [{repo: "r01", tags: ["t00", "t01", "t02", "t03"]}, {repo: "r02", tags: ["t00", "t01"]}, {repo: "r03", tags: ["t11"]}], startTime: $since, endTime: $until) {
 				date imageRef { repo } resolvedVulns { advisoryId cvssSeverities { score } } } }`, 5},
+		{"artifacts with their total", `{ artifacts(where: {ecosystems: [JAVA, PYTHON]}) { totalCount nodes { name latestVersion versionCount } } }`, 2},
+		{"versions of artifacts", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { nodes { version } } } } }`, 2},
+		{"versions of artifacts with totals", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { totalCount nodes { version artifact { name } } } } } }`, 4},
+		{"counts of artifacts", `{ artifactCounts(ecosystems: [PYTHON, JAVA]) { ecosystem totalCount } }`, 1},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 3},
 	} {
 		got := w.ask(c.query, "org", w.org, "since", platform.At(time.Now().Add(-time.Hour)), "until", platform.At(time.Now().Add(time.Hour)))

@@ -13,6 +13,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"atrium/platform"
 )
 
 // An endpoint is GraphQL over HTTP: POST, GET for queries, server-sent events
@@ -23,10 +25,11 @@ type endpoint struct {
 	present  graphql.ErrorPresenterFunc // also of what is refused before the executor is asked
 	Transport
 	authorize func(ctx context.Context, authorization []string) (context.Context, error)
+	admission func(ctx context.Context) (leave func(), err error)
 	origins   []string
 	closing   <-chan struct{}
 
-	sockets tally // open ones, by caller
+	sockets tally // open ones, streams among them, by caller
 }
 
 // Transport bounds what the transports do; 0 turns a bound off.
@@ -37,7 +40,7 @@ type Transport struct {
 	KeepAlive  time.Duration // between signs of life on a stream
 	WriteWait  time.Duration // for the reader of a stream to take one event; who takes longer is dropped
 	Operations int           // at once on a websocket
-	Sockets    int           // at once of a caller
+	Sockets    int           // at once of a caller, subscriptions over server-sent events among them
 }
 
 // DefaultTransport suits browsers and proxies.
@@ -51,7 +54,7 @@ func DefaultTransport() Transport {
 func newEndpoint(x graphql.GraphExecutor, o Options) *endpoint {
 	e := &endpoint{
 		executor: x, present: o.present, Transport: DefaultTransport(),
-		authorize: o.Authorize, origins: o.Origins, closing: o.Closing,
+		authorize: o.Authorize, admission: o.Admit, origins: o.Origins, closing: o.Closing,
 	}
 	if o.Transport != nil {
 		e.Transport = *o.Transport
@@ -107,7 +110,16 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accept
 		e.refuse(w, r, accepts.json(), &refusal{http.StatusMethodNotAllowed, unimplemented("a mutation is sent by POST")})
 	case kind == ast.Subscription && !accepts.events:
 		e.refuse(w, r, accepts.json(), &refusal{http.StatusNotAcceptable, badRequest("Accept", "must allow "+mediaEvents+" for a subscription")})
-	case kind == ast.Subscription || accepts.best == mediaEvents:
+	case kind == ast.Subscription:
+		leave, ok := e.sockets.enter(platform.ActorOf(ctx), e.Sockets)
+		if !ok {
+			e.refuse(w, r, accepts.json(), tooManyStreams)
+			return
+		}
+		defer leave()
+		ctx, end := e.lifetime(ctx)
+		e.stream(ctx, end, w, e.run(ctx, operation))
+	case accepts.best == mediaEvents:
 		ctx, end := e.lifetime(ctx)
 		e.stream(ctx, end, w, e.run(ctx, operation))
 	default:

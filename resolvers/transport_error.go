@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -31,6 +32,12 @@ func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, 
 		status = statusOf(response, mediaResponse)
 	}
 	write(w, status, media, response)
+}
+
+// tooManyStreams is for one more than a caller may hold open.
+var tooManyStreams = &platform.Error{
+	Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
+	Message: "Resource exhausted: the caller has too many streams open", RetryAfter: time.Second,
 }
 
 func badRequest(field, description string) error {
@@ -78,6 +85,8 @@ func statusOf(response *graphql.Response, media string) int {
 		status = http.StatusUnauthorized
 	case platform.CodePermissionDenied:
 		status = http.StatusForbidden
+	case platform.CodeResourceExhausted:
+		status = http.StatusTooManyRequests
 	case platform.CodeInternal:
 		status = http.StatusInternalServerError
 	case platform.CodeUnavailable:

@@ -83,10 +83,11 @@ func (e *ending) reason() error {
 // distinct connections. They end when ctx does, which a client that takes
 // nothing any more ends too.
 func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter, responses iter.Seq[*graphql.Response]) {
+	out := &eventWriter{w: w, control: http.NewResponseController(w), wait: e.WriteWait}
+	defer out.hurry() // what net/http writes in the end
 	var alive sync.WaitGroup
 	defer alive.Wait()
 	defer end()
-	out := &eventWriter{w: w, control: http.NewResponseController(w), wait: e.WriteWait}
 	w.Header().Set("Content-Type", mediaEvents+"; charset=utf-8")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
 	w.WriteHeader(http.StatusOK)
@@ -124,17 +125,26 @@ func (out *eventWriter) event(name string, data []byte) error {
 func (out *eventWriter) write(parts ...string) error {
 	out.lock.Lock()
 	defer out.lock.Unlock()
-	var deadline time.Time
-	if out.wait > 0 {
-		deadline = time.Now().Add(out.wait)
-	}
-	_ = out.control.SetWriteDeadline(deadline) // where there is none, as in tests, writes do not block
+	out.hurry()
+	// Not left running: HTTP/2 ends a stream whose time is up even while there
+	// is nothing to write.
+	defer func() { _ = out.control.SetWriteDeadline(time.Time{}) }()
 	for _, part := range parts {
 		if _, err := io.WriteString(out.w, part); err != nil {
 			return err
 		}
 	}
 	return out.control.Flush()
+}
+
+// hurry sets the time for what is written next. It fails where there is none to
+// set, as in tests, where writes do not block.
+func (out *eventWriter) hurry() {
+	var deadline time.Time
+	if out.wait > 0 {
+		deadline = time.Now().Add(out.wait)
+	}
+	_ = out.control.SetWriteDeadline(deadline)
 }
 
 // comment is what readers of events pass over.

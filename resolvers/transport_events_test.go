@@ -23,6 +23,53 @@ func serveStage(t *testing.T, o Options) string {
 	return s.URL
 }
 
+// HTTP/2 ends a stream when the time for a write is up, written or not.
+func TestASilentStreamStaysOpenOverHTTP2(t *testing.T) {
+	t.Parallel()
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	s := httptest.NewUnstartedServer(stageHandler(Options{Transport: &Transport{WriteWait: 50 * time.Millisecond}}))
+	s.Config.Protocols, s.Config.WriteTimeout = protocols, 100*time.Millisecond
+	s.Start()
+	t.Cleanup(s.Close)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"?query="+url.QueryEscape("subscription{countdown(n: 1, delayMs: 300)}"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	answer, err := (&http.Client{Transport: &http.Transport{Protocols: protocols}}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if got := whole(t, answer); answer.ProtoMajor != 2 || !strings.Contains(got, "event: complete") {
+		t.Errorf("over %s: %s", answer.Proto, got)
+	}
+}
+
+func TestStreamsOfACallerAreBounded(t *testing.T) {
+	t.Parallel()
+	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
+	server := serveStage(t, Options{Transport: &Transport{Sockets: 2}})
+	listen(t, server, silent, "ann")
+	met(t, server, "ann")
+	listen(t, server, silent, "bob")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server+"?query="+url.QueryEscape(silent), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer ann")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(body), `"RESOURCE_EXHAUSTED"`) {
+		t.Errorf("the third: %d %s", answer.StatusCode, body)
+	}
+}
+
 // listen opens a stream of events.
 func listen(t *testing.T, target, query, token string) *http.Response {
 	t.Helper()

@@ -2,10 +2,10 @@ package resolvers
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"atrium/platform"
@@ -52,10 +52,19 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 // execute sends the responses of an operation, until they end or the client
 // says that it wants no more.
 func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.RawParams) {
+	leave, err := s.admitted(ctx)
+	if err != nil {
+		s.fail(ctx, op, gqlerror.List{s.present(ctx, err)})
+		return
+	}
+	defer leave()
 	ctx, prepared, refused := s.prepare(ctx, raw)
 	if refused != nil {
 		s.fail(ctx, op, refused.Errors)
 		return
+	}
+	if prepared.Operation.Operation == ast.Subscription {
+		leave() // a limit of its own bounds them
 	}
 	for response := range s.run(ctx, prepared) {
 		if !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
@@ -65,6 +74,15 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	if s.release(op) && ctx.Err() == nil {
 		s.send(ctx, message{ID: op.id, Type: "complete"})
 	}
+}
+
+// admitted asks whoever counts requests for this one.
+func (s *socket) admitted(ctx context.Context) (leave func(), err error) {
+	if s.admission == nil {
+		return func() {}, nil
+	}
+	leave, err = s.admission(ctx)
+	return leave, err
 }
 
 // fail ends an operation that was not executed.
@@ -119,7 +137,7 @@ func (s *socket) left(op *socketOperation) {
 	s.count--
 }
 
-// A tally counts the open websockets of each caller.
+// A tally counts what each caller holds open.
 type tally struct {
 	lock sync.Mutex
 	open map[string]int
@@ -127,8 +145,10 @@ type tally struct {
 
 // enter counts one more, unless there are limit of them.
 func (t *tally) enter(a *platform.Actor, limit int) (leave func(), ok bool) {
-	key, _ := json.Marshal([]string{a.Issuer, a.Subject}) // strings cannot fail
-	caller := string(key)
+	caller := "" // nobody: what they ask for ends at once
+	if a != nil {
+		caller = a.Key()
+	}
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if limit > 0 && t.open[caller] >= limit {

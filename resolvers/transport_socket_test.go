@@ -1,15 +1,20 @@
 package resolvers
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"atrium/platform"
 )
 
 // A peer is a client of a websocket.
@@ -244,6 +249,35 @@ func TestOperationsOfAWebsocketAreBounded(t *testing.T) {
 	p.subscribe("50", "{__typename}")
 	if got := p.listen(); !strings.Contains(got, `"type":"next"`) {
 		t.Errorf("afterwards: got %s", got)
+	}
+}
+
+func TestOperationsOfAWebsocketAreCountedByWhoeverCounts(t *testing.T) {
+	t.Parallel()
+	var open, came atomic.Int32
+	admit := func(ctx context.Context) (func(), error) {
+		if platform.ActorOf(ctx) == nil || came.Add(1) > 2 {
+			return nil, &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "enough"}
+		}
+		open.Add(1)
+		return sync.OnceFunc(func() { open.Add(-1) }), nil
+	}
+	p := met(t, serveStage(t, Options{Admit: admit}), "ann")
+	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
+	p.subscribe("query", "{ping}")
+	for range 2 { // next and complete
+		p.listen()
+	}
+	p.subscribe("too many", "{ping}")
+	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, `"type":"error"`) {
+		t.Errorf("the third gives %s", got)
+	}
+	p.subscribe("too many", "{ping}") // its id is free again
+	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) {
+		t.Errorf("again: %s", got)
+	}
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d are under way", n)
 	}
 }
 

@@ -1,11 +1,8 @@
 package rest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"unicode/utf8"
 
 	"atrium/platform"
@@ -72,56 +69,10 @@ func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBindi
 	return parent, inputs, d.malformed
 }
 
-// A decoding collects what is malformed in a body.
-type decoding struct{ malformed []platform.Violation }
-
-func (d *decoding) add(field, description string) {
-	d.malformed = append(d.malformed, platform.Violation{Field: field, Description: description})
-}
-
-// object reads the members of a JSON object, each in either spelling. prefix
-// is its place in the body, "" for all of it. No object has no members.
-func (d *decoding) object(prefix string, raw []byte, known ...string) map[string]json.RawMessage {
-	var given map[string]json.RawMessage
-	if len(bytes.TrimSpace(raw)) > 0 && json.Unmarshal(raw, &given) != nil {
-		place := "body"
-		if prefix != "" {
-			place = prefix[:len(prefix)-1]
-		}
-		d.add(place, "must be a JSON object")
-		return nil
-	}
-	members := map[string]json.RawMessage{}
-	for _, name := range known {
-		for _, spelling := range (parameter{name: name}).spellings() {
-			if value, ok := given[spelling]; ok {
-				if members[name] != nil {
-					d.add(prefix+name, "is given twice")
-				}
-				members[name] = value
-				delete(given, spelling)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		d.add(prefix+shown(name), "is not a field of this request")
-	}
-	return members
-}
-
-func (d *decoding) uid(field string, raw json.RawMessage) platform.UID {
-	var uid platform.UID
-	if raw != nil && json.Unmarshal(raw, &uid) != nil {
-		d.add(field, "must be a string")
-	}
-	return uid
-}
-
 // withRole gives a role binding the role of the batch, unless it has its own.
 func (d *decoding) withRole(field string, raw json.RawMessage, role platform.UID) []byte {
-	binding := map[string]json.RawMessage{}
-	if raw != nil && json.Unmarshal(raw, &binding) != nil {
-		d.add(field, "must be a JSON object")
+	binding, ok := d.all(field+".", raw)
+	if !ok {
 		return nil
 	}
 	if binding == nil { // null

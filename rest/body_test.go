@@ -85,6 +85,8 @@ func TestWhatABatchCannotMeanIsReportedAtOnce(t *testing.T) {
 		"\"\xff\"": "body",
 		`{"parent":1,"role_uid":true,"requests":{},"x":1,"y":2}`:                           "x y parent roleUid requests",
 		`{"roleUid":"a","role_uid":"b"}`:                                                   "roleUid",
+		`{"parent":"a","parent":"a","x":1,"x":1}`:                                          "parent x x",
+		`{"parent":"p","requests":[{"roleBinding":{"roleUid":"a","roleUid":"b"}}]}`:        "requests[0].roleBinding.roleUid",
 		`{"parent":"p","requests":[{"parent":"q","z":1,"roleBinding":[]},7,{"parent":2}]}`: "requests[0].z requests[0].parent requests[0].roleBinding requests[1] requests[2].parent",
 	} {
 		_, _, malformed := decodeBatch([]byte(body))

@@ -15,5 +15,14 @@
 //	answer.go     the list envelope and other answers
 //	error.go      errors as HTTP answers; the only place that logs them
 //
+// The same table makes the OpenAPI document:
+//
+//	openapi.go            the document and its operations
+//	openapi_operation.go  parameters, bodies and answers of an operation
+//	openapi_schema.go     Go types as schemas
+//	openapi_error.go      errors
+//	openapi_example.go    a few resources to look at
+//	openapi_text.go       what it says to people, out of texts/
+//
 // Every route under /<domain>/v2/ is served under /<domain>/v2beta1/ too.
 package rest

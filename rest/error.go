@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -107,6 +108,8 @@ func (o Options) serviceDomain() string {
 	}
 	return o.ServiceDomain
 }
+
+func (o Options) version() string { return cmp.Or(o.Version, "dev") }
 
 // requestID is the one that the answer carries.
 func requestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"atrium/platform"
 )
@@ -60,20 +61,46 @@ func scoping[F any]() []filter[F] {
 		value("uidp.ancestors_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.AncestorsOf }),
 		value("uidp.descendants_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.DescendantsOf }),
 		value("uidp.children_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.ChildrenOf }),
-		value("uidp.in_root", parseBool, func(l *request) *bool { return &l.UIDP.InRoot }),
+		value("uidp.in_root", parseBool, func(l *request) *bool { return &l.UIDP.InRoot }).or(false),
 		values("uidp.ids", func(l *request) *[]platform.UID { return &l.UIDP.IDs }),
 	}
 }
 
 // paging are the parameters of every list.
-func paging[F any]() []filter[F] {
+func paging[F, T any](kind *platform.Kind[T]) []filter[F] {
 	type request = platform.ListRequest[F]
 	return []filter[F]{
-		value("page_size", parseNumber, func(l *request) *int { return &l.PageSize }),
+		value("page_size", parseNumber, func(l *request) *int { return &l.PageSize }).or(platform.DefaultPageSize),
 		value("page_token", maybeEmpty, func(l *request) *string { return &l.PageToken }),
-		value("order_by", maybeEmpty, func(l *request) *string { return &l.OrderBy }),
-		value("skip", parseNumber, func(l *request) *int { return &l.Skip }),
+		ordering(kind, value("order_by", maybeEmpty, func(l *request) *string { return &l.OrderBy })),
+		value("skip", parseNumber, func(l *request) *int { return &l.Skip }).or(0),
 	}
+}
+
+// ordering tells which orders a list of a kind has.
+func ordering[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
+	var fields []string
+	for _, order := range kind.Orders {
+		fields = append(append(fields, order.Name), order.Spellings...)
+	}
+	f.pattern = "^((" + strings.Join(fields, "|") + ")( (asc|desc))?)?$"
+	fallback := kind.DefaultOrder.Field
+	if kind.DefaultOrder.Desc {
+		fallback += " desc"
+	}
+	return f.or(fallback)
+}
+
+// matching is f with the pattern that the operation holds its values against.
+func (f filter[F]) matching(pattern string) filter[F] {
+	f.pattern = pattern
+	return f
+}
+
+// or is f with the value that its absence stands for.
+func (f filter[F]) or(value any) filter[F] {
+	f.fallback = value
+	return f
 }
 
 func value[F, V any](name string, parse func(string) (V, error), at func(*platform.ListRequest[F]) *V) filter[F] {

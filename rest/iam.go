@@ -9,12 +9,14 @@ import (
 )
 
 func iamRoutes(p *platform.Platform) []route {
+	createRoot := create("/iam/v2/groups", p.Groups)
+	createRoot.name, createRoot.capabilities = "CreateRootGroup", nil // a setting allows it
 	return []route{
 		list("/iam/v2/groups", p.Groups,
 			text("name", func(f *platform.GroupFilter) *string { return &f.Name })),
 		get("/iam/v2/groups/{uid=**}", p.Groups),
 		create("/iam/v2/groups/{parent=**}", p.Groups),
-		create("/iam/v2/groups", p.Groups), // a root group
+		createRoot,
 		update("/iam/v2/groups/{uid=**}", p.Groups),
 		remove("/iam/v2/groups/{uid=**}", p.Groups),
 
@@ -51,12 +53,54 @@ func iamRoutes(p *platform.Platform) []route {
 			capabilities: needing(platform.CapRoleBindingsCreate),
 			body:         batch{}, answer: batchAnswer{}, call: strict(batchCreate(p.RoleBindings)),
 		},
+
+		list("/iam/v2/identityProviders", p.IdentityProviders,
+			text("name", func(f *platform.IdentityProviderFilter) *string { return &f.Name })),
+		get("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
+		create("/iam/v2/identityProviders/{parent=**}", p.IdentityProviders),
+		update("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
+		remove("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
+
+		list("/iam/v2/externalGroupRoleMappings", p.ExternalGroupRoleMappings,
+			text("identity_provider_uid", func(f *platform.ExternalGroupRoleMappingFilter) *platform.UID { return &f.IdentityProvider })),
+		get("/iam/v2/externalGroupRoleMappings/{uid=**}", p.ExternalGroupRoleMappings),
+		create("/iam/v2/externalGroupRoleMappings/{parent=**}", p.ExternalGroupRoleMappings),
+		remove("/iam/v2/externalGroupRoleMappings/{uid=**}", p.ExternalGroupRoleMappings),
+		{
+			name: "BatchDeleteExternalGroupRoleMappings", method: http.MethodPost, pattern: "/iam/v2/externalGroupRoleMappings:batchDelete",
+			capabilities: needing(platform.CapIdentityProvidersDelete),
+			body:         batchDeletion{}, answer: batchDeleted{}, call: strict(batchDelete(p.ExternalGroupRoleMappings)),
+		},
+
+		list("/iam/v2/groupInvites", p.GroupInvites,
+			text("key_id", func(f *platform.GroupInviteFilter) *string { return &f.KeyID })),
+		get("/iam/v2/groupInvites/{uid=**}", p.GroupInvites),
+		create("/iam/v2/groupInvites/{parent=**}", p.GroupInvites),
+		remove("/iam/v2/groupInvites/{uid=**}", p.GroupInvites),
+		{
+			name: "AcceptGroupInvite", method: http.MethodPost, pattern: "/iam/v2/groupInvites:accept",
+			body: invitation{}, answer: platform.RoleBinding{}, call: strict(acceptInvite(p.GroupInvites)),
+		},
+
+		list("/iam/v2/accountAssociations", p.AccountAssociations,
+			text("name", func(f *platform.AccountAssociationFilter) *string { return &f.Name })),
+		get("/iam/v2/accountAssociations/{uid=**}", p.AccountAssociations),
+		create("/iam/v2/accountAssociations/{parent=**}", p.AccountAssociations),
+		update("/iam/v2/accountAssociations/{uid=**}", p.AccountAssociations),
+		remove("/iam/v2/accountAssociations/{uid=**}", p.AccountAssociations),
+
+		listTerms(p.Terms),
+		{
+			name: "AcceptTerms", method: http.MethodPost, pattern: "/iam/v2/terms/{group=**}",
+			capabilities: needing(platform.CapTermsAccept),
+			body:         acceptance{}, answer: platform.AcceptedTerms{}, call: strict(acceptTerms(p.Terms)),
+		},
 	}
 }
 
 var (
-	issuer  = parameter{name: "issuer", of: reflect.TypeFor[string]()}
-	subject = parameter{name: "subject", of: reflect.TypeFor[string]()}
+	issuer  = parameter{name: "issuer", of: reflect.TypeFor[string](), required: true}
+	subject = parameter{name: "subject", of: reflect.TypeFor[string](), required: true}
 )
 
 type lookupAnswer struct {

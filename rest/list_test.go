@@ -124,7 +124,9 @@ func (w *populated) wanted(path, name string) string {
 		return ""
 	case "order_by":
 		return "uid desc"
-	case "uidp.in_root", "include_referrers", "include_dates", "include_epochs":
+	case "ecosystems":
+		return "ECOSYSTEM_JAVA"
+	case "remediated", "uidp.in_root", "include_referrers", "include_dates", "include_epochs":
 		return "true"
 	case "uidp.ancestors_of", "uidp.children_of", "uidp.descendants_of", "group":
 		return w.org
@@ -132,6 +134,8 @@ func (w *populated) wanted(path, name string) string {
 		return w.identity
 	case "role":
 		return w.role
+	case "identity_provider_uid":
+		return w.provider
 	case "updated_since":
 		return "2020-01-01T00:00:00Z"
 	case "digest":
@@ -150,24 +154,31 @@ func (w *populated) wanted(path, name string) string {
 func TestEveryParameterOfEveryListIsTakenInBothSpellings(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
+	requests := w.requests()
 	for _, r := range routes(w.p) {
 		if r.plural == "" {
 			continue
 		}
+		prefix, _, _ := strings.Cut(r.pattern, "{")
+		uid, suffix, _ := requests[r.name](0)
+		list := prefix + uid + suffix + "?"
+		if strings.Contains(suffix, "?") { // what it must be given
+			list = prefix + uid + suffix + "&"
+		}
 		for _, p := range r.query {
 			value := url.QueryEscape(w.wanted(r.pattern, p.name))
 			for _, name := range p.spellings() {
-				got := w.do(http.MethodGet, r.pattern+"?"+name+"="+value, "")
+				got := w.do(http.MethodGet, list+name+"="+value, "")
 				if got.status != http.StatusOK {
 					t.Errorf("%s: %d %s", got.asked, got.status, got.raw)
 				}
 			}
-			twice := w.do(http.MethodGet, r.pattern+"?"+p.name+"="+value+"&"+snake(p.name)+"="+value, "")
+			twice := w.do(http.MethodGet, list+p.name+"="+value+"&"+snake(p.name)+"="+value, "")
 			if p.repeated != (twice.status == http.StatusOK) || !p.repeated && twice.violations() != p.name {
 				t.Errorf("%s: %d %s", twice.asked, twice.status, twice.raw)
 			}
 		}
-		unknown := w.do(http.MethodGet, r.pattern+"?"+query("page_sise", "5")[1:], "").must(http.StatusBadRequest)
+		unknown := w.do(http.MethodGet, list+query("page_sise", "5")[1:], "").must(http.StatusBadRequest)
 		if unknown.violations() != "page_sise" {
 			t.Errorf("%s: %s", unknown.asked, unknown.raw)
 		}
@@ -217,6 +228,14 @@ func TestFiltersLeaveWhatTheySay(t *testing.T) {
 		{"/advisory/v2/metadata?id=CVE-2024-1", "vulnerabilityMetadata", "id", "GO-2024-0001"},
 		{"/advisory/v2/metadata?ids=GO-2024-0003&ids=GO-2024-0002", "vulnerabilityMetadata", "id", "GO-2024-0002 GO-2024-0003"},
 		{"/advisory/v2/metadata?page_size=1&skip=1", "vulnerabilityMetadata", "id", "GO-2024-0002"},
+		{"/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&ecosystems=ECOSYSTEM_PYTHON", "artifacts", "name", "com.google.guava:guava numpy"},
+		{"/libraries/v2/artifacts?ecosystems=ECOSYSTEM_PYTHON", "artifacts", "name", "numpy"},
+		{"/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=COLL", "artifacts", "name", "com.google.guava:guava"},
+		{"/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&ecosystems=ECOSYSTEM_PYTHON&remediated=true", "artifacts", "latestVersion", "33.4.8-jre"},
+		{"/libraries/v2/artifacts?ecosystems=ECOSYSTEM_PYTHON&cuda_version=12.1", "artifacts", "name", "numpy"},
+		{"/libraries/v2/artifacts?ecosystems=ECOSYSTEM_PYTHON&cudaVersion=12", "artifacts", "name", ""},
+		{"/libraries/v2/artifacts/" + w.artifact + "/versions", "artifactVersions", "version", "33.4.8-jre 33.4.8-android 9.0"},
+		{"/libraries/v2/artifacts/" + w.artifact + "/versions?order_by=version&page_size=1", "artifactVersions", "sizeBytes", "1099511627776"},
 		{"/events/v2/subscriptions", "subscriptions", "sink", "https://sink.example.com/a"},
 	} {
 		if got := w.get(c.path); got.items(c.plural, c.member) != c.want {

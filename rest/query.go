@@ -15,6 +15,9 @@ type parameter struct {
 	name     string       // as documented; its other spelling is accepted too
 	of       reflect.Type // of its value, or of one of its values
 	repeated bool         // may be given many times
+	required bool
+	fallback any    // what its absence means; nil: nothing is asked
+	pattern  string // of its value; "": any
 }
 
 // updateMask names the fields that an update changes.

@@ -20,7 +20,7 @@ func tagFilters() []filter[platform.TagFilter] {
 		moment("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
 		including("include_dates", platform.TagClassDate),
 		texts("names", func(f *platform.TagFilter) *[]string { return &f.Names }))
-	return append(filters, paging[platform.TagFilter]()...)
+	return append(filters, paging[platform.TagFilter](&platform.Kind[platform.Tag]{})...)
 }
 
 func decodeTags(query string) platform.ListRequest[platform.TagFilter] {

@@ -28,7 +28,7 @@ func registryRoutes(p *platform.Platform) []route {
 			including("include_referrers", platform.TagClassReferrer),
 			including("include_dates", platform.TagClassDate),
 			including("include_epochs", platform.TagClassEpoch),
-			text("digest", func(f *platform.TagFilter) *string { return &f.Digest })),
+			text("digest", func(f *platform.TagFilter) *string { return &f.Digest }).matching(platform.DigestPattern)),
 		get("/registry/v2/tags/{uid=**}", p.Tags),
 		create("/registry/v2/tags/{parent=**}", p.Tags),
 		remove("/registry/v2/tags/{uid=**}", p.Tags),
@@ -50,7 +50,7 @@ func registryRoutes(p *platform.Platform) []route {
 // is listed.
 func including(name string, class platform.TagClass) filter[platform.TagFilter] {
 	return filter[platform.TagFilter]{
-		parameter{name: name, of: reflect.TypeFor[bool]()},
+		parameter{name: name, of: reflect.TypeFor[bool](), fallback: true},
 		func(l *platform.ListRequest[platform.TagFilter], s string) error {
 			included, err := parseBool(s)
 			if err == nil && !included {

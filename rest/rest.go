@@ -14,6 +14,7 @@ import (
 // Options are the settings of the endpoints; the zero value serves.
 type Options struct {
 	ServiceDomain string       // what ErrorInfo.domain ends in; "" is atrium.dev
+	Version       string       // of the program, which its description shows; "" is dev
 	Logger        *slog.Logger // of errors whose cause the client is not shown; nil: nobody
 }
 
@@ -41,6 +42,7 @@ func routes(p *platform.Platform) []route {
 	var all []route
 	for _, domain := range [][]route{
 		iamRoutes(p), registryRoutes(p), vulnerabilitiesRoutes(p), advisoryRoutes(p), eventsRoutes(p), pingRoutes(p),
+		librariesRoutes(p),
 	} {
 		for _, r := range domain {
 			beta := r

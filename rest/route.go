@@ -2,8 +2,10 @@ package rest
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -21,7 +23,23 @@ type route struct {
 	body         any    // the zero value of what the body holds; nil: none is read
 	answer       any    // the zero value of the answer, or of one item of a list; nil: empty
 	plural       string // the key of the items, for a list
+	kind         *facts // of what it is about; nil: of no kind
+	doc          string // what it does, where texts/ has nothing of its own
+	public       bool   // it takes no token
 	call         operation
+}
+
+// facts are what is known of a kind, whatever its type.
+type facts struct {
+	name   string
+	of     reflect.Type
+	fields []platform.Field
+	lacks  []string // fields without which none is created
+	global bool     // some belong to no organisation
+}
+
+func factsOf[T any](kind *platform.Kind[T]) *facts {
+	return &facts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Lacks(new(T)), kind.IsBuiltIn != nil}
 }
 
 // An operation answers what is encoded as JSON, or nil for an empty body.
@@ -94,10 +112,11 @@ func list[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route
 // listAll is the list of a kind outside of the tree.
 func listAll[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
 	kind := of.Kind()
-	filters = slices.Concat(filters, paging[F]())
+	filters = slices.Concat(filters, paging[F](kind))
 	return route{
 		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: needing(kind.List),
 		query: parametersOf(filters), answer: *new(T), plural: kind.Plural,
+		kind: factsOf(kind), doc: "Lists " + words(kind.Plural) + ", a page at a time.",
 		call: func(r *request) (any, error) {
 			page, err := of.List(r.Context(), listRequest(r, filters))
 			return envelope[T]{kind.Plural, page}, err
@@ -109,16 +128,17 @@ func get[T any](pattern string, of getter[T]) route {
 	kind := of.Kind()
 	return route{
 		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: needing(kind.List),
-		answer: *new(T),
-		call:   strict(func(r *request) (any, error) { return of.Get(r.Context(), r.uid()) }),
+		answer: *new(T), kind: factsOf(kind), doc: "Reads one " + words(kind.Name) + ".",
+		call: strict(func(r *request) (any, error) { return of.Get(r.Context(), r.uid()) }),
 	}
 }
 
 func create[T any](pattern string, of creator[T]) route {
 	kind := of.Kind()
 	return route{
-		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: needing(kind.Create),
-		body: *new(T), answer: *new(T),
+		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: kind.Creating(),
+		body: *new(T), answer: *new(T), kind: factsOf(kind),
+		doc: fmt.Sprintf("Creates one %s in the %s that the path names.", words(kind.Name), words(kind.Parent)),
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
 			if err != nil {
@@ -131,13 +151,16 @@ func create[T any](pattern string, of creator[T]) route {
 
 func update[T any](pattern string, of updater[T]) route {
 	kind := of.Kind()
-	return patch("Update"+kind.Name, pattern, of.Update, kind.Update)
+	route := patch("Update"+kind.Name, pattern, of.Update, kind.Updating()...)
+	route.kind = factsOf(kind)
+	route.doc = fmt.Sprintf("Changes one %s: the fields that the body holds, or those of them that updateMask lists.", words(kind.Name))
+	return route
 }
 
 // patch is a partial update.
-func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (*T, error), needed platform.Capability) route {
+func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (*T, error), needed ...platform.Capability) route {
 	return route{
-		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needing(needed),
+		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
 		query: []parameter{updateMask}, body: *new(T), answer: *new(T),
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
@@ -151,8 +174,13 @@ func patch[T any](name, pattern string, of func(context.Context, platform.UID, p
 
 func remove[T any](pattern string, of remover[T]) route {
 	kind := of.Kind()
+	doc := "Deletes one " + words(kind.Name) + "."
+	if kind.Blocked != "" {
+		doc += " Answers FAILED_PRECONDITION with the violation " + kind.Blocked + " while others need it."
+	}
 	return route{
 		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: needing(kind.Delete),
+		kind: factsOf(kind), doc: doc,
 		call: strict(func(r *request) (any, error) { return nil, of.Delete(r.Context(), r.uid()) }),
 	}
 }
@@ -160,6 +188,11 @@ func remove[T any](pattern string, of remover[T]) route {
 // needing lists the capabilities there are: "" is none.
 func needing(capabilities ...platform.Capability) []platform.Capability {
 	return slices.DeleteFunc(capabilities, func(c platform.Capability) bool { return c == "" })
+}
+
+// words is "role binding" of RoleBinding and roleBinding.
+func words(name string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(snake(name), "_"), "_", " ")
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -3,7 +3,7 @@
 // There are two. GraphiQL is a bundle that `make build` puts into dist/ where Node is; a program built with it
 // serves it. The small page is one HTML file with its scripts and styles, written by hand, and always there: it is
 // the playground of a program that was built without GraphiQL. Either needs nothing beyond its own host, and keeps
-// to a content security policy that allows no inline script.
+// to a content security policy that allows no inline script. Beside them is the reference of the REST interface.
 package web
 
 import (

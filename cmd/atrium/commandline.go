@@ -17,8 +17,10 @@ type commandLine struct {
 	Token     tokenCommand     `cmd:"" help:"Print a token for a server in development mode."`
 	Bootstrap bootstrapCommand `cmd:"" help:"Make an organisation with its first owner."`
 	Import    struct {
-		OSV      importOSVCommand      `cmd:"" name:"osv" help:"Import advisories from OSV records."`
-		Registry importRegistryCommand `cmd:"" help:"Import repos, tags and images from JSON lines."`
+		OSV       importOSVCommand       `cmd:"" name:"osv" help:"Import advisories from OSV records."`
+		Registry  importRegistryCommand  `cmd:"" help:"Import repos, tags and images from JSON lines."`
+		OCI       importOCICommand       `cmd:"" name:"oci" help:"Import repos, tags and images from OCI registries."`
+		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
 	} `cmd:"" help:"Bring in data of other systems."`
 	Migrate struct {
 		Up     migrateUpCommand     `cmd:"" help:"Bring the database up to date."`
@@ -75,7 +77,7 @@ func newParser(p program, f *faults) (*kong.Kong, error) {
 	return kong.New(&commandLine{},
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries and advisories over GraphQL and REST."),
-		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience},
+		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(mostRequests)},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(helpGiven) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),

@@ -35,6 +35,7 @@ func seedDemo(ctx context.Context, p *platform.Platform) error {
 	}
 	d.advisories()
 	d.subscription()
+	d.artifacts()
 	return d.err
 }
 
@@ -178,6 +179,12 @@ func (d *demo) advisories() {
 	advisories, vulnerabilities := demoAdvisories()
 	if _, d.err = d.p.Advisories.Import(d.ctx, d.root, advisories); d.err == nil {
 		_, d.err = d.p.Vulnerabilities.Import(d.ctx, vulnerabilities)
+	}
+}
+
+func (d *demo) artifacts() {
+	if d.err == nil {
+		_, _, d.err = d.p.Artifacts.Import(d.ctx, demoArtifacts())
 	}
 }
 

@@ -64,6 +64,26 @@ func demoAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 	return advisories, vulnerabilities
 }
 
+// demoArtifacts are well-known libraries with a few of their releases, whose
+// order is not that of their bytes.
+func demoArtifacts() []*platform.ImportedArtifact {
+	add := func(ecosystem platform.Ecosystem, name, description, cuda string, versions ...string) *platform.ImportedArtifact {
+		a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: ecosystem, Name: name, Description: description, CudaVersion: cuda}}
+		for i, version := range versions {
+			a.Versions = append(a.Versions, &platform.ArtifactVersion{Version: version, SizeBytes: int64(i+3) << 20, CreateTime: march(i + 1)})
+		}
+		return a
+	}
+	guava := add(platform.EcosystemJava, "com.google.guava:guava", "Collections and more for Java", "", "9.0", "18.0", "31.1-android", "31.1-jre", "33.4.8-jre")
+	netty := add(platform.EcosystemJava, "io.netty:netty-common", "What the parts of Netty share", "", "4.1.9.Final", "4.1.100.Final", "4.2.0.RC4", "4.2.0.Final")
+	netty.Remediated = true
+	return []*platform.ImportedArtifact{
+		guava, netty,
+		add(platform.EcosystemPython, "numpy", "Arrays and what to do with them", "", "1.9.3", "1.26.4", "2.0.0rc2", "2.0.0"),
+		add(platform.EcosystemPython, "torch", "Tensors and neural networks on GPUs", "12.1", "2.1.0+cu121", "2.2.0.dev20231010+cu121", "2.10.0"),
+	}
+}
+
 const demoReviewer = "security@example.com"
 
 func march(day int) platform.Time {

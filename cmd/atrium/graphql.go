@@ -13,7 +13,6 @@ import (
 type graphqlFlags struct {
 	Introspection    bool           `default:"true" negatable:"" help:"Answer introspection, to callers with a token."`
 	TrustedDocuments string         `placeholder:"FILE" help:"Execute only the documents of this manifest: a JSON object of documents by id."`
-	AllowOrigin      []string       `placeholder:"ORIGIN" help:"Origin beside the server's own that may open websockets; several may be given."`
 	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document: tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost or keys; of a websocket: operations; of a caller: sockets. 0 is none."`
 	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"What a GraphQL request may hold."`
 	GraphqlTimeout   time.Duration  `default:"30s" help:"How long a query or mutation may take, at most 30s."`
@@ -63,5 +62,5 @@ func (g *graphqlFlags) check(f *faults) {
 
 // options are those of the endpoint.
 func (g *graphqlFlags) options() resolvers.Options {
-	return resolvers.Options{Limits: &g.limits, Transport: &g.transport, Trusted: g.trusted, HideSchema: !g.Introspection, Origins: g.AllowOrigin}
+	return resolvers.Options{Limits: &g.limits, Transport: &g.transport, Trusted: g.trusted, HideSchema: !g.Introspection}
 }

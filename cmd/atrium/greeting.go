@@ -8,8 +8,8 @@ import (
 
 // greet tells the person who started the server where it is.
 func (c *serveCommand) greet(p program, dev *development, address net.Addr) error {
-	url := "http://" + browsable(address)
-	text := "Atrium serves  " + url + "\nPlayground     " + url + "/\n"
+	url := c.scheme() + "://" + browsable(address)
+	text := "Atrium serves  " + url + "\nPlayground     " + url + "/\nReference      " + url + "/docs\n"
 	if dev != nil {
 		token := c.tokenCommand(p.name)
 		text += "Token          " + token + " [--as owner|editor|viewer]\n" +

@@ -14,19 +14,29 @@ import (
 	"atrium/rest"
 )
 
-// guarded puts before next what every request goes through, whatever it asks
+// A layer puts something before a handler.
+type layer = func(http.Handler) http.Handler
+
+type errorWriter = func(http.ResponseWriter, *http.Request, error)
+
+// watched puts before next what every request goes through, whatever it asks
 // for. The last is the outermost.
-func guarded(next http.Handler, serviceDomain string, logger *slog.Logger) http.Handler {
-	refuse := rest.Options{ServiceDomain: serviceDomain, Logger: logger}.WriteError
-	for _, layer := range []func(http.Handler) http.Handler{
-		sameOrigin(refuse), recovering(refuse, logger), logged(logger), private, identified,
-	} {
-		next = layer(next)
+func watched(next http.Handler, o rest.Options) http.Handler {
+	return layered(next, recovering(o.WriteError, o.Logger), logged(o.Logger), identified)
+}
+
+// guarded puts before next what every request to this service goes through, as
+// one to another service behind it does not.
+func guarded(next http.Handler, origins []string, o rest.Options) http.Handler {
+	return layered(next, sameOrigin(origins, o.WriteError), crossOrigin(origins), private)
+}
+
+func layered(next http.Handler, layers ...layer) http.Handler {
+	for _, l := range layers {
+		next = l(next)
 	}
 	return next
 }
-
-type errorWriter = func(http.ResponseWriter, *http.Request, error)
 
 const requestIDHeader = "X-Request-Id"
 
@@ -59,7 +69,7 @@ const maxLoggedPath = 512
 
 // logged writes one line per request. It has no query, since tokens of pages
 // and whole GraphQL documents are there, no header and no body.
-func logged(logger *slog.Logger) func(http.Handler) http.Handler {
+func logged(logger *slog.Logger) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			start := time.Now()
@@ -80,7 +90,7 @@ func logged(logger *slog.Logger) func(http.Handler) http.Handler {
 }
 
 // recovering answers INTERNAL for a handler that panics.
-func recovering(refuse errorWriter, logger *slog.Logger) func(http.Handler) http.Handler {
+func recovering(refuse errorWriter, logger *slog.Logger) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer func() {
@@ -103,9 +113,13 @@ func recovering(refuse errorWriter, logger *slog.Logger) func(http.Handler) http
 	}
 }
 
-// sameOrigin refuses what a browser sends for the page of another site.
-func sameOrigin(refuse errorWriter) func(http.Handler) http.Handler {
+// sameOrigin refuses what a browser sends for the page of another site, unless
+// it is one of origins.
+func sameOrigin(origins []string, refuse errorWriter) layer {
 	protection := http.NewCrossOriginProtection()
+	for _, origin := range origins {
+		_ = protection.AddTrustedOrigin(origin) // what it refuses no browser sends
+	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, &platform.Error{
 			Code: platform.CodePermissionDenied, Reason: "PERMISSION_DENIED",

@@ -9,12 +9,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-)
 
-func contextWithStop(t *testing.T) (context.Context, context.CancelFunc) {
-	t.Helper()
-	return context.WithCancel(t.Context())
-}
+	"atrium/rest"
+)
 
 func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
@@ -24,7 +21,8 @@ func through(t *testing.T, handler http.HandlerFunc, logs *bytes.Buffer, change 
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://atrium.example/a%2Fb?token=hidden", nil)
 	change(request)
 	answer := httptest.NewRecorder()
-	guarded(handler, "atrium.dev", slog.New(slog.NewJSONHandler(logs, nil))).ServeHTTP(answer, request)
+	o := rest.Options{Logger: slog.New(slog.NewJSONHandler(logs, nil))}
+	watched(guarded(handler, nil, o), o).ServeHTTP(answer, request)
 	return answer
 }
 

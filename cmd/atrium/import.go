@@ -46,8 +46,64 @@ func (c *importRegistryCommand) run(ctx context.Context, p program) error {
 	})
 }
 
+type importArtifactsCommand struct {
+	databaseFlags
+	File string `arg:"" help:"JSON lines, plain or gzip."`
+}
+
+func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
+	return c.bringIn(ctx, p, ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+		return ingest.Artifacts(ctx, to, c.File, o)
+	})
+}
+
+type reading = func(context.Context, *platform.Platform, ingest.Options) (ingest.Summary, error)
+
+// bringIn runs an import into the group.
+func (c *importFlags) bringIn(ctx context.Context, p program, read reading) error {
+	return c.databaseFlags.bringIn(ctx, p, ingest.Options{Group: platform.UID(c.Group), NoEvents: c.NoEvents}, read)
+}
+
+type importOCICommand struct {
+	importFlags
+	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, for every repo of its catalogue, or one repo of it."`
+	Concurrency int      `default:"8" help:"Requests under way at once, 1 to ${most_requests}."`
+	Insecure    bool     `help:"Speak plain http where https does not answer. Hosts of this machine need no leave."`
+	Prune       bool     `help:"Remove tags that the registry no longer has, of repos that were read without an error."`
+}
+
+// mostRequests is how many requests at once a registry may be asked for.
+const mostRequests = 64
+
+func (c *importOCICommand) check(f *faults) {
+	c.importFlags.check(f)
+	if c.Concurrency < 1 || c.Concurrency > mostRequests {
+		f.add("concurrency", "must be from 1 to %d", mostRequests)
+	}
+}
+
+// Help tells what the flags cannot.
+func (c *importOCICommand) Help() string {
+	return `Reads tags, digests, architectures and sizes (bytes of config and compressed layers). A repo is named by its path
+in the registry. What is there already is not read again; run it as often as you like.
+
+It signs in with what docker login or podman login has stored, or else as nobody.
+
+Examples:
+  atrium import oci --group UID ghcr.io/acme/api docker.io/library/golang
+  atrium import oci --group UID --prune --concurrency 16 registry.example.com
+  atrium import oci --group UID localhost:5000`
+}
+
+func (c *importOCICommand) run(ctx context.Context, p program) error {
+	return c.bringIn(ctx, p, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+		from := ingest.OCISource{Names: c.Registry, Concurrency: c.Concurrency, Insecure: c.Insecure, Prune: c.Prune}
+		return ingest.OCI(ctx, to, from, o)
+	})
+}
+
 // bringIn runs an import, shows how far it is, and sums it up.
-func (c *importFlags) bringIn(ctx context.Context, p program, read func(context.Context, *platform.Platform, ingest.Options) (ingest.Summary, error)) error {
+func (c *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options, read reading) error {
 	db, err := c.openExisting(ctx)
 	if err != nil {
 		return err
@@ -55,10 +111,9 @@ func (c *importFlags) bringIn(ctx context.Context, p program, read func(context.
 	defer db.close()
 	meter := newMeter(p.stderr)
 	ctx = platform.WithActor(ctx, platform.Operator("import"))
-	sum, err := read(ctx, db.Platform, ingest.Options{
-		Group: platform.UID(c.Group), NoEvents: c.NoEvents, Progress: meter.show,
-		Bad: func(at ingest.Place, why error) { meter.print(fmt.Sprintf("%s: %s", at, explained(why))) },
-	})
+	o.Progress = meter.show
+	o.Bad = func(at ingest.Place, why error) { meter.print(fmt.Sprintf("%s: %s", at, explained(why))) }
+	sum, err := read(ctx, db.Platform, o)
 	meter.finish()
 	if writeErr := writeSummary(p.stdout, sum); err == nil {
 		err = writeErr
@@ -86,7 +141,14 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, err := io.WriteString(table, rows.String())
-	return errors.Join(err, table.Flush())
+	err = errors.Join(err, table.Flush())
+	for _, k := range sum.Kinds {
+		if k.Removed > 0 {
+			_, writeErr := fmt.Fprintf(out, "%s removed: %d\n", k.Name, k.Removed)
+			err = errors.Join(err, writeErr)
+		}
+	}
+	return err
 }
 
 // explained is an error with everything that is wrong, where it knows more

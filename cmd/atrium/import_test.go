@@ -249,3 +249,16 @@ func TestProgressTellsRateAndTimeLeft(t *testing.T) {
 		t.Errorf("wrote %q", out.String())
 	}
 }
+
+func TestArtifactsAreImportedOnceAndBadLinesReported(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		file := filepath.Join(t.TempDir(), "libraries.jsonl")
+		lines := `{"ecosystem": "JAVA", "name": "a:b", "versions": [{"version": "1.10"}, {"version": "1.9"}]}` + "\n" + `{"ecosystem": "PYTHON", "name": "c"}` + "\n"
+		if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		summed(t, on(t, url, "import", "artifacts", file), "2 0 0 0 artifacts", "2 0 0 0 versions")
+		summed(t, on(t, url, "import", "artifacts", file), "0 0 2 0 artifacts", "0 0 2 0 versions")
+	})
+}

@@ -40,6 +40,7 @@ func examples(group platform.UID) []web.Example {
 		{Name: "Access", Query: example("access"), Variables: variables("group", group)},
 		{Name: "Stale", Query: example("stale"), Variables: variables("since", time.Now().UTC().Format(time.RFC3339))},
 		{Name: "Advisories", Query: example("advisories")},
+		{Name: "Libraries", Query: example("libraries")},
 		{Name: "Changes", Query: example("changes")},
 		{Name: "New repo", Query: example("new_repo"), Variables: variables("input", map[string]any{
 			"parent": group, "name": "greeter", "description": "Says hello",

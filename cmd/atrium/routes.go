@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -13,22 +12,29 @@ import (
 	"atrium/platform"
 	"atrium/resolvers"
 	"atrium/rest"
+	"atrium/web"
 )
 
 // routes says which handler answers which path. http.ServeMux would not do: it
 // cleans paths, and those of REST hold UIDs in more than one spelling.
-func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, closing <-chan struct{}, logger *slog.Logger) http.Handler {
-	options := rest.Options{ServiceDomain: c.ServiceDomain, Logger: logger}
-	authenticated := auth.Middleware(verifier, options.WriteError)
-	endpoints := authenticated(rest.New(p, options))
+func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, closing <-chan struct{}, options rest.Options) http.Handler {
+	limits := c.limitFlags.limits(c.Dev)
+	authenticated := auth.Middleware(verifier, limits.strangers(options.WriteError))
+	limited := limits.of(options.WriteError)
+	endpoints := authenticated(limited(rest.New(p, options)))
 	graph := c.graphqlFlags.options()
-	graph.ServiceDomain, graph.Logger, graph.Authorize, graph.Closing = c.ServiceDomain, logger, verifier.Authorize, closing
-	playground := c.playground(dev, logger)
+	graph.ServiceDomain, graph.Logger, graph.Closing = options.ServiceDomain, options.Logger, closing
+	graph.Authorize, graph.Admit, graph.Origins = verifier.Authorize, limits.operation, socketOrigins(c.CORSOrigin)
+	playground, reference := c.playground(dev, options.Logger), web.Reference("/openapi.json")
+	description := rest.Description(p, options)
 	alone := map[string]http.Handler{
 		"/":        playground,
-		"/graphql": authenticated(resolvers.New(p, graph)),
+		"/graphql": authenticated(limited(resolvers.New(p, graph))),
 		// Anyone may read what is in the source anyway.
 		"/graphql/schema": text(resolvers.SDL()),
+		"/openapi.json":   description,
+		"/openapi.yaml":   description,
+		"/docs":           reference,
 		"/livez":          health(func(context.Context) error { return nil }),
 		"/readyz":         health(p.Ready),
 	}
@@ -38,6 +44,8 @@ func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev
 		case handler != nil:
 		case strings.HasPrefix(r.URL.Path, "/playground/"):
 			handler = playground
+		case strings.HasPrefix(r.URL.Path, "/docs/"):
+			handler = reference
 		default:
 			handler = endpoints
 		}

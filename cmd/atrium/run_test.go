@@ -41,7 +41,7 @@ type running struct {
 	stderr *lockedBuffer
 }
 
-var servedAt = regexp.MustCompile(`Atrium serves  (http://\S+)`)
+var servedAt = regexp.MustCompile(`Atrium serves  (https?://\S+)`)
 
 // start serves on a free port until the test ends.
 func start(t *testing.T, databaseURL string, args ...string) *running {

@@ -12,17 +12,22 @@ import (
 
 	"atrium/auth"
 	"atrium/platform"
+	"atrium/rest"
 	"atrium/store"
 )
 
 type serveCommand struct {
 	databaseFlags
 	graphqlFlags
+	limitFlags
+	tlsFlags
+	v1Flags
 	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
 	Dev           bool     `help:"Development mode: demonstration data in an empty database, tokens by atrium token."`
 	Audience      []string `default:"${audience}" help:"Name of this service in the aud of tokens; several may be given."`
 	TrustIssuer   []string `placeholder:"URL" help:"Issuer to trust beside those that identities name; several may be given."`
 	AllowHost     []string `placeholder:"HOST" help:"Host that may be private or plain http as issuer and event sink; several may be given."`
+	CORSOrigin    []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin of pages that may use the API beside the server's own; several may be given."`
 	AllowSignup   bool     `help:"Let identities of an organisation make new ones."`
 	ServiceDomain string   `default:"atrium.dev" help:"What the domain of errors ends in."`
 	EncryptionKey string   `placeholder:"KEY" help:"Key of secrets at rest: 32 bytes in hex or base64. Without it the database keeps one."`
@@ -39,6 +44,9 @@ const defaultAudience = "atrium"
 func (c *serveCommand) check(f *faults) {
 	c.databaseFlags.check(f)
 	c.graphqlFlags.check(f)
+	c.limitFlags.check(f)
+	c.tlsFlags.check(f)
+	c.v1Flags.check(f)
 	checkAddress(f, "addr", c.Addr)
 	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
 		f.add("audience", "must not be empty")
@@ -48,6 +56,9 @@ func (c *serveCommand) check(f *faults) {
 	}
 	for _, host := range c.AllowHost {
 		checkHost(f, "allow-host", host)
+	}
+	for _, origin := range c.CORSOrigin {
+		checkOrigin(f, "cors-origin", origin)
 	}
 	if !domainPattern.MatchString(c.ServiceDomain) {
 		f.add("service-domain", "must be a domain name in lower case")
@@ -80,7 +91,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 		return errors.Join(err, listener.Close())
 	}
 	defer background(ctx, db.Run)()
-	return serve(ctx, listener, handler, func() { close(closing) }, logger)
+	return serve(ctx, listener, newServer(handler, c.certificate, logger), func() { close(closing) }, logger)
 }
 
 // prepare opens the database, with its schema up to date.
@@ -137,7 +148,9 @@ func (c *serveCommand) handler(db *database, dev *development, closing <-chan st
 	if dev != nil {
 		options.Development = dev.issuer
 	}
-	return guarded(c.routes(db.Platform, auth.New(options), dev, closing, logger), c.ServiceDomain, logger)
+	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: version, Logger: logger}
+	routes := guarded(c.routes(db.Platform, auth.New(options), dev, closing, answers), c.CORSOrigin, answers)
+	return watched(c.beside(routes, answers), answers)
 }
 
 // background runs work until ctx ends; what it gives waits for that.

@@ -16,13 +16,14 @@ const (
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 35 * time.Second // GraphQL gives up after 30 and must still say so
 	idleTimeout       = 60 * time.Second
+	pingTimeout       = 15 * time.Second // for a connection that is silent to show that it is there
 	drainTimeout      = 10 * time.Second
 	maxHeaderBytes    = 64 << 10
 )
 
-// serve answers requests until ctx ends, and then those under way; closing ends
-// those that would not end by themselves.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, closing func(), logger *slog.Logger) error {
+// newServer answers by HTTP/1.1 and HTTP/2, over TLS where there is a
+// certificate, and in clear text otherwise.
+func newServer(handler http.Handler, c *certificate, logger *slog.Logger) *http.Server {
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -31,11 +32,34 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, clo
 		IdleTimeout:       idleTimeout,
 		// net/http adds 4 KiB for the request line.
 		MaxHeaderBytes: maxHeaderBytes - 4<<10,
-		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelDebug), // mostly clients that hang up
+		Protocols:      new(http.Protocols),
+		HTTP2: &http.HTTP2Config{ // what HTTP/1 has from the timeouts above
+			SendPingTimeout: pingTimeout, PingTimeout: pingTimeout, WriteByteTimeout: writeTimeout,
+		},
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug), // mostly clients that hang up
 	}
+	server.Protocols.SetHTTP1(true)
+	if c == nil {
+		server.Protocols.SetUnencryptedHTTP2(true)
+	} else {
+		server.Protocols.SetHTTP2(true)
+		server.TLSConfig = c.config(logger)
+	}
+	return server
+}
+
+// serve answers requests until ctx ends, and then those under way; closing ends
+// those that would not end by themselves.
+func serve(ctx context.Context, listener net.Listener, server *http.Server, closing func(), logger *slog.Logger) error {
 	server.RegisterOnShutdown(closing)
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() {
+		if server.TLSConfig != nil {
+			ended <- server.ServeTLS(listener, "", "")
+			return
+		}
+		ended <- server.Serve(listener)
+	}()
 	logger.Info("serving", "address", listener.Addr().String(), "version", version)
 	select {
 	case err := <-ended:

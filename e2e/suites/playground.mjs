@@ -1,31 +1,8 @@
 // Both playground pages in Chromium: every example answers, and nothing leaves the host or breaks the policy.
 
 import assert from 'node:assert/strict';
-import { chromium } from 'playwright-core';
-import { check, finish, site } from '../lib.mjs';
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  // Without the sandbox, because root has none. The rest keeps the browser's own requests at home.
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-
-/** Opens a page anew and gives it to a function; fails with whatever the page did that it should not. */
-async function open(path, use) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  const faults = [];
-  await context.route((url) => url.origin !== site, (route) => { faults.push('asked for ' + route.request().url()); return route.abort(); });
-  const page = await context.newPage();
-  page.on('console', (message) => { if (message.type() === 'error') faults.push('console: ' + message.text()); });
-  page.on('pageerror', (error) => faults.push('error: ' + error));
-  try {
-    await page.goto(site + path);
-    await use(page);
-    assert.deepEqual(faults, []);
-  } finally {
-    await context.close();
-  }
-}
+import { browser, open } from '../browser.mjs';
+import { check, finish } from '../lib.mjs';
 
 const answer = async (page) => (await page.locator('.graphiql-response').innerText()).replaceAll('\u00a0', ' ');
 

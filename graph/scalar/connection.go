@@ -40,6 +40,14 @@ type (
 	VulnerabilityMetadataConnection = Connection[platform.Vulnerability]
 	// VulnerabilityMetadataEdge is a vulnerability in a page.
 	VulnerabilityMetadataEdge = Edge[platform.Vulnerability]
+	// ArtifactConnection is a page of artifacts.
+	ArtifactConnection = Connection[platform.Artifact]
+	// ArtifactEdge is an artifact in a page.
+	ArtifactEdge = Edge[platform.Artifact]
+	// ArtifactVersionConnection is a page of versions.
+	ArtifactVersionConnection = Connection[platform.ArtifactVersion]
+	// ArtifactVersionEdge is a version in a page.
+	ArtifactVersionEdge = Edge[platform.ArtifactVersion]
 )
 
 // A Connection shows a page of the core.

@@ -104,6 +104,14 @@ func UnmarshalAdvisoryEventType(v any) (platform.EventType, error) {
 	return value[platform.EventType]("EVENT_TYPE_FILTER_", v)
 }
 
+// MarshalEcosystem writes a language's world of libraries.
+func MarshalEcosystem(v platform.Ecosystem) graphql.Marshaler { return enum("ECOSYSTEM_", v) }
+
+// UnmarshalEcosystem reads a language's world of libraries.
+func UnmarshalEcosystem(v any) (platform.Ecosystem, error) {
+	return value[platform.Ecosystem]("ECOSYSTEM_", v)
+}
+
 // MarshalType writes the type of a severity, reference or false positive,
 // which are plain text in the core.
 func MarshalType(v string) graphql.Marshaler { return enum("TYPE_", v) }

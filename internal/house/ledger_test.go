@@ -160,6 +160,8 @@ var kindLedger = []kindEntry{
 	{7, "Advisory", "advisories", "vulnerabilities", "vulnerabilities.advisory", "advisory_id artifact_name create_time update_time uid"},
 	{8, "VulnerabilityMetadata", "vulnerabilityMetadata", "advisory", "", "uid"},
 	{9, "Subscription", "subscriptions", "events", "events.subscription", "uid create_time update_time"},
+	{15, "Artifact", "artifacts", "libraries", "", "name create_time update_time uid"},
+	{16, "ArtifactVersion", "artifactVersions", "libraries", "", "version create_time update_time uid"},
 }
 
 // kinds describes every kind of the core.
@@ -169,6 +171,7 @@ func kinds(t *testing.T) []kindEntry {
 	all := []kindEntry{
 		entry(p.Groups.Kind()), entry(p.Identities.Kind()), entry(p.Roles.Kind()), entry(p.RoleBindings.Kind()), entry(p.Repos.Kind()),
 		entry(p.Tags.Kind()), entry(p.Advisories.Kind()), entry(p.Vulnerabilities.Kind()), entry(p.Subscriptions.Kind()),
+		entry(p.Artifacts.Kind()), entry(p.ArtifactVersions.Kind()),
 	}
 	if declared := len(kindFiles(t)) - 1; declared != len(all) { // images are no Kind
 		t.Errorf("platform declares %d kinds, this test knows %d", declared, len(all))

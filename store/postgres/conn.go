@@ -22,16 +22,18 @@ type querier interface {
 
 type conn struct{ querier }
 
-// Run sends all statements at once and reads their answers.
-func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+// run sends all statements at once and reads their answers. It tells how many
+// rows were there.
+func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count int, err error) {
 	platform.TraceOf(ctx).Note(len(statements))
 	if len(statements) == 1 {
 		s := statements[0]
 		rows, err := c.Query(ctx, s.SQL, bind(s.Args)...)
 		if err != nil {
-			return translate(err)
+			return 0, translate(err)
 		}
-		return translate(read(rows, s))
+		err = read(rows, s, &count)
+		return count, translate(err)
 	}
 	var batch pgx.Batch
 	for _, s := range statements {
@@ -41,19 +43,20 @@ func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error 
 	for _, s := range statements {
 		rows, err := results.Query()
 		if err == nil {
-			err = read(rows, s)
+			err = read(rows, s, &count)
 		}
 		if err != nil {
 			_ = results.Close() // it tells of the same error
-			return translate(err)
+			return count, translate(err)
 		}
 	}
-	return translate(results.Close())
+	return count, translate(results.Close())
 }
 
-func read(rows pgx.Rows, s *sqlstore.Statement) error {
+func read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 	defer rows.Close()
 	for rows.Next() {
+		*count++
 		if s.Row == nil {
 			continue
 		}
@@ -80,30 +83,48 @@ func bind(args []any) []any {
 
 type transaction struct {
 	conn
-	tx pgx.Tx
+	tx     pgx.Tx
+	inTime func(context.Context, func(context.Context) error) error
+}
+
+// Run sends all statements at once and reads their answers.
+func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+	return t.inTime(ctx, func(ctx context.Context) error {
+		_, err := t.run(ctx, statements)
+		return err
+	})
 }
 
 // Copy adds rows by COPY.
-func (t transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
+func (t *transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
 	platform.TraceOf(ctx).Note(1)
-	_, err := t.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return bind(rows[i]), nil }))
-	return translate(err)
+	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return bind(rows[i]), nil })
+	return t.inTime(ctx, func(ctx context.Context) error {
+		_, err := t.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, from)
+		return translate(err)
+	})
 }
 
 // Lock waits for other transactions with the same name.
-func (t transaction) Lock(ctx context.Context, name string) error {
-	_, err := t.tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
-	return translate(err)
+func (t *transaction) Lock(ctx context.Context, name string) error {
+	return t.exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
 }
 
 // LockCounters waits for all who change counters, and keeps others out.
 // Counting every row then takes what it takes.
-func (t transaction) LockCounters(ctx context.Context) error {
-	_, err := t.tx.Exec(ctx, "SET LOCAL statement_timeout = 0")
-	if err == nil {
-		_, err = t.tx.Exec(ctx, "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE")
+func (t *transaction) LockCounters(ctx context.Context) error {
+	if err := t.exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+		return err
 	}
-	return translate(err)
+	t.inTime = func(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
+	return t.exec(ctx, "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE")
+}
+
+func (t *transaction) exec(ctx context.Context, sql string, args ...any) error {
+	return t.inTime(ctx, func(ctx context.Context) error {
+		_, err := t.tx.Exec(ctx, sql, args...)
+		return translate(err)
+	})
 }
 
 // errLost says that a transaction lost against a concurrent one.
@@ -121,7 +142,7 @@ func translate(err error) error {
 		return translateCode(e)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.As(err, &away), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+	case errors.As(err, &away), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), pgconn.SafeToRetry(err):
 		return platform.Unavailable("the database does not answer", err)
 	default:
 		return err

@@ -33,7 +33,7 @@ var dialect = sqlstore.Dialect{
 	},
 	Settled: "e.xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 	Slots:   16, // a total reads them all, from as many pages in the worst case
-	DDL: strings.NewReplacer("{postgres}", "", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
+	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
 
@@ -46,7 +46,8 @@ type Options struct {
 // Engine is a PostgreSQL database.
 type Engine struct {
 	conn
-	pool *pgxpool.Pool
+	pool     *pgxpool.Pool
+	patience time.Duration // with a server that is silent; 0: any
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -71,6 +72,10 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	config.ConnConfig.ConnectTimeout = connectTimeout
+	patience := answerTimeout
+	if _, given := config.ConnConfig.RuntimeParams["statement_timeout"]; given {
+		patience = 0 // whoever chose it waits for it
+	}
 	for name, value := range map[string]string{
 		"statement_timeout": statementTimeout, "lock_timeout": lockTimeout, "timezone": "UTC",
 	} {
@@ -82,7 +87,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{conn{pool}, pool}
+	e := &Engine{conn{pool}, pool, patience}
 	if err := e.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -108,8 +113,8 @@ const tries = 5
 // Write runs unit in a transaction.
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	for try := 1; ; try++ {
-		err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error { return unit(transaction{conn{tx}, tx}) })
-		if err = translate(err); !errors.Is(err, errLost) {
+		err := translate(e.transact(ctx, unit))
+		if !errors.Is(err, errLost) {
 			return err
 		}
 		if try == tries {

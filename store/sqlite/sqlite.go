@@ -34,7 +34,7 @@ var dialect = sqlstore.Dialect{
 	},
 	Settled: "1 = 1", // there is one writer
 	Slots:   1,
-	DDL:     strings.NewReplacer("{postgres}", "-- ", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
+	DDL:     strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
 }
 
 func in(n string) string { return "IN (SELECT value FROM json_each(" + n + "))" }

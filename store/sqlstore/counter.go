@@ -23,7 +23,7 @@ const outside = "*"
 // where nothing does.
 func counterColumn(column string) string {
 	switch column {
-	case "", "root", "g2", "g3":
+	case "", "root", "g2", "g3", "ecosystem":
 		return "n"
 	case "parent":
 		return "nc"
@@ -56,6 +56,8 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 			r.counted(s, q, b)
 		case b.Relation == platform.Everything:
 			within = append(within, outside)
+		case b.Relation == platform.OfEcosystem:
+			within = append(within, b.Name)
 		case b.Relation == platform.Children:
 			parents = append(parents, string(b.UID))
 		case b.Relation == platform.Within || b.Relation == platform.Below:
@@ -101,12 +103,21 @@ type counts struct{ n, nc int64 }
 // once.
 type deltas map[counterKey]counts
 
-// count notes that by rows more lie at uid. Busy scopes are spread over slots.
-func (d deltas) count(kind byte, uid platform.UID, inTree, quietParent bool, slot int, by int64) {
-	if !inTree {
-		d.add(counterKey{outside, kind, slot}, counts{n: by})
-		return
+// countOutside notes that by rows more of a kind outside the tree are in a
+// group of its rows.
+func (d deltas) countOutside(kind byte, group string, quiet bool, slot int, by int64) {
+	c := counts{n: by}
+	if group != outside {
+		c.nc = by // a list of children looks there
 	}
+	if quiet {
+		slot = 0
+	}
+	d.add(counterKey{group, kind, slot}, c)
+}
+
+// count notes that by rows more lie at uid. Busy scopes are spread over slots.
+func (d deltas) count(kind byte, uid platform.UID, quietParent bool, slot int, by int64) {
 	parent := uid.Parent()
 	for _, scope := range uid.Ancestors() {
 		k, c := counterKey{string(scope), kind, slot}, counts{n: by}
@@ -171,11 +182,27 @@ func randomSlot(d *Dialect) int { return rand.IntN(d.Slots) }
 type countedTable struct {
 	name   string
 	number byte
-	inTree bool
+	group  string // what selects the group of a row outside the tree; "": it is in the tree
+	place  func(platform.UID) platform.UID
 }
 
 func (t *table[T, F]) asCounted() countedTable {
-	return countedTable{t.name, t.number, t.enclosed != nil}
+	group := ""
+	if t.enclosed == nil {
+		group = cmp.Or(t.countedBy, "'"+outside+"'")
+	}
+	return countedTable{t.name, t.number, group, t.place}
+}
+
+// group is what a row outside the tree is counted by.
+func (t *table[T, F]) group(row *T) string {
+	for _, c := range slices.Concat(t.columns, t.writeOnly) {
+		if c.sql == t.countedBy {
+			group, _ := stored(c.to(row)).(string)
+			return group
+		}
+	}
+	return outside
 }
 
 // Recount corrects the counters from the rows and tells how many were wrong.
@@ -205,10 +232,15 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 	truth := deltas{}
 	var run []*Statement
 	for _, t := range s.counted() {
-		run = append(run, s.dialect.statement().add("SELECT uid FROM "+t.name).done(func(scan func(...any) error) error {
-			var uid string
-			err := scan(&uid)
-			truth.count(t.number, platform.UID(uid), t.inTree, false, 0, 1)
+		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + " FROM " + t.name + " t"
+		run = append(run, s.dialect.statement().add(read).done(func(scan func(...any) error) error {
+			var uid, group string
+			err := scan(&uid, &group)
+			if t.group == "" {
+				truth.count(t.number, t.place(platform.UID(uid)), false, 0, 1)
+			} else {
+				truth.countOutside(t.number, group, false, 0, 1)
+			}
 			return err
 		}))
 	}

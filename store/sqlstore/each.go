@@ -82,7 +82,7 @@ func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, 
 			}
 			p.scopes = append(p.scopes, i)
 			p.keys = append(p.keys, how.key)
-			p.within = append(p.within, string(how.scope(b)))
+			p.within = append(p.within, how.scope(b))
 		}
 	}
 	return parts, rest

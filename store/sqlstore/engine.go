@@ -36,7 +36,7 @@ type TxConn interface {
 
 // An Engine is a database.
 type Engine interface {
-	Conn
+	Conn // for reads only, which an engine may run again where nothing came
 	Dialect() *Dialect
 
 	// Write runs unit in a transaction, again when it lost against another.
@@ -71,6 +71,8 @@ var _ sql.Scanner = timeColumn{}
 func (c timeColumn) Scan(src any) error {
 	var t time.Time
 	switch src := src.(type) {
+	case nil: // of a row that a join did not find
+		t = epoch
 	case time.Time:
 		t = src
 	case int64:

@@ -28,6 +28,9 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 	},
 	writeOnly: []column[platform.Identity]{
 		{"t.match_rule", "claimMatch", func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
+		{"t.static_rule", "staticKeys", func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
+		{"t.external_id", "", func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
+		{"t.provider", "", func(i *platform.Identity) any { return reference{i.Provider} }},
 	},
 	where: func(f platform.IdentityFilter, s *statement) {
 		s.name(f.Name)
@@ -63,27 +66,42 @@ func ruleOf(i *platform.Identity) string {
 	return rule(cmp.Or(i.ClaimMatch.Issuer, anyValue), cmp.Or(i.ClaimMatch.Subject, anyValue))
 }
 
-// Candidates finds the identities whose rule may match, with what is bound to
-// them.
-func (s tables) Candidates(ctx context.Context, issuer, subject string) ([]platform.Candidate, error) {
+// staticRuleOf is what tokens find an identity with keys of its own by.
+func staticRuleOf(i *platform.Identity) string {
+	if i.StaticKeys == nil {
+		return ""
+	}
+	return rule(i.StaticKeys.Issuer, i.StaticKeys.Subject)
+}
+
+// externalRuleOf is what tokens find an identity by that a provider made.
+func externalRuleOf(i *platform.Identity) string {
+	if i.ExternalID.Issuer == "" {
+		return ""
+	}
+	return rule(i.ExternalID.Issuer, i.ExternalID.ID)
+}
+
+// ruleParts takes a rule apart; what a pattern stands for is "".
+func ruleParts(rule string) (issuer, subject string) {
+	issuer, subject, _ = strings.Cut(rule, ruleBreak)
+	return strings.TrimPrefix(issuer, anyValue), strings.TrimPrefix(subject, anyValue)
+}
+
+// mostStatic bounds what one token makes the service read and try, since
+// anybody can name anybody's issuer.
+const mostStatic = int64(100)
+
+// StaticIdentities finds identities by the issuer and subject of keys of their
+// own.
+func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([]*platform.Identity, error) {
+	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
+		return nil, nil
+	}
+	var found []*platform.Identity
 	q := s.dialect.statement()
-	q.add("SELECT i.uid, i.claim_match, i.last_seen_time, COALESCE(b.parent, ''), COALESCE(b.role, ''), COALESCE(r.capabilities, '')"+
-		" FROM identity i LEFT JOIN role_binding b ON b.identity = i.uid LEFT JOIN role r ON r.uid = b.role"+
-		" WHERE i.match_rule IN (?, ?, ?, ?) ORDER BY i.uid",
-		rule(issuer, subject), rule(issuer, anyValue), rule(anyValue, subject), rule(anyValue, anyValue))
-	var found []platform.Candidate
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
-		i, g := new(platform.Identity), platform.Grant{}
-		err := scan((*string)(&i.UID), jsonColumn{&i.ClaimMatch}, timeColumn{&i.LastSeenTime}, (*string)(&g.Group), (*string)(&g.Role), jsonColumn{&g.Capabilities})
-		if n := len(found); n == 0 || found[n-1].Identity.UID != i.UID {
-			found = append(found, platform.Candidate{Identity: i})
-		}
-		if g.Identity = i.UID; g.Role != "" {
-			c := &found[len(found)-1]
-			c.Grants = append(c.Grants, g)
-		}
-		return err
-	}))
+	q.add("SELECT "+identities.selected()+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), mostStatic)
+	err := s.conn.Run(ctx, q.done(identities.collect(&found)))
 	return found, err
 }
 
@@ -101,13 +119,15 @@ func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Gra
 	return grants, err
 }
 
-// KnowsIssuer looks for an identity that names an issuer.
+// KnowsIssuer looks for an identity or identity provider that names an issuer.
 func (s tables) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
 	if strings.ContainsFunc(issuer, unicode.IsControl) {
 		return false, nil
 	}
 	known := false
-	q := s.dialect.statement().add("SELECT 1 FROM identity WHERE match_rule >= ? AND match_rule < ? LIMIT 1", issuer+ruleBreak, issuer+ruleEnd)
+	q := s.dialect.statement()
+	q.add("SELECT 1 WHERE EXISTS (SELECT 1 FROM identity WHERE match_rule >= ? AND match_rule < ?)", issuer+ruleBreak, issuer+ruleEnd)
+	q.add(" OR EXISTS (SELECT 1 FROM identity_provider WHERE issuer = ?)", issuer)
 	err := s.conn.Run(ctx, q.done(func(func(...any) error) error { known = true; return nil }))
 	return known, err
 }
@@ -118,8 +138,11 @@ func (s tables) LookupIdentity(ctx context.Context, issuer, subject string) (uid
 		return "", nil
 	}
 	q := s.dialect.statement()
-	q.add("SELECT uid FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT 1", rule(issuer, subject))
-	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan((*string)(&uid)) }))
+	exactly := rule(issuer, subject)
+	q.add("SELECT uid, create_time FROM identity WHERE match_rule = ?", exactly)
+	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> ''", exactly)
+	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL ORDER BY 2, 1 LIMIT 1", exactly)
+	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan((*string)(&uid), timeColumn{new(platform.Time)}) }))
 	return uid, err
 }
 

@@ -248,3 +248,15 @@ func compareStored(a, b any) int {
 	y, _ := b.(string)
 	return strings.Compare(x, y)
 }
+
+// pairs reads rows by pairs of texts, each by one look into an index: found
+// says how p.k and p.inside name at most one row.
+func pairs[T, F any](ctx context.Context, s tables, t *table[T, F], keys, insides []string, found string) ([]*T, error) {
+	q := s.dialect.statement()
+	parents := s.dialect.Parents(q.arg, keys, insides)
+	q.add("SELECT " + t.selected() + " FROM ")
+	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(), found+" LIMIT 1"))
+	var rows []*T
+	err := s.conn.Run(ctx, q.done(t.collect(&rows)))
+	return rows, err
+}

@@ -1,6 +1,10 @@
 package sqlstore
 
-import "atrium/platform"
+import (
+	"fmt"
+
+	"atrium/platform"
+)
 
 var roleBindings = table[platform.RoleBinding, platform.RoleBindingFilter]{
 	name: "role_binding", number: 4,
@@ -15,7 +19,9 @@ var roleBindings = table[platform.RoleBinding, platform.RoleBindingFilter]{
 		{"i.name", "", func(b *platform.RoleBinding) any { return &b.Identity.Name }},
 		{"i.description", "", func(b *platform.RoleBinding) any { return &b.Identity.Description }},
 		{"i.email", "", func(b *platform.RoleBinding) any { return &b.Identity.Email }},
-		{"i.claim_match", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
+		{"i.match_rule", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
+		{"i.static_rule", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
+		{"i.external_id", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
 		{"g.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.Group.UID) }},
 		{"g.name", "", func(b *platform.RoleBinding) any { return &b.Group.Name }},
 		{"g.description", "", func(b *platform.RoleBinding) any { return &b.Group.Description }},
@@ -43,12 +49,17 @@ var roleBindings = table[platform.RoleBinding, platform.RoleBindingFilter]{
 	},
 }
 
-// boundTo reads the issuer and subject of a bound identity from its rule.
+// boundTo reads the issuer and subject of a bound identity from its rule, of
+// which there are several kinds.
 type boundTo struct{ to *platform.BoundIdentity }
 
 func (c boundTo) Scan(src any) error {
-	var m platform.ClaimMatch
-	err := jsonColumn{&m}.Scan(src)
-	c.to.Issuer, c.to.Subject = m.Issuer, m.Subject
-	return err
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("cannot read a rule from %T", src)
+	}
+	if text != "" {
+		c.to.Issuer, c.to.Subject = ruleParts(text)
+	}
+	return nil
 }

@@ -40,8 +40,10 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 		return reach{column: "role", key: string(b.UID), root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfArtifact:
 		return reach{column: "artifact_name", key: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
+	case platform.OfEcosystem:
+		return reach{column: "ecosystem", key: b.Name}, true
 	case platform.Within, platform.Below:
-		below, depth := b.Relation == platform.Below, b.UID.Depth()
+		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
 		if walk {
 			return reach{inside: b.UID, below: below}, true
 		}
@@ -59,12 +61,17 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	}
 }
 
-// scope is the narrowest UID that all rows of a branch lie within.
-func (r reach) scope(b platform.Branch) platform.UID {
-	if r.inside != "" {
-		return r.inside
+// scope is what counters count the rows of a branch by: the narrowest UID that
+// all of them lie within, or the ecosystem.
+func (r reach) scope(b platform.Branch) string {
+	switch {
+	case r.inside != "":
+		return string(r.inside)
+	case b.Relation == platform.OfEcosystem:
+		return b.Name
+	default:
+		return string(b.UID)
 	}
-	return b.UID
 }
 
 // in adds the condition that a row lies in a branch and, for a page, comes

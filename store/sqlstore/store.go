@@ -67,21 +67,49 @@ func (s tables) Subscriptions() platform.Table[platform.Subscription, platform.S
 	return read(&subscriptions, s)
 }
 
+func (s tables) Artifacts() platform.Table[platform.Artifact, platform.ArtifactFilter] {
+	return read(&artifacts, s)
+}
+
+func (s tables) ArtifactVersions() platform.Table[platform.ArtifactVersion, platform.ArtifactVersionFilter] {
+	return read(&artifactVersions, s)
+}
+
+func (s tables) IdentityProviders() platform.Table[platform.IdentityProvider, platform.IdentityProviderFilter] {
+	return read(&identityProviders, s)
+}
+
+func (s tables) AccountAssociations() platform.Table[platform.AccountAssociation, platform.AccountAssociationFilter] {
+	return read(&accountAssociations, s)
+}
+
+func (s tables) GroupInvites() platform.Table[platform.GroupInvite, platform.GroupInviteFilter] {
+	return read(&groupInvites, s)
+}
+
+func (s tables) ExternalGroupRoleMappings() platform.Table[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter] {
+	return read(&externalGroupRoleMappings, s)
+}
+
+func (s tables) Terms() platform.Table[platform.TermsAcceptance, platform.TermsFilter] {
+	return read(&terms, s)
+}
+
 // counted lists the tables that counters count.
 func (tables) counted() []countedTable {
 	return []countedTable{
 		groups.asCounted(), identities.asCounted(), roles.asCounted(), roleBindings.asCounted(), repos.asCounted(),
 		tags.asCounted(), advisories.asCounted(), vulnerabilities.asCounted(), subscriptions.asCounted(),
+		artifacts.asCounted(), artifactVersions.asCounted(),
+		identityProviders.asCounted(), accountAssociations.asCounted(), groupInvites.asCounted(),
+		externalGroupRoleMappings.asCounted(), terms.asCounted(),
 	}
 }
 
-// Exists looks for a UID in every kind of the tree.
+// Exists looks for a UID in every kind.
 func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 	q, found := s.dialect.statement(), false
 	for _, t := range s.counted() {
-		if !t.inTree {
-			continue
-		}
 		if len(q.args) > 0 {
 			q.add(" UNION ALL ")
 		}
@@ -167,4 +195,30 @@ func (tx *transaction) VulnerabilityRows() platform.Rower[platform.Vulnerability
 
 func (tx *transaction) SubscriptionRows() platform.Rower[platform.Subscription] {
 	return write(&subscriptions, tx)
+}
+
+func (tx *transaction) ArtifactRows() platform.Rower[platform.Artifact] { return write(&artifacts, tx) }
+
+func (tx *transaction) ArtifactVersionRows() platform.Rower[platform.ArtifactVersion] {
+	return write(&artifactVersions, tx)
+}
+
+func (tx *transaction) IdentityProviderRows() platform.Rower[platform.IdentityProvider] {
+	return write(&identityProviders, tx)
+}
+
+func (tx *transaction) AccountAssociationRows() platform.Rower[platform.AccountAssociation] {
+	return write(&accountAssociations, tx)
+}
+
+func (tx *transaction) GroupInviteRows() platform.Rower[platform.GroupInvite] {
+	return write(&groupInvites, tx)
+}
+
+func (tx *transaction) ExternalGroupRoleMappingRows() platform.Rower[platform.ExternalGroupRoleMapping] {
+	return write(&externalGroupRoleMappings, tx)
+}
+
+func (tx *transaction) TermsRows() platform.Rower[platform.TermsAcceptance] {
+	return write(&terms, tx)
 }

@@ -24,8 +24,13 @@ type table[T, F any] struct {
 	// enclosed is the UID whose prefixes are g2 and g3; nil: the kind lies
 	// outside the tree.
 	enclosed func(platform.UID) platform.UID
+	// countedBy is the column whose values rows of a kind outside the tree are
+	// counted by; "": all of them together.
+	countedBy string
 	// selfEnclosed: rows lie within themselves (groups).
 	selfEnclosed bool
+	// sharesUID: a row has the UID of its parent.
+	sharesUID bool
 	// rootless tells rows that belong to no organisation; nil: none do.
 	rootless func(platform.UID) bool
 	// quietParent: a parent has few writers at once, so its counter is one row.
@@ -79,6 +84,22 @@ func (c jsonColumn) text() string {
 	}
 }
 
+// uidColumn keeps a UID, and sets the parent that follows from it.
+type uidColumn struct{ uid, parent *platform.UID }
+
+func (c uidColumn) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("cannot read a UID from %T", src)
+	}
+	*c.uid = platform.UID(text)
+	*c.parent = c.uid.Parent()
+	return nil
+}
+
+// reference keeps the UID of a row that there may not be.
+type reference struct{ to platform.UID }
+
 // stored is the argument that keeps what a column scans into.
 func stored(to any) any {
 	switch to := to.(type) {
@@ -92,6 +113,10 @@ func stored(to any) any {
 		return *to
 	case timeColumn:
 		return *to.to
+	case uidColumn:
+		return string(*to.uid)
+	case reference:
+		return orNull(to.to)
 	case jsonColumn:
 		return to.text()
 	default:

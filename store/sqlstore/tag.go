@@ -46,11 +46,5 @@ func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*plat
 	for i, n := range wanted {
 		repos[i], texts[i] = string(n.Repo), n.Name
 	}
-	q := s.dialect.statement()
-	parents := s.dialect.Parents(q.arg, repos, texts)
-	q.add("SELECT " + tags.selected() + " FROM ")
-	q.sql.WriteString(s.dialect.PerParent(parents, tags.name, tags.names(), "t.parent = p.k AND t.name = p.inside LIMIT 1"))
-	var found []*platform.Tag
-	err := s.conn.Run(ctx, q.done(tags.collect(&found)))
-	return found, err
+	return pairs(ctx, s, &tags, repos, texts, "t.parent = p.k AND t.name = p.inside")
 }

@@ -38,9 +38,18 @@ func (w writer[T, F]) Insert(ctx context.Context, rows ...*T) error {
 		return err
 	}
 	for _, row := range rows {
-		w.tx.deltas.count(w.number, w.uid(row), w.enclosed != nil, w.quietParent, w.tx.slot, 1)
+		w.count(row, 1)
 	}
 	return nil
+}
+
+// count notes that by rows like row more are there.
+func (w writer[T, F]) count(row *T, by int64) {
+	if w.enclosed == nil {
+		w.tx.deltas.countOutside(w.number, w.group(row), w.quietParent, w.tx.slot, by)
+	} else {
+		w.tx.deltas.count(w.number, w.place(w.uid(row)), w.quietParent, w.tx.slot, by)
+	}
 }
 
 // add writes rows one by one, or copies them where there are many.
@@ -108,18 +117,28 @@ func (t *table[T, F]) values(row *T) []any {
 
 // placed gives root, parent, g2 and g3 of a UID.
 func (t *table[T, F]) placed(uid platform.UID) []any {
-	orNull := func(u platform.UID) any {
-		if u == "" {
-			return nil
-		}
-		return string(u)
-	}
 	root := string(uid.Root())
 	if t.rootless != nil && t.rootless(uid) {
 		root = ""
 	}
 	encloser := t.enclosed(uid)
-	return []any{root, orNull(uid.Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
+	return []any{root, orNull(t.place(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
+}
+
+func orNull(u platform.UID) any {
+	if u == "" {
+		return nil
+	}
+	return string(u)
+}
+
+// place is a UID that lies in the tree as a row does, which may have that of
+// its parent.
+func (t *table[T, F]) place(uid platform.UID) platform.UID {
+	if t.sharesUID {
+		return uid + "/0000000000000000"
+	}
+	return uid
 }
 
 func (w writer[T, F]) addAliases(ctx context.Context, rows []*T) error {
@@ -212,9 +231,12 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 		return nil, err
 	}
 	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", string(uid)).done(nil)
-	forget := w.dialect.statement().add("DELETE FROM counter WHERE scope = ?", string(uid)).done(nil)
-	err = w.conn.Run(ctx, s, forget)
-	switch {
+	run := []*Statement{s}
+	if !w.sharesUID { // a group's counters are the group's
+		w.tx.deltas.forget(uid)
+		run = append(run, w.dialect.statement().add("DELETE FROM counter WHERE scope = ?", string(uid)).done(nil))
+	}
+	switch err = w.conn.Run(ctx, run...); {
 	case errors.Is(err, ErrForeignKey):
 		return nil, platform.ErrReferenced
 	case err != nil:
@@ -222,8 +244,7 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 	case s.Affected == 0:
 		return nil, platform.ErrNotFound
 	}
-	w.tx.deltas.forget(uid)
-	w.tx.deltas.count(w.number, uid, w.enclosed != nil, w.quietParent, w.tx.slot, -1)
+	w.count(rows[0], -1)
 	return rows[0], nil
 }
 

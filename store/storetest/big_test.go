@@ -30,14 +30,15 @@ type bigWorld struct {
 
 	artifacts          []string // of advisories
 	advisoryIDs        []string
-	tagName, tagDigest string // of some tag of the busy repo
+	libraries          []platform.UID // the first one has half of all versions
+	tagName, tagDigest string         // of some tag of the busy repo
 	ownerBinding       platform.UID
 	eventIDs           []string
 	small              platform.UID // some other organisation
 }
 
 // The sizes of a bigWorld.
-type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events int }
+type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events, artifacts int }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -55,6 +56,7 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.report()
 		b.others(n.organisations)
 		b.record(n.events)
+		b.catalogue(n.artifacts)
 		b.employ()
 	})
 	b.analyse()

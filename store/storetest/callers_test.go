@@ -100,6 +100,8 @@ func (f *forest) name() {
 		}
 		if i.ClaimMatch != nil {
 			full.Identity.Issuer, full.Identity.Subject = i.ClaimMatch.Issuer, i.ClaimMatch.Subject
+		} else if i.StaticKeys != nil {
+			full.Identity.Issuer, full.Identity.Subject = i.StaticKeys.Issuer, i.StaticKeys.Subject
 		}
 		f.bindings[n] = full
 	}
@@ -136,10 +138,10 @@ func (f *forest) refused(c *caller, list platform.Capability, scope platform.UID
 }
 
 // within is whether a row lies in a scope, by the definition of its words.
-func within(scope platform.UIDFilter, uid platform.UID) bool {
+func within(scope platform.UIDFilter, uid, parent platform.UID) bool {
 	return (scope.AncestorsOf == "" || scope.AncestorsOf.Below(uid)) &&
-		(scope.DescendantsOf == "" || uid.Below(scope.DescendantsOf)) &&
-		(scope.ChildrenOf == "" || uid.Parent() == scope.ChildrenOf) &&
+		(scope.DescendantsOf == "" || parent.Within(scope.DescendantsOf)) &&
+		(scope.ChildrenOf == "" || parent == scope.ChildrenOf) &&
 		(!scope.InRoot || uid.IsRoot()) &&
 		(scope.IDs == nil || slices.Contains(scope.IDs, uid))
 }

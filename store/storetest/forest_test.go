@@ -30,6 +30,7 @@ type forest struct {
 	advisories      []*platform.Advisory
 	subscriptions   []*platform.Subscription
 	vulnerabilities []*platform.Vulnerability
+	comers
 }
 
 // A caller is who asks, and where its roles let it see.
@@ -57,6 +58,7 @@ func newForest(w *world) *forest {
 	f.root, f.other = f.plant("first", 100), f.plant("second", 6)
 	for _, g := range f.groups {
 		f.furnish(g.UID)
+		f.open(g.UID)
 	}
 	f.vulnerabilities = times(12, func(i int) *platform.Vulnerability {
 		return &platform.Vulnerability{ID: fmt.Sprintf("GO-%d", f.d.IntN(1e6)), Aliases: []string{fmt.Sprintf("CVE-%d", i), "CVE-SHARED"}, UpdateTime: f.when()}
@@ -189,6 +191,7 @@ func (f *forest) keep() {
 			func() error { return tx.AdvisoryRows().Insert(ctx, f.advisories...) },
 			func() error { return tx.SubscriptionRows().Insert(ctx, f.subscriptions...) },
 			func() error { return tx.VulnerabilityRows().Insert(ctx, f.vulnerabilities...) },
+			func() error { return f.insertComers(tx) },
 		} {
 			if err := insert(); err != nil {
 				return err

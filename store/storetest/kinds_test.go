@@ -32,6 +32,14 @@ type sieve[T, F any] struct {
 	keeps  func(*T) bool
 }
 
+// parent is where a row lies, which may have the UID of its parent.
+func (k *kind[T, F]) parent(uid platform.UID) platform.UID {
+	if k.ops.Kind().SharesUID {
+		return uid
+	}
+	return uid.Parent()
+}
+
 func (k *kind[T, F]) uid(row *T) platform.UID { return k.ops.Kind().UID(row) }
 
 // truth is what a caller sees of a scope through a sieve, in an order.
@@ -39,7 +47,7 @@ func (k *kind[T, F]) truth(c *caller, scope platform.UIDFilter, s sieve[T, F], o
 	var seen []*T
 	for _, row := range k.rows {
 		uid := k.uid(row)
-		if k.f.maySee(c, k.ops.Kind().List, uid) && within(scope, uid) && (s.keeps == nil || s.keeps(row)) {
+		if k.f.maySee(c, k.ops.Kind().List, uid) && within(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) {
 			seen = append(seen, row)
 		}
 	}
@@ -111,7 +119,7 @@ func (k *kind[T, F]) name() string { return k.ops.Kind().Plural }
 // listings gives every kind of the tree.
 func (f *forest) listings() []listing {
 	p := f.p
-	return []listing{
+	return append([]listing{
 		&kind[platform.Group, platform.GroupFilter]{f, p.Groups, f.groups, f.groupSieves()},
 		&kind[platform.Identity, platform.IdentityFilter]{f, p.Identities, f.identities, f.identitySieves()},
 		&kind[platform.Role, platform.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleSieves()},
@@ -120,5 +128,5 @@ func (f *forest) listings() []listing {
 		&kind[platform.Tag, platform.TagFilter]{f, p.Tags, f.tags, f.tagSieves()},
 		&kind[platform.Advisory, platform.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisorySieves()},
 		&kind[platform.Subscription, platform.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionSieves()},
-	}
+	}, f.comersListings()...)
 }

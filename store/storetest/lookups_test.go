@@ -148,7 +148,7 @@ func (r *reading) single() {
 	r.add("who a token is, by a pattern", barPage, authenticate("https://100.example.com", "repo:x")).sorts = true
 	r.add("who a stranger is", barPage, authenticate("https://nowhere.example.com", "x")).sorts = true
 	r.add("whether an issuer is known", 5, func(ctx context.Context) error { _, err := p.KnowsIssuer(ctx, issuer); return err })
-	r.add("whose a subject is", 5, func(ctx context.Context) error { _, err := p.Identities.Lookup(ctx, issuer, "person-77"); return err })
+	r.add("whose a subject is", 3*4, func(ctx context.Context) error { _, err := p.Identities.Lookup(ctx, issuer, "person-77"); return err }).sorts = true // by its rule, by its own keys, by a provider
 	r.add("what an identity may do", 2*barPage, func(ctx context.Context) error {
 		_, err := p.Identities.EffectiveCapabilities(ctx, r.b.identities[7], r.b.root)
 		return err

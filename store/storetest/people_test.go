@@ -40,7 +40,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 			{"", "", []platform.UID{anything}, false, ""},
 		} {
 			var got []platform.UID
-			for _, candidate := range must[[]platform.Candidate](t)(w.store.Candidates(ctx, c.issuer, c.subject)) {
+			for _, candidate := range w.candidates(t, c.issuer, c.subject) {
 				got = append(got, candidate.Identity.UID)
 			}
 			slices.Sort(c.want)
@@ -75,7 +75,7 @@ func TestCandidatesBringWhatIsBoundToThem(t *testing.T) {
 		w.bind(ctx, group, who, role)
 		w.bind(ctx, root, who, platform.ViewerRole)
 
-		found := must[[]platform.Candidate](t)(w.store.Candidates(ctx, issuer, "who"))
+		found := w.candidates(t, issuer, "who")
 		if len(found) != 1 || len(found[0].Grants) != 2 {
 			t.Fatalf("candidates are %+v, want one with two grants", found)
 		}
@@ -93,6 +93,16 @@ func TestCandidatesBringWhatIsBoundToThem(t *testing.T) {
 			}
 		}
 	})
+}
+
+// candidates are the identities whose rule may match.
+func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Candidate {
+	t.Helper()
+	found, _, err := w.store.Candidates(t.Context(), platform.Bearer{Issuer: issuer, Subject: subject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 func TestBeingSeenIsNoChange(t *testing.T) {

@@ -30,7 +30,7 @@ type hotRead struct {
 
 // The tables that are big in a bigWorld. Groups, roles and subscriptions are
 // some thousand at most: reading such a table whole can be the best plan.
-var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event"}
+var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event", "artifact", "artifact_version"}
 
 // sortable is how many rows a plan may sort: those of some pages.
 const sortable = 2500
@@ -38,7 +38,7 @@ const sortable = 2500
 func TestABigDatabaseOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.Postgres(t)), sizes{
-		repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organisations: 2_000, events: 20_000,
+		repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organisations: 2_000, events: 20_000, artifacts: 100_000,
 	})
 	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.in(t).hotReadsAreCheap(t) })
 	t.Run("fallbacks answer in time", func(t *testing.T) { b.in(t).fallbacksAnswer(t) })
@@ -110,7 +110,7 @@ func counts(s sqlstore.Statement) bool {
 func TestABigDatabaseOnSQLite(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
-		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200,
+		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200, artifacts: 2_000,
 	})
 	s := b.spied()
 	p := b.replica(s)
@@ -165,6 +165,8 @@ func faultOf(step string, steps []string) string {
 //     on words of events, a free text, a role's capability, or on SQLite an
 //     alias, look at every row of the scope.
 //   - All advisory documents at once read the index of what there is.
+//   - Remediated artifacts and those of a CUDA version have indexes by name
+//     alone; a free text looks at every artifact of the ecosystems.
 func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 	p := b.replica(b.spied())
 	e := b.explainer()
@@ -173,6 +175,7 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 		{name: "repos below level 1 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
 		{name: "repos below level 4 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
 		{name: "bindings with a capability", run: asked(p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(0), Filter: platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
+		{name: "artifacts by free text", run: asked(p.Artifacts.List, platform.ListRequest[platform.ArtifactFilter]{Filter: platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
 		{name: "advisories by free text", run: asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), Filter: platform.AdvisoryFilter{Query: "go-2001-1"}})},
 	} {
 		statements, err := hear(b.on(p, "owner"), r.run)

@@ -1,0 +1,49 @@
+package auth
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"atrium/platform"
+)
+
+// jwks is a key set as an identity holds it.
+func jwks(t *testing.T, keys ...jose.JSONWebKey) json.RawMessage {
+	t.Helper()
+	b, err := json.Marshal(jose.JSONWebKeySet{Keys: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestATokenIsVerifiedByTheKeysThatAnIdentityBrings(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	own := jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"}
+	f.directory.static = []platform.IdentityKeys{
+		{Identity: "unreadable", JWKS: json.RawMessage("x")},
+		{Identity: "another", JWKS: jwks(t, jose.JSONWebKey{Key: testKeys().otherRSA.Public(), KeyID: "mine"})},
+		{Identity: "robot", JWKS: jwks(t, own)},
+		{Identity: "twin", JWKS: jwks(t, own)},
+	}
+	for _, issuer := range []string{"https://nowhere.example.com", f.issuer.URL} { // one that nobody can be asked for, and one that is there
+		signed := sign(testKeys().otherEC, `{"alg":"ES256","kid":"mine"}`, f.claims(map[string]any{"iss": issuer}))
+		f.accept(signed)
+		if got := f.directory.last(); !slices.Equal(got.StaticIdentities, []platform.UID{"robot", "twin"}) {
+			t.Errorf("%s: it is a token of %v", issuer, got.StaticIdentities)
+		}
+	}
+	if len(f.directory.asked) > 0 || f.issuer.discoveries.Load() > 0 {
+		t.Errorf("issuers were looked at: %v", f.directory.asked)
+	}
+	// What the issuer itself has signed is nobody's static key.
+	f.accept(f.token(nil))
+	if got := f.directory.last(); len(got.StaticIdentities) > 0 {
+		t.Errorf("a token of the issuer is one of %v", got.StaticIdentities)
+	}
+	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"mine"}`, f.claims(map[string]any{"iss": "https://nowhere.example.com"})), platform.CodeUnauthenticated, "unknown")
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// behindRelay is a server whose database can go away, and a good token.
+func behindRelay(t *testing.T) (*running, *storetest.Relay, string) {
+	t.Helper()
+	direct := storetest.Postgres(t)
+	relay := storetest.NewRelay(t, direct)
+	server := start(t, relay.URL, "--dev")
+	token := strings.TrimSpace(on(t, direct, "token"))
+	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
+		t.Fatalf("%d: %s", status, body)
+	}
+	return server, relay, token
+}
+
+const askRepos = `{"query": "{ repos(first: 3) { totalCount nodes { name } } }"}`
+
+// isUnavailable wants every protocol to say so, soon.
+func isUnavailable(t *testing.T, server *running, token string) {
+	t.Helper()
+	var asking sync.WaitGroup
+	for _, ask := range [][3]string{
+		{"GET", "/registry/v2/repos", ""},
+		{"GET", "/registry/v2/repos/" + strings.Repeat("0", 40), ""},
+		{"POST", "/registry/v2/repos/" + strings.Repeat("0", 40), `{"name": "x"}`},
+		{"POST", "/graphql", askRepos},
+	} {
+		asking.Go(func() {
+			asked := time.Now()
+			status, body := server.send(ask[0], token, ask[1], ask[2])
+			if took := time.Since(asked); status != http.StatusServiceUnavailable || took > 8*time.Second {
+				t.Errorf("%s %s: %d after %v: %s", ask[0], ask[1], status, took, body)
+			}
+			if !strings.Contains(body, `"code":14`) || !strings.Contains(body, "google.rpc.RetryInfo") || strings.Contains(body, "127.0.0.1") {
+				t.Errorf("%s %s: %s", ask[0], ask[1], body)
+			}
+		})
+	}
+	asking.Wait()
+	for path, want := range map[string]int{"/livez": 200, "/readyz": 503, "/ping/v2/ping": 200} {
+		if status, body := server.get("", path); status != want {
+			t.Errorf("%s: %d, want %d: %s", path, status, want, body)
+		}
+	}
+}
+
+// recovers wants the server to be as before, without being started again.
+func recovers(t *testing.T, server *running, token string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if status, _ := server.get("", "/readyz"); status == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the server does not become ready")
+		}
+	}
+	for range 10 {
+		if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
+			t.Errorf("%d: %s", status, body)
+		}
+		if status, body := server.send(http.MethodPost, token, "/graphql", askRepos); status != http.StatusOK || strings.Contains(body, "errors") {
+			t.Errorf("%d: %s", status, body)
+		}
+	}
+}
+
+func TestADatabaseThatIsAwayIsUnavailableUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	server, relay, token := behindRelay(t)
+	relay.Refuse()
+	isUnavailable(t, server, token)
+	relay.Cut() // is there again
+	recovers(t, server, token)
+}
+
+// The attack: a network that swallows everything, where no error ever comes.
+func TestADatabaseThatSaysNothingIsUnavailableSoon(t *testing.T) {
+	t.Parallel()
+	server, relay, token := behindRelay(t)
+	relay.Silence()
+	isUnavailable(t, server, token)
+	relay.Cut()
+	recovers(t, server, token)
+}
+
+func TestLostConnectionsCostNoRequest(t *testing.T) {
+	t.Parallel()
+	server, relay, token := behindRelay(t)
+	acme := demoUID(t, server)
+	for i := range 10 {
+		relay.Cut()
+		if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
+			t.Errorf("a list: %d %s", status, body)
+		}
+		relay.Cut()
+		if status, body := server.send(http.MethodPost, token, "/graphql", askRepos); status != http.StatusOK || strings.Contains(body, "errors") {
+			t.Errorf("GraphQL: %d %s", status, body)
+		}
+		relay.Cut()
+		name := "by-try-" + string(rune('a'+i))
+		if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "`+name+`"}`); status != http.StatusOK {
+			t.Errorf("a creation: %d %s", status, body)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// A pair is a certificate in files, which change by one atomic rename each.
+type pair struct {
+	t                 *testing.T
+	certFile, keyFile string
+	roots             *x509.CertPool
+}
+
+func newPair(t *testing.T, name string) *pair {
+	t.Helper()
+	dir := t.TempDir()
+	p := &pair{t: t, certFile: filepath.Join(dir, "cert.pem"), keyFile: filepath.Join(dir, "key.pem"), roots: x509.NewCertPool()}
+	p.renew(name)
+	return p
+}
+
+// renew writes a new certificate of this common name.
+func (p *pair) renew(name string) {
+	p.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{"atrium.example"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	encoded := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
+	p.roots.AppendCertsFromPEM(encoded)
+	p.put(p.keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	p.put(p.certFile, encoded)
+}
+
+func (p *pair) put(file string, content []byte) {
+	p.t.Helper()
+	if err := os.WriteFile(file+".new", content, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// client speaks one protocol over TLS.
+func (p *pair) client(http2 bool) *http.Client {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(!http2)
+	protocols.SetHTTP2(http2)
+	return &http.Client{Transport: &http.Transport{
+		Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: p.roots, ServerName: "atrium.example", MinVersion: tls.VersionTLS12},
+	}}
+}
+
+// ask gives the protocol of the answer and the name in the certificate.
+func (p *pair) ask(client *http.Client, url string) (protocol, name string) {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		p.t.Fatalf("%d %s %v", answer.StatusCode, body, err)
+	}
+	return answer.Proto, answer.TLS.PeerCertificates[0].Subject.CommonName
+}
+
+func TestTLSIsServedInBothProtocolsAndNotBelowItsVersion(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "first")
+	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
+	if !strings.HasPrefix(server.url, "https://127.0.0.1:") {
+		t.Fatalf("it says %s", server.stdout)
+	}
+	for http2, want := range map[bool]string{false: "HTTP/1.1", true: "HTTP/2.0"} {
+		if protocol, name := p.ask(p.client(http2), server.url+"/livez"); protocol != want || name != "first" {
+			t.Errorf("got %s by %s, want %s", protocol, name, want)
+		}
+	}
+	old := &tls.Config{RootCAs: p.roots, ServerName: "atrium.example", MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+	if conn, err := tls.Dial("tcp", strings.TrimPrefix(server.url, "https://"), old); err == nil {
+		_ = conn.Close()
+		t.Error("TLS 1.1 is spoken")
+	}
+}
+
+func TestACertificateIsReadAgainWithoutARestart(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "first")
+	server := start(t, storetest.SQLite(t), "--tls-cert", p.certFile, "--tls-key", p.keyFile)
+	open := p.client(false)
+	if _, name := p.ask(open, server.url+"/livez"); name != "first" {
+		t.Fatalf("got %s", name)
+	}
+	p.renew("second one") // of another length: the clock of a file system may stand still that long
+	if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
+		t.Errorf("a new connection gets %s", name)
+	}
+	if _, name := p.ask(open, server.url+"/livez"); name != "first" {
+		t.Errorf("the connection that was open was dropped for %s", name)
+	}
+
+	p.put(p.keyFile, []byte("nonsense"))
+	for range 2 {
+		if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
+			t.Errorf("with a faulty key: %s", name)
+		}
+	}
+	if n := strings.Count(server.stderr.String(), "the new certificate is not good"); n != 1 || strings.Contains(server.stderr.String(), "nonsense") {
+		t.Errorf("%d lines tell of it:\n%s", n, server.stderr)
+	}
+	if err := os.Remove(p.certFile); err != nil {
+		t.Fatal(err)
+	}
+	if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
+		t.Errorf("without a file: %s", name)
+	}
+	p.renew("the third")
+	if _, name := p.ask(p.client(true), server.url+"/livez"); name != "the third" {
+		t.Errorf("good again: %s", name)
+	}
+}
+
+func TestAFaultyPairIsAFaultOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	p, q := newPair(t, "p"), newPair(t, "q")
+	for name, c := range map[string]struct{ args, flag string }{
+		"no key":           {"--tls-cert " + p.certFile, "tls-key"},
+		"no certificate":   {"--tls-key " + p.keyFile, "tls-cert"},
+		"no such file":     {"--tls-cert /nowhere --tls-key " + p.keyFile, "tls-cert"},
+		"another's key":    {"--tls-cert " + p.certFile + " --tls-key " + q.keyFile, "tls-cert"},
+		"files that swap":  {"--tls-cert " + p.keyFile + " --tls-key " + p.certFile, "tls-cert"},
+		"no files at all":  {"--tls-cert /nowhere --tls-key /nowhere", "tls-cert"},
+		"a folder as file": {"--tls-cert / --tls-key " + p.keyFile, "tls-cert"},
+	} {
+		_, _, err := atrium(t, nil, append([]string{"serve", "--log-level", "loud"}, strings.Fields(c.args)...)...)
+		if exitCode(err) != 2 || !strings.Contains(err.Error(), "--"+c.flag+" (") || !strings.Contains(err.Error(), "--log-level (") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAHandshakeThatFailsIsNoNoise(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "first")
+	server := start(t, storetest.SQLite(t), "--tls-cert", p.certFile, "--tls-key", p.keyFile)
+	answer, err := http.Get("http" + strings.TrimPrefix(server.url, "https") + "/livez")
+	if err == nil {
+		defer answer.Body.Close()
+	}
+	if err != nil || answer.StatusCode != http.StatusBadRequest {
+		t.Errorf("clear text gets %v, %v", answer, err)
+	}
+	if strings.Contains(server.stderr.String(), `"level":"ERROR"`) {
+		t.Errorf("logs:\n%s", server.stderr)
+	}
+}

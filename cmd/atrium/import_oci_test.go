@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	stdlog "log"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	ociregistry "github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	ociempty "github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// A hub is a registry of the test's own.
+type hub struct {
+	t    *testing.T
+	host string
+}
+
+func startHub(t *testing.T) hub {
+	t.Helper()
+	server := httptest.NewServer(ociregistry.New(ociregistry.Logger(stdlog.New(io.Discard, "", 0))))
+	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // of clients that try https first
+	t.Cleanup(server.Close)
+	return hub{t, strings.TrimPrefix(server.URL, "http://")}
+}
+
+func (h hub) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h hub) tag(reference string) name.Tag {
+	h.t.Helper()
+	tag, err := name.NewTag(h.host + "/" + reference)
+	h.must(err)
+	return tag
+}
+
+// push stores an index for amd64 and arm64, of images of so many layers, with
+// an attestation. It gives the digest, and the size for arm64.
+func (h hub) push(reference string, layers int64) (digest v1.Hash, size int64) {
+	h.t.Helper()
+	var index v1.ImageIndex = ociempty.Index
+	for _, platform := range []string{"linux/amd64", "linux/arm64/v8", "unknown/unknown"} {
+		image, err := random.Image(100, layers)
+		h.must(err)
+		on, err := v1.ParsePlatform(platform)
+		h.must(err)
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: on}})
+		if on.Architecture != "arm64" {
+			continue
+		}
+		manifest, err := image.Manifest()
+		h.must(err)
+		size = manifest.Config.Size
+		for _, l := range manifest.Layers {
+			size += l.Size
+		}
+	}
+	h.must(remote.WriteIndex(h.tag(reference), index))
+	digest, err := index.Digest()
+	h.must(err)
+	return digest, size
+}
+
+func TestARegistryIsImportedServedAndPruned(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		h := startHub(t)
+		for n := range 5 {
+			h.push(fmt.Sprintf("team/app:v%d", n), 1)
+		}
+		digest, size := h.push("tools:1", 3)
+		server := start(t, url, "--dev") // imports work beside a server
+		acme, token := demoUID(t, server), strings.TrimSpace(on(t, url, "token"))
+		imported := func(args ...string) string {
+			t.Helper()
+			return on(t, url, append([]string{"import", "oci", "--group", acme}, args...)...)
+		}
+		summed(t, imported(h.host), "2 0 0 0 repos", "6 0 0 0 tags", "6 0 0 0 images")
+		summed(t, imported("--concurrency", "2", h.host+"/tools", h.host+"/team/app"), "0 0 2 0 repos", "0 0 6 0 tags", "0 0 6 0 images")
+
+		_, body := server.get(token, "/registry/v2/repos?uidp.children_of="+acme+"&name=tools")
+		repo := between(t, body, `"uid":"`, `"`)
+		at := "/registry/v2/repos/" + repo + "/digests/" + digest.String()
+		if _, body = server.get(token, at+"/architectures"); !strings.Contains(body, `["amd64","arm64v8"]`) {
+			t.Errorf("architectures: %s", body)
+		}
+		if _, body = server.get(token, at+"/size?architecture=arm64v8"); !strings.Contains(body, fmt.Sprintf(`"%d"`, size)) {
+			t.Errorf("size: %s, want %d", body, size)
+		}
+
+		h.must(remote.Delete(h.tag("team/app:v0")))
+		h.must(remote.Delete(h.tag("team/app:v1")))
+		h.push("team/app:v2", 2)
+		summed(t, imported(h.host), "0 0 2 0 repos", "0 1 3 0 tags", "1 0 3 0 images")
+		summed(t, imported("--prune", h.host), "0 0 2 0 repos", "0 0 4 0 tags", "0 0 4 0 images", "tags removed: 2")
+		h.must(remote.Delete(h.tag("team/app:v2")))
+		summed(t, imported("--prune", "--no-events", h.host), "0 0 2 0 repos", "0 0 3 0 tags", "0 0 3 0 images", "tags removed: 1")
+		if told := deletedTags(t, url, platform.UID(acme)); told != 2 {
+			t.Errorf("events tell of %d deleted tags", told)
+		}
+		if out := on(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+			t.Errorf("recount: %s", out)
+		}
+
+		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "oci", "--group", acme, h.host+"/nothing", h.host+"/tools")
+		summed(t, out, "0 0 1 1 repos", "0 0 1 0 tags", "0 0 1 0 images")
+		if exitCode(err) != 1 || !strings.Contains(errOut, h.host+"/nothing: ") || !strings.Contains(errOut, "NAME_UNKNOWN") {
+			t.Errorf("%v\n%s", err, errOut)
+		}
+	})
+}
+
+func between(t *testing.T, text, before, after string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, before)
+	inside, _, ends := strings.Cut(rest, after)
+	if !found || !ends {
+		t.Fatalf("no %s...%s in %s", before, after, text)
+	}
+	return inside
+}
+
+// deletedTags counts the events that tell of a deleted tag.
+func deletedTags(t *testing.T, url string, root platform.UID) (deleted int) {
+	t.Helper()
+	events, err := storetest.Open(t, url).EventsAfter(t.Context(), []platform.UID{root}, platform.EventPosition{}, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if strings.Contains(e.Type, ".tag.deleted") {
+			deleted++
+		}
+	}
+	return deleted
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/time/rate"
+
+	"atrium/platform"
+)
+
+// limitFlags bound what one caller may ask for. They are pointers because what
+// is not given depends on the mode.
+type limitFlags struct {
+	RateLimit   *int `placeholder:"N" help:"Requests a second of a caller, over time; 0 is any number. 100 unless given, any with --dev."`
+	RateBurst   int  `default:"200" help:"Requests of a caller at once, where there is a rate limit."`
+	MaxInFlight *int `placeholder:"N" help:"Requests of a caller under way at the same time; 0 is any number. 20 unless given, any with --dev."`
+}
+
+const (
+	defaultRateLimit   = 100
+	defaultMaxInFlight = 20
+)
+
+func (l *limitFlags) check(f *faults) {
+	if l.RateLimit != nil && *l.RateLimit < 0 {
+		f.add("rate-limit", "must not be negative")
+	}
+	if l.RateBurst < 1 {
+		f.add("rate-burst", "must be above 0; --rate-limit 0 turns the limit off")
+	}
+	if l.MaxInFlight != nil && *l.MaxInFlight < 0 {
+		f.add("max-in-flight", "must not be negative")
+	}
+}
+
+// limits are those of a mode.
+func (l *limitFlags) limits(dev bool) *limits {
+	chosen := func(given *int, otherwise int) int {
+		switch {
+		case given != nil:
+			return *given
+		case dev:
+			return 0
+		default:
+			return otherwise
+		}
+	}
+	return newLimits(chosen(l.RateLimit, defaultRateLimit), l.RateBurst, chosen(l.MaxInFlight, defaultMaxInFlight))
+}
+
+// limits count the requests of every caller.
+type limits struct {
+	rate, burst, inFlight int // rate or inFlight 0: that one is off
+
+	lock   sync.Mutex
+	counts *simplelru.LRU[string, *count]
+}
+
+// A count is what one caller asked for of late.
+type count struct {
+	recent *rate.Limiter
+	open   int
+}
+
+// maxCounts bounds the memory of limits, to some 15 MB. The count of who has
+// asked for nothing for longest is forgotten, which matters to nobody unless so
+// many ask within two seconds.
+const maxCounts = 1 << 16
+
+func newLimits(perSecond, burst, inFlight int) *limits {
+	counts, err := simplelru.NewLRU[string, *count](maxCounts, nil)
+	if err != nil {
+		panic(err) // the size is not above 0
+	}
+	return &limits{rate: perSecond, burst: burst, inFlight: inFlight, counts: counts}
+}
+
+func (l *limits) off() bool { return l.rate == 0 && l.inFlight == 0 }
+
+// A standing is what a caller has left.
+type standing struct {
+	requests int           // at once
+	full     time.Duration // until all of the burst is there again
+	slots    int           // of requests under way
+}
+
+// enter counts a request of a caller, which is under way until leave is called.
+// One that is too many is an error and has no leave.
+func (l *limits) enter(caller string, now time.Time) (leave func(), left standing, err error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	c, known := l.counts.Get(caller)
+	if !known {
+		c = &count{recent: rate.NewLimiter(rate.Limit(l.rate), l.burst)}
+		l.counts.Add(caller, c)
+	}
+	within := l.rate == 0 || c.recent.AllowN(now, 1)
+	free := l.inFlight == 0 || c.open < l.inFlight
+	if within && free {
+		c.open++
+	}
+	tokens := c.recent.TokensAt(now)
+	left = standing{requests: max(0, int(tokens)), slots: max(0, l.inFlight-c.open)}
+	if l.rate > 0 {
+		left.full = l.earning(float64(l.burst) - tokens)
+	}
+	switch {
+	case !within:
+		return nil, left, tooMany("more requests than a caller may send", l.earning(1-tokens))
+	case !free:
+		return nil, left, tooMany("too many requests of the caller are under way", time.Second)
+	}
+	return sync.OnceFunc(func() {
+		l.lock.Lock()
+		defer l.lock.Unlock()
+		c.open--
+	}), left, nil
+}
+
+// earning is how long it takes until a caller may send n requests more.
+func (l *limits) earning(n float64) time.Duration {
+	return time.Duration(n / float64(l.rate) * float64(time.Second)).Round(time.Millisecond)
+}
+
+func tooMany(description string, wait time.Duration) error {
+	return &platform.Error{
+		Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
+		Message: "Resource exhausted: " + description, RetryAfter: max(wait, time.Millisecond),
+	}
+}

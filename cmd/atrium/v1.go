@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"time"
+
+	"atrium/platform"
+	"atrium/rest"
+)
+
+// v1Flags name the service that still answers v1.
+type v1Flags struct {
+	V1Upstream string        `name:"v1-upstream" placeholder:"URL" help:"Service that requests for v1 are passed to, as they are."`
+	V1Timeout  time.Duration `name:"v1-timeout" default:"30s" help:"How long it may take until it answers."`
+
+	upstream *url.URL // nil: v1 is not served
+}
+
+func (v *v1Flags) check(f *faults) {
+	if v.V1Timeout <= 0 {
+		f.add("v1-timeout", "must be above 0")
+	}
+	if v.V1Upstream == "" {
+		return
+	}
+	u, err := url.Parse(v.V1Upstream)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		f.add("v1-upstream", "must be a URL of scheme and host only, such as https://v1.example.com") // it may hold a password
+		return
+	}
+	v.upstream = u
+}
+
+// v1Path is what is not answered here: nothing else of the two services has
+// the same paths.
+var v1Path = regexp.MustCompile(`^/(iam|registry|vulnerabilities|libraries|advisory)/v1/`)
+
+// beside passes requests for v1 on, and leaves the others to next.
+func (v *v1Flags) beside(next http.Handler, o rest.Options) http.Handler {
+	if v.upstream == nil {
+		return next
+	}
+	proxy := v.proxy(o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !v1Path.MatchString(r.URL.EscapedPath()) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		through := &passage{w, http.NewResponseController(w)}
+		_ = through.control.SetWriteDeadline(time.Time{})
+		if r.Body != http.NoBody {
+			r.Body = &slowBody{r.Body, through.control}
+		}
+		proxy.ServeHTTP(through, r)
+	})
+}
+
+// proxy sends a request on as it came, token and all: v1 takes the same ones
+// and decides itself. It says nothing of the client's address.
+func (v *v1Flags) proxy(o rest.Options) *httputil.ReverseProxy {
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   5 * time.Second,
+		ResponseHeaderTimeout: v.V1Timeout,
+		ExpectContinueTimeout: time.Second,
+		IdleConnTimeout:       idleTimeout,
+		MaxIdleConnsPerHost:   100,
+		ForceAttemptHTTP2:     true,
+		DisableCompression:    true, // it would ask for gzip and unpack it
+	}
+	return &httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(v.upstream)
+			p.Out.URL.Path, p.Out.URL.RawPath = p.In.URL.Path, p.In.URL.RawPath
+			p.Out.URL.RawQuery = p.In.URL.RawQuery // also what Go cannot parse
+		},
+		FlushInterval: -1, // at once
+		ErrorLog:      slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			o.WriteError(w, r, v1Error(err))
+		},
+	}
+}
+
+// v1Error tells an upstream that is away from one that is slow.
+func v1Error(err error) error {
+	var dial *net.OpError
+	var network net.Error
+	switch {
+	case errors.As(err, &dial) && dial.Op == "dial":
+	case errors.Is(err, context.Canceled), errors.As(err, &network) && network.Timeout():
+		return &platform.Error{
+			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "v1 took longer than it may.", RetryAfter: time.Second,
+		}
+	}
+	return platform.Unavailable("v1 does not answer", err)
+}
+
+// A passage is an answer that may take as long as its reader takes some of it
+// now and then.
+type passage struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// WriteHeader prefers the upstream's request id to our own: an answer has one.
+func (p *passage) WriteHeader(status int) {
+	if ids := p.Header().Values(requestIDHeader); len(ids) > 1 {
+		p.Header()[requestIDHeader] = ids[1:2]
+	}
+	p.ResponseWriter.WriteHeader(status)
+}
+
+func (p *passage) Write(b []byte) (int, error) {
+	defer p.hurry()()
+	return p.ResponseWriter.Write(b)
+}
+
+// FlushError sends what was written.
+func (p *passage) FlushError() error {
+	defer p.hurry()()
+	return p.control.Flush()
+}
+
+// hurry sets a time for one step. It is not left running: HTTP/2 ends a stream
+// whose time is up even if there is nothing to write.
+func (p *passage) hurry() (done func()) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	return func() { _ = p.control.SetWriteDeadline(time.Time{}) }
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (p *passage) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// A slowBody may take as long as some of it arrives now and then.
+type slowBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (s *slowBody) Read(b []byte) (int, error) {
+	_ = s.control.SetReadDeadline(time.Now().Add(readTimeout))
+	return s.ReadCloser.Read(b)
+}

@@ -1,0 +1,28 @@
+// Chromium, and what a page of ours may do in it.
+
+import assert from 'node:assert/strict';
+import { chromium } from 'playwright-core';
+import { site } from './lib.mjs';
+
+export const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  // Without the sandbox, because root has none. The rest keeps the browser's own requests at home.
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+
+/** Opens a page anew and gives it to a function; fails with whatever the page did that it should not. */
+export async function open(path, use) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const faults = [];
+  await context.route((url) => url.origin !== site, (route) => { faults.push('asked for ' + route.request().url()); return route.abort(); });
+  const page = await context.newPage();
+  page.on('console', (message) => { if (message.type() === 'error') faults.push('console: ' + message.text()); });
+  page.on('pageerror', (error) => faults.push('error: ' + error));
+  try {
+    await page.goto(site + path);
+    await use(page);
+    assert.deepEqual(faults, []);
+  } finally {
+    await context.close();
+  }
+}

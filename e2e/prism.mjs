@@ -1,0 +1,47 @@
+// Prism in front of the server: a proxy that holds what goes by against the OpenAPI document.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { read, site, temporary } from './lib.mjs';
+
+const freePort = () => new Promise((done) => {
+  const probe = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = probe.address();
+    probe.close(() => done(port));
+  });
+});
+
+/**
+ * Closes every schema, so that a field that an answer has and the document has not is a difference. The schema `wrong`
+ * loses its fields: what has it is always different, which shows that the proxy looks.
+ */
+function closed(document, wrong) {
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    if (name === wrong) Object.assign(schema, { properties: { nothing: { type: 'string' } }, required: ['nothing'] });
+    if (schema.properties) schema.additionalProperties ??= false;
+  }
+  return document;
+}
+
+/** Starts the proxy and gives its address. It ends with the suite. */
+export async function prism(wrong) {
+  const port = await freePort(), address = `http://127.0.0.1:${port}`;
+  const document = temporary('proxy.json', JSON.stringify(closed(JSON.parse(await read('/openapi.json')), wrong)));
+  const program = join(import.meta.dirname, 'node_modules/@stoplight/prism-cli/dist/index.js');
+  const proxy = spawn(process.execPath, [program, 'proxy', document, site, '--host', '127.0.0.1', '--port', String(port)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  process.on('exit', () => proxy.kill());
+  let text = '';
+  for (const stream of [proxy.stdout, proxy.stderr]) stream.on('data', (chunk) => { text = (text + chunk).slice(-5000); });
+  for (const end = Date.now() + 60_000; Date.now() < end && proxy.exitCode === null; await new Promise((go) => setTimeout(go, 200))) {
+    if ((await fetch(address + '/ping/v2/ping').catch(() => undefined))?.ok) return address;
+  }
+  assert.fail('Prism did not come up: ' + text);
+}
+
+/** What the proxy says of an answer, as the places of the differences: request ones and response ones. */
+export function differences(response) {
+  const found = JSON.parse(response.headers.get('sl-violations') ?? '[]').map((v) => `${v.location.join('.')}: ${v.message}`);
+  return { request: found.filter((text) => text.startsWith('request')), response: found.filter((text) => !text.startsWith('request')) };
+}

@@ -1,0 +1,25 @@
+// A Go client out of the OpenAPI document, by oapi-codegen: it is generated, compiled, and used. tools/restclient has
+// the program around it, and the generator's version.
+
+import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, finish, read, run, temporary, temporaryFolder } from '../lib.mjs';
+
+const folder = join(temporaryFolder(), 'restclient');
+cpSync(join(import.meta.dirname, '../../tools/restclient'), folder, { recursive: true });
+
+async function go(...args) {
+  const { code, text } = await run('go', args, {}, folder);
+  assert.equal(code, 0, text);
+}
+
+await check('oapi-codegen takes the document', async () => {
+  await go('tool', 'oapi-codegen', '-config', 'config.yaml', temporary('openapi.json', await read('/openapi.json')));
+}, 150);
+
+await check('the client compiles, lists, pages and patches', async () => {
+  await go('run', '.');
+}, 90);
+
+finish();

@@ -1,0 +1,30 @@
+// A TypeScript client out of the OpenAPI document: its types are made, checked, and used.
+
+import assert from 'node:assert/strict';
+import { copyFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, finish, read, run, temporary, temporaryFolder } from '../lib.mjs';
+
+const here = join(import.meta.dirname, '..'), folder = temporaryFolder();
+symlinkSync(join(here, 'node_modules'), join(folder, 'node_modules'));
+copyFileSync(join(here, 'openapi/client.mts'), join(folder, 'client.mts'));
+const program = (name) => join(here, 'node_modules/.bin', name);
+
+async function succeeds(name, args) {
+  const { code, text } = await run(name, args, {}, folder);
+  assert.equal(code, 0, text);
+}
+
+await check('openapi-typescript takes the document', async () => {
+  await succeeds(program('openapi-typescript'), [temporary('openapi.json', await read('/openapi.json')), '--output', join(folder, 'schema.d.ts')]);
+}, 150);
+
+await check('the client compiles, and nothing that the document forbids does', async () => {
+  await succeeds(program('tsc'), ['--strict', '--noUncheckedIndexedAccess', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', 'node', '--skipLibCheck', 'client.mts']);
+}, 150);
+
+await check('the client lists, pages and patches', async () => {
+  await succeeds(process.execPath, ['client.mjs']);
+}, 90);
+
+finish();

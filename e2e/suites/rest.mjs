@@ -1,0 +1,174 @@
+// The REST interface from end to end, twice: as it is, and through a proxy that holds every request and every answer
+// against the OpenAPI document.
+
+import assert from 'node:assert/strict';
+import { check, finish, headers, read, site } from '../lib.mjs';
+import { differences, prism } from '../prism.mjs';
+
+const document = JSON.parse(await read('/openapi.json'));
+const encoded = (uid) => uid.replaceAll('/', '%2F');
+const digest = 'sha256:' + '5'.repeat(64);
+const nowhere = 'f'.repeat(40);
+
+/** What every kind that can be written goes through: where, in what, with which body, and what a PATCH changes. */
+const kinds = ({ org, group, repo, identity, role, name }) => [
+  { path: '/iam/v2/groups', parent: org, body: { name, description: 'a group' }, patch: { description: 'another' } },
+  { path: '/iam/v2/identities', parent: group, body: { name, claimMatch: { issuer: 'https://issuer.example.com', subject: name } }, patch: { company: 'Acme' } },
+  { path: '/iam/v2/roles', parent: group, body: { name, capabilities: ['CAP_REPO_LIST'] }, patch: { description: 'lists repos' } },
+  { path: '/iam/v2/roleBindings', parent: group, body: { identityUid: identity, roleUid: role } },
+  { path: '/registry/v2/repos', parent: group, body: { name, sync_config: { source: 'https://registry.example.com/a' }, catalogTier: 'CATALOG_TIER_BASE' }, patch: { description: 'a repo', aliases: ['b'] } },
+  { path: '/registry/v2/tags', parent: repo, body: { name, digest, bundles: ['c'] } },
+  { path: '/events/v2/subscriptions', parent: group, body: { sink: `https://hooks.example.com/${name}` } },
+];
+
+/** The lists of the document: they answer a total. */
+const lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
+  const name = get?.responses['200'].content['application/json'].schema.$ref?.split('/').at(-1);
+  const { properties } = document.components.schemas[name] ?? {};
+  return properties?.totalCount && !path.includes('{') ? [{ path, parameters: get.parameters, items: Object.keys(properties).find((p) => properties[p].type === 'array') }] : [];
+});
+
+/** A value that a parameter takes. */
+function valueOf({ name, schema }, org) {
+  const one = schema.items ?? schema;
+  const of = one.$ref ? document.components.schemas[one.$ref.split('/').at(-1)] : one;
+  if (of.enum) return of.enum[0];
+  if (of.type === 'boolean') return String(!of.default);
+  if (of.type === 'integer') return '1';
+  if (of.format === 'date-time') return '2026-01-01T00:00:00Z';
+  if (name === 'page_token') return '';
+  return of.default ?? [org, digest, 'some'].find((value) => new RegExp(of.pattern ?? '').test(value));
+}
+
+async function suite(way, base, look) {
+  const name = `e2e ${way}`.replaceAll(' ', '-');
+
+  /** Sends a request and gives its answer, which must have a status. The rest is what the request is for. */
+  async function send(method, path, { body, raw, status = 200, bad = false, type = 'application/json', authorization = headers.Authorization } = {}) {
+    const response = await fetch(base + path, {
+      method, body: raw ?? (body && JSON.stringify(body)),
+      headers: { ...(authorization && { Authorization: authorization }), ...((raw ?? body) !== undefined && { 'Content-Type': type }) },
+    });
+    const text = await response.text();
+    assert.equal(response.status, status, `${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
+    look(response, `${method} ${path}`, bad);
+    return text === '' ? undefined : JSON.parse(text);
+  }
+  const at = (path, uid) => `${path}/${encoded(uid)}`;
+  const make = (path, parent, body) => send('POST', at(path, parent), { body });
+  const refused = async (status, reason, method, path, request) => {
+    const { code, message, details } = await send(method, path, { ...request, status });
+    assert.ok(code && message && details.length > 0, message);
+    assert.equal(details[0]['@type'], 'type.googleapis.com/google.rpc.ErrorInfo');
+    assert.equal(details[0].reason, reason, message);
+  };
+
+  const org = (await send('GET', '/iam/v2/groups?uidp.in_root=true')).groups[0].uid;
+  const group = (await make('/iam/v2/groups', org, { name: `${name}-all` })).uid;
+  const identity = (await make('/iam/v2/identities', group, { name: 'robot' })).uid;
+  const role = (await make('/iam/v2/roles', group, { name: 'lister', capabilities: ['CAP_TAG_LIST'] })).uid;
+  const repo = (await make('/registry/v2/repos', group, { name: 'a/b' })).uid;
+  const made = [];
+
+  for (const kind of kinds({ org, group, repo, identity, role, name })) {
+    await check(`${way}: ${kind.path} is created, read, listed and changed`, async () => {
+      const { path, body, patch } = kind;
+      const one = await make(path, kind.parent, body);
+      made.unshift(at(path, one.uid));
+      assert.equal((await send('GET', at(path, one.uid))).uid, one.uid);
+      const plural = path.split('/').at(-1);
+      const page = await send('GET', `${path}?uidp.ids=${encoded(one.uid)}&page_size=1`);
+      assert.deepEqual(page[plural].map((item) => item.uid), [one.uid]);
+      if (!patch) return;
+      const [field] = Object.keys(patch), path1 = at(path, one.uid);
+      assert.deepEqual((await send('PATCH', path1, { body: patch }))[field], patch[field]);
+      assert.equal((await send('PATCH', path1, { body: { [field]: null } }))[field], undefined, 'null clears');
+      const masked = await send('PATCH', `${path1}?updateMask=${field}`, { body: { ...patch, name: 'ignored' } });
+      assert.deepEqual([masked[field], masked.name], [patch[field], body.name], 'what the mask does not list is left alone');
+      assert.equal((await send('PATCH', `${path1}?update_mask=${field}`, { body: {} }))[field], undefined, 'what it lists and the body lacks is cleared');
+      const whole = await send('PATCH', `${path1}?updateMask=*`, { body: { ...body, ...patch } });
+      assert.deepEqual(whole[field], patch[field]);
+      await refused(400, 'INVALID_ARGUMENT', 'PATCH', `${path1}?updateMask=nothing`, { body: patch });
+      await refused(400, 'INVALID_ARGUMENT', 'PATCH', `${path1}?updateMask=createTime`, { body: patch });
+    });
+  }
+
+  await check(`${way}: batches, readmes, images, look-ups`, async () => {
+    const robot = (await make('/iam/v2/identities', group, { name: 'second robot' })).uid;
+    const batch = await send('POST', '/iam/v2/roleBindings:batchCreate', { body: { parent: group, roleUid: role, requests: [{ roleBinding: { identityUid: robot } }] } });
+    assert.equal(batch.roleBindings.length, 1);
+    assert.equal((await send('PATCH', `${at('/registry/v2/repos', repo)}/readme`, { body: { content: '# A' } })).content, '# A');
+    assert.equal((await send('GET', `${at('/registry/v2/repos', repo)}/readme`)).content, '# A');
+    const { tags } = await send('GET', '/registry/v2/tags?order_by=updated_at%20desc&page_size=50');
+    const { uid, digest: of } = tags.find((tag) => !tag.digest.endsWith('555'));
+    const image = `${at('/registry/v2/repos', uid.slice(0, uid.lastIndexOf('/')))}/digests/${encodeURIComponent(of)}`;
+    assert.ok((await send('GET', `${image}/architectures`)).architectures.length > 0);
+    assert.match((await send('GET', `${image}/size`)).size, /^\d+$/);
+    assert.ok((await send('GET', `/iam/v2/identities:lookupIdentity?issuer=https%3A%2F%2Fissuer.example.com&subject=${name}`)).uid);
+    assert.deepEqual(await send('GET', '/ping/v2/ping', { authorization: '' }), { response: 'pong' });
+  });
+
+  for (const { path, parameters, items } of lists) {
+    await check(`${way}: ${path} takes each of its parameters, alone and together`, async () => {
+      const needed = parameters.filter((p) => p.required).map((p) => [p.name, valueOf(p, org)]);
+      const pairs = parameters.map((p) => [p.name, valueOf(p, org)]);
+      for (const pair of pairs) await send('GET', `${path}?${new URLSearchParams([...needed.filter(([n]) => n !== pair[0]), pair])}`);
+      await send('GET', `${path}?${new URLSearchParams(pairs)}`);
+      const repeated = parameters.filter((p) => p.schema.type === 'array').flatMap((p) => [valueOf(p, org), valueOf(p, org)].map((v) => [p.name, v]));
+      await send('GET', `${path}?${new URLSearchParams([...needed, ...repeated])}`);
+      const first = await send('GET', `${path}?${new URLSearchParams([...needed, ['page_size', '2']])}`);
+      if (first.nextPageToken) await send('GET', `${path}?${new URLSearchParams([...needed, ['page_size', '2'], ['page_token', first.nextPageToken]])}`);
+      for (const { uid } of first[items]) if (document.paths[`${path}/{uid}`]?.get) await send('GET', at(path, uid));
+    });
+  }
+
+  await check(`${way}: every error that can be had`, async () => {
+    const repos = '/registry/v2/repos';
+    await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?page_size=-1`, { bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?order_by=colour`, { bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?page_token=forged`);
+    await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?nmae=a`);
+    await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}/nothing`, { bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: {}, bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: { name: 'c', colour: 'red' }, bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: { name: 'c', catalogTier: 'GOLD' }, bad: true });
+    await refused(400, 'FAILED_PRECONDITION', 'DELETE', at('/iam/v2/groups', group));
+    await refused(400, 'FAILED_PRECONDITION', 'DELETE', at('/iam/v2/identities', identity));
+    await refused(401, 'UNAUTHENTICATED', 'GET', repos, { authorization: '', bad: true });
+    await refused(401, 'UNAUTHENTICATED', 'GET', repos, { authorization: 'Bearer e30.e30.e30' });
+    await refused(403, 'PERMISSION_DENIED', 'GET', at(repos, nowhere));
+    await refused(403, 'PERMISSION_DENIED', 'POST', at(repos, nowhere), { body: { name: 'c' } });
+    await refused(404, 'NOT_FOUND', 'GET', at(repos, `${group}/${'0'.repeat(16)}`));
+    await refused(404, 'NOT_FOUND', 'DELETE', at('/registry/v2/tags', `${repo}/${'0'.repeat(16)}`));
+    await refused(409, 'ALREADY_EXISTS', 'POST', at(repos, group), { body: { name: 'a/b' } });
+    await refused(413, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: { name: 'c', description: 'x'.repeat(1 << 20) } });
+    await refused(415, 'INVALID_ARGUMENT', 'POST', at(repos, group), { raw: '{"name":"c"}', type: 'text/plain', bad: true });
+  }, 30);
+
+  await check(`${way}: what was made is deleted`, async () => {
+    for (const path of made) {
+      assert.equal(await send('DELETE', path), undefined, 'the answer is empty');
+      await refused(404, 'NOT_FOUND', 'GET', path);
+    }
+  });
+}
+
+await suite('direct', site, () => {});
+
+const proxy = await prism('Architectures');
+let compared = 0, differing = 0;
+await suite('proxied', proxy, (response, asked, bad) => {
+  const found = differences(response);
+  compared++;
+  if (asked.endsWith('/architectures')) {
+    differing += found.response.length;
+    return;
+  }
+  assert.deepEqual(found.response, [], asked);
+  assert.equal(found.request.length > 0, bad, `${asked}: ${found.request}`);
+});
+await check('the proxy compared every answer, and saw the one schema that was made wrong', async () => {
+  assert.ok(compared > 100 && differing > 0, `${compared} compared, ${differing} differing`);
+  return `${compared} answers`;
+});
+finish();

@@ -1,0 +1,486 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"atrium/platform"
+)
+
+// runsOn writes what a tag's image runs on: names with sizes.
+func runsOn(t *testing.T, c *core, repo, tag string) string {
+	t.Helper()
+	at := c.tags["uid of "+repo+":"+tag]
+	if at == nil {
+		return "no tag"
+	}
+	image := c.images[string(at.Repo)+"@"+at.Digest]
+	if image == nil {
+		return "no image"
+	}
+	var all []string
+	for _, a := range image.Architectures {
+		all = append(all, fmt.Sprintf("%s=%d", a.Name, a.Size))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	amd, arm64, arm7, i386, windows, older := h.image("linux/amd64"), h.image("linux/arm64/v8"), h.image("linux/arm/v7"), h.image("linux/386"), h.image("windows/amd64"), h.image("windows/amd64")
+	multi := h.index(part{amd, "linux/amd64"}, part{h.image(""), "unknown/unknown"}, part{arm7, "linux/arm/v7"}, part{arm64, "linux/arm64/v8"},
+		part{i386, "linux/386"}, part{windows, "windows/amd64:10.0.20348"}, part{older, "windows/amd64:10.0.17763"})
+	h.push("r:multi", multi)
+	h.push("r:alias", multi)
+	h.push("r:docker", mutate.IndexMediaType(h.index(part{mutate.MediaType(mutate.ConfigMediaType(amd, types.DockerConfigJSON), types.DockerManifestSchema2), "linux/amd64"}), types.DockerManifestList))
+	h.push("r:nested", h.index(part{h.index(part{arm64, "linux/arm64"}, part{i386, ""}), ""}, part{multi, ""}))
+	h.push("r:single", arm7)
+	lost := h.image("linux/ppc64le")
+	h.push("r:mirror", h.index(part{lost, "linux/ppc64le"}, part{amd, "linux/amd64"}))
+	lostDigest, err := lost.Digest()
+	h.must(err)
+	h.remove("r@" + lostDigest.String())
+	h.push("r:chart", mutate.ConfigMediaType(h.image(""), "application/vnd.cncf.helm.config.v1+json"))
+	h.push("r:sha256-"+strings.Repeat("a", 64)+".sig", h.image(""))
+	h.put("r:ancient", string(types.DockerManifestSchema1), `{"schemaVersion": 1, "name": "r", "tag": "ancient", "architecture": "amd64", "fsLayers": []}`)
+	h.put("r:mistold", "application/json; charset=utf-8", string(rawIndex(t, multi)))
+
+	h.forget()
+	o := h.pull(c, nil, "r")
+	if o.err != nil {
+		t.Fatal(o.err)
+	}
+	o.reported(t)
+	all := fmt.Sprintf("amd64=%d arm32v7=%d arm64v8=%d i386=%d windows-amd64=%d", h.sizeOf(amd), h.sizeOf(arm7), h.sizeOf(arm64), h.sizeOf(i386), h.sizeOf(windows))
+	for tag, want := range map[string]string{
+		"multi": all, "alias": all, "mistold": all,
+		"docker":  fmt.Sprintf("amd64=%d", h.sizeOf(amd)),
+		"nested":  fmt.Sprintf("arm64v8=%d i386=%d amd64=%d arm32v7=%d windows-amd64=%d", h.sizeOf(arm64), h.sizeOf(i386), h.sizeOf(amd), h.sizeOf(arm7), h.sizeOf(windows)),
+		"single":  fmt.Sprintf("arm32v7=%d", h.sizeOf(arm7)),
+		"mirror":  fmt.Sprintf("ppc64le=0 amd64=%d", h.sizeOf(amd)),
+		"chart":   "",
+		"ancient": "",
+		"sha256-" + strings.Repeat("a", 64) + ".sig": "",
+	} {
+		if got := runsOn(t, c, "r", tag); got != want {
+			t.Errorf("%s runs on %q, want %q", tag, got, want)
+		}
+	}
+	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 10}, Kind{Name: "images", Added: 8})
+	for request, n := range h.requests() {
+		// A manifest of which the platform is looked for may have been read without.
+		if most := 2; strings.Contains(request, "/manifests/sha256:") && n > most {
+			t.Errorf("%s was asked %d times", request, n)
+		}
+	}
+}
+
+func rawIndex(t *testing.T, index v1.ImageIndex) []byte {
+	t.Helper()
+	raw, err := index.RawManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	shared, other := h.index(part{h.image("linux/amd64"), "linux/amd64"}), h.image("linux/amd64")
+	var digest string
+	for n := range tagsAtOnce + 10 { // two pieces of work
+		digest = h.push(fmt.Sprintf("r:t%d", n), shared)
+	}
+	h.forget()
+	o := h.pull(c, nil, "r")
+	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: tagsAtOnce + 10}, Kind{Name: "images", Added: 1})
+	if n := h.times("GET /v2/r/manifests/" + digest); n != 1 || o.err != nil {
+		t.Errorf("it was read %d times (%v)", n, o.err)
+	}
+
+	moved := h.push("r:t1", other)
+	h.forget()
+	o = h.pull(c, nil, "r")
+	checkKinds(t, o.Summary, Kind{Name: "repos", Unchanged: 1}, Kind{Name: "tags", Updated: 1, Unchanged: tagsAtOnce + 9}, Kind{Name: "images", Added: 1, Unchanged: 1})
+	if at := c.tags["uid of r:t1"].Digest; at != moved {
+		t.Errorf("t1 is at %s, want %s", at, moved)
+	}
+	for request := range h.requests() {
+		if strings.HasPrefix(request, "GET /v2/r/manifests/") && !strings.HasSuffix(request, moved) {
+			t.Errorf("asked %s", request)
+		}
+	}
+}
+
+func TestAnImageThatIsThereWithoutSizesIsCompleted(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	image := h.image("linux/amd64")
+	key := "uid of r@" + h.push("r:1", image)
+	c.images[key] = &platform.Image{Repo: "uid of r", Digest: strings.TrimPrefix(key, "uid of r@"), Architectures: []platform.Architecture{{Name: "amd64"}}, Packages: []string{"bash"}}
+	o := h.pull(c, nil, "r")
+	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 1}, Kind{Name: "images", Updated: 1})
+	if got := c.images[key]; got.Architectures[0].Size != h.sizeOf(image) || !slices.Equal(got.Packages, []string{"bash"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestACatalogueIsReadPageByPage(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	var want []string
+	for n := range 2*pageSize + 1 {
+		repo := fmt.Sprintf("team-%d/app", n)
+		for tag := range n + 1 {
+			h.push(fmt.Sprintf("%s:%d", repo, tag), h.image("linux/amd64"))
+			want = append(want, fmt.Sprintf("uid of %s:%d", repo, tag))
+		}
+	}
+	var last Progress
+	o := h.pull(c, func(from *OCISource) { from.Concurrency = 2 })
+	if o.err != nil || !slices.Equal(names(c.tags), want) {
+		t.Errorf("imported %q, want %q (%v)", names(c.tags), want, o.err)
+	}
+	o.reported(t)
+	if n := h.times("GET /v2/_catalog"); n != 3 {
+		t.Errorf("%d pages of the catalogue", n)
+	}
+	sum, err := importOCI(t.Context(), c.sink(), OCISource{Names: []string{h.host}, Concurrency: 3}, Options{Progress: func(p Progress) {
+		if p.Read < last.Read || p.Read > p.Total {
+			t.Errorf("from %+v to %+v", last, p)
+		}
+		last = p
+	}}, 0)
+	if err != nil || last.Records != 7+28 || sum.Kinds[1].Unchanged != 28 {
+		t.Errorf("%+v, %+v (%v)", last, sum, err)
+	}
+}
+
+func TestNoMoreRequestsAreUnderWayThanMayBe(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	for n := range 12 {
+		h.push(fmt.Sprintf("r:%d", n), h.index(part{h.image("linux/amd64"), "linux/amd64"}, part{h.image("linux/arm64"), "linux/arm64"}))
+	}
+	h.forget()
+	o := h.pull(newCore(), func(from *OCISource) { from.Concurrency = 3 }, "r")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o.err != nil || h.most == 0 || h.most > 3 {
+		t.Errorf("%d at once (%v)", h.most, o.err)
+	}
+}
+
+func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	broken := h.push("a:broken", h.image("linux/amd64"))
+	part1 := h.image("linux/arm64")
+	h.push("a:half", h.index(part{h.image("linux/amd64"), "linux/amd64"}, part{part1, "linux/arm64"}))
+	partDigest, err := part1.Digest()
+	h.must(err)
+	h.push("a:fine", h.image("linux/amd64"))
+	h.push("a:gone", h.image("linux/amd64"))
+	h.push("a:refused", h.image("linux/amd64"))
+	h.push("b:fine", h.image("linux/amd64"))
+	h.push("listless:1", h.image("linux/amd64"))
+	h.push("refused/repo:1", h.image("linux/amd64"))
+	h.put("a:both", string(types.OCIImageIndex), `{"config": {"mediaType": "`+string(types.OCIConfigJSON)+`"}, "manifests": [{}]}`)
+	h.put("a:strange", string(types.OCIManifestSchema1), `{"config": {"mediaType": "`+string(types.OCIConfigJSON)+`", "size": -5}}`)
+	h.put("a:text", string(types.OCIManifestSchema1), `{"config`)
+	c.rejected = "refused/repo"
+	internal := failing(http.StatusInternalServerError, broken, partDigest.String(), "/listless/tags/list")
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/a/manifests/gone") {
+			http.Error(w, `{"errors": [{"code": "MANIFEST_UNKNOWN", "message": "it went"}]}`, http.StatusNotFound)
+			return true
+		}
+		return internal(w, r)
+	})
+	to := c.sink()
+	tags := to.tags
+	to.tags = func(ctx context.Context, rows []*platform.ImportedTag) (platform.Imported, error) {
+		done, err := tags(ctx, rows)
+		for i, row := range rows {
+			if row.Name == "refused" {
+				done.Rejected[i] = errors.New("is refused")
+			}
+		}
+		return done, err
+	}
+	c.tags["uid of a:old"] = &platform.ImportedTag{Repo: "uid of a", Tag: platform.Tag{Name: "old"}}
+	c.tags["uid of b:old"] = &platform.ImportedTag{Repo: "uid of b", Tag: platform.Tag{Name: "old"}}
+	c.tags["uid of listless:old"] = &platform.ImportedTag{Repo: "uid of listless", Tag: platform.Tag{Name: "old"}}
+
+	var o outcome
+	o.Summary, o.err = importOCI(t.Context(), to, OCISource{Names: []string{h.host}, Concurrency: 4, Prune: true}, o.options(), time.Millisecond)
+	if o.err != nil {
+		t.Fatal(o.err)
+	}
+	o.reported(t,
+		[2]string{h.host + "/a:broken: ", "status code 500"},
+		[2]string{h.host + "/a:half: manifest " + partDigest.String(), "status code 500"},
+		[2]string{h.host + "/a:gone: ", "it went"},
+		[2]string{h.host + "/a:refused: ", "is refused"},
+		[2]string{h.host + "/a:both: ", "is an index and an image at once"},
+		[2]string{h.host + "/a:strange: ", "has sizes that cannot be"},
+		[2]string{h.host + "/a:text: ", "JSON"},
+		[2]string{h.host + "/listless: ", "status code 500"},
+		[2]string{h.host + "/refused/repo: ", "is refused"},
+	)
+	if o.Failed() != 9 {
+		t.Errorf("%d failed", o.Failed())
+	}
+	for _, tag := range []string{"uid of a:fine", "uid of a:broken", "uid of a:old", "uid of b:fine", "uid of listless:old"} {
+		if c.tags[tag] == nil {
+			t.Errorf("%s is not there", tag)
+		}
+	}
+	if c.tags["uid of b:old"] != nil || o.Kinds[1].Removed != 1 {
+		t.Errorf("%d removed, of %q", o.Kinds[1].Removed, names(c.tags))
+	}
+	if n := h.times("GET /v2/a/manifests/" + broken); n != tries {
+		t.Errorf("%d tries", n)
+	}
+
+	h.answers(nil) // the next one finds what this one lost
+	if o := h.pull(c, nil, "a"); runsOn(t, c, "a", "broken") == "no image" || o.Kinds[2].Added != 3 {
+		t.Errorf("%+v", o.Kinds)
+	}
+}
+
+func TestWhatARegistrySaysIsOneShortLine(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	h.push("r:1", h.image("linux/amd64"))
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/tags/list") {
+			return false
+		}
+		http.Error(w, "\x1b[2Jall\r\nis "+strings.Repeat("w", 10000), http.StatusForbidden)
+		return true
+	})
+	o := h.pull(newCore(), nil, "r")
+	if o.reported(t, [2]string{"HUB/r: ", "[2Jall is www"}); strings.ContainsAny(o.reports[0], "\x1b\r\n") || len(o.reports[0]) > 600 {
+		t.Errorf("%q", o.reports)
+	}
+}
+
+func TestTagsAreRemovedOnlyWhereThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	for _, tag := range []string{"r:1", "r:2", "r:3", "r:4", "kept:1"} {
+		h.push(tag, h.image("linux/amd64"))
+	}
+	h.pull(c, nil)
+	h.remove("r:1")
+	h.remove("r:4")
+	if h.pull(c, nil, "r"); len(c.tags) != 5 {
+		t.Errorf("left are %q", names(c.tags))
+	}
+	h.remove("kept:1")
+	o := h.pull(c, func(from *OCISource) { from.Prune = true }, "r")
+	if !slices.Equal(names(c.tags), []string{"uid of kept:1", "uid of r:2", "uid of r:3"}) || o.Kinds[1].Removed != 2 || len(c.repos) != 2 {
+		t.Errorf("left are %q, %+v", names(c.tags), o)
+	}
+}
+
+func TestWhatFailsForAMomentIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	h.push("r:1", h.image("linux/amd64"))
+	var asked atomic.Int64
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.TLS != nil || asked.Add(1)%tries == 0 {
+			return false
+		}
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
+	o := h.pull(c, func(from *OCISource) { from.Concurrency = 1 }, "r")
+	if o.reported(t); o.err != nil || runsOn(t, c, "r", "1") == "no tag" {
+		t.Errorf("%v, %+v", o.err, o.Summary)
+	}
+}
+
+// Who says to come back in an hour is not asked again, and not waited for.
+func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	for n := range maxOutages + 5 {
+		h.push(fmt.Sprintf("r:%d", n), h.image("linux/amd64"))
+	}
+	h.forget()
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodHead {
+			return false
+		}
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return true
+	})
+	o := h.pull(newCore(), nil, "r")
+	if o.err == nil || !strings.Contains(o.err.Error(), "the last 20 requests failed") || !strings.Contains(o.err.Error(), "429") {
+		t.Errorf("error %v", o.err)
+	}
+	for request, n := range h.requests() {
+		if strings.HasPrefix(request, "HEAD ") && n > 1 {
+			t.Errorf("%s %d times", request, n)
+		}
+	}
+}
+
+func TestAnInterruptedImportStopsAtOnceAndReportsNothing(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	for n := range 10 {
+		h.push(fmt.Sprintf("r:%d", n), h.image("linux/amd64"))
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodHead {
+			return false
+		}
+		interrupt()
+		w.WriteHeader(http.StatusServiceUnavailable) // the next try is a minute away
+		return true
+	})
+	var o outcome
+	o.Summary, o.err = importOCI(ctx, c.sink(), OCISource{Names: []string{h.host + "/r"}, Concurrency: 3}, o.options(), time.Minute)
+	if o.reported(t); !errors.Is(o.err, context.Canceled) || o.Failed() != 0 || len(c.tags) != 0 {
+		t.Errorf("error %v, %+v", o.err, o.Summary)
+	}
+}
+
+func TestARegistryWithoutHEADIsAskedWithGET(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	h.push("r:1", h.image("linux/amd64"))
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+		return r.Method == http.MethodHead
+	})
+	if o := h.pull(c, nil, "r"); o.err != nil || o.Failed() != 0 || len(c.tags) != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestListsWithoutEndAndAnswersWithoutEndAreGivenUp(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	h.push("loop:1", h.image("linux/amd64"))
+	h.push("large:1", h.image("linux/amd64"))
+	h.push("other:1", h.image("linux/amd64"))
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.URL.Path == "/v2/loop/tags/list":
+			w.Header().Set("Link", `</v2/loop/tags/list?again>; rel="next"`)
+			fmt.Fprint(w, `{"tags": []}`)
+		case r.URL.Path == "/v2/large/tags/list":
+			fmt.Fprint(w, `{"tags": ["`+strings.Repeat("x", MaxRecord)+`"]}`)
+		default:
+			return false
+		}
+		return true
+	})
+	o := h.pull(c, nil)
+	o.reported(t, [2]string{"HUB/loop: ", "has no end"}, [2]string{"HUB/large: ", "is larger than 16 MiB"})
+	if o.err != nil || len(c.tags) != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestTheSameRepoOfTwoRegistriesIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	h, other, c := newHub(t), newHub(t), newCore()
+	first := h.push("r:1", h.image("linux/amd64"))
+	other.push("r:1", h.image("linux/amd64"))
+	o := h.pull(c, func(from *OCISource) { from.Names = append(from.Names, h.host, other.host) }, "r", "r")
+	o.reported(t, [2]string{other.host + "/r: ", "the group can hold one repo r, and that of HUB comes first"})
+	if o.err != nil || c.tags["uid of r:1"].Digest != first {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestNamesThatAreNoRegistryAreRefusedBeforeAnythingIsRead(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	o := h.pull(newCore(), func(from *OCISource) {
+		from.Names = append(from.Names, "golang", "https://ghcr.io/x", "ghcr.io/X", "ghcr.io/x:1", "gh cr.io")
+	}, "r")
+	if o.err == nil || strings.Count(o.err.Error(), "\n") != 4 || !strings.Contains(o.err.Error(), `"golang": must begin with the host of a registry, such as docker.io/golang`) || len(h.requests()) > 0 {
+		t.Errorf("error %v", o.err)
+	}
+	o = h.pull(newCore(), func(from *OCISource) { h.answers(failing(http.StatusUnauthorized, "/v2/_catalog")) })
+	o.reported(t, [2]string{"HUB: its catalogue: ", "401"})
+	if o.err != nil || o.Failed() != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// It sets the environment, so it is not parallel to others.
+func TestItSignsInAsTheContainerToolsOfTheMachineDo(t *testing.T) {
+	h, c := newHub(t), newCore()
+	h.push("r:1", h.image("linux/amd64"))
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if user, password, _ := r.BasicAuth(); user == "me" && password == "secret" {
+			return false
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="hub"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	})
+	home := t.TempDir()
+	t.Setenv("DOCKER_CONFIG", home)
+	if o := h.pull(c, nil, "r"); o.Failed() != 1 || !strings.Contains(o.reports[0], "401") {
+		t.Errorf("as nobody: %+v", o)
+	}
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths": {"`+h.host+`": {"username": "me", "password": "secret"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := h.pull(c, nil, "r"); o.Failed() != 0 || len(c.tags) != 1 {
+		t.Errorf("as me: %+v", o)
+	}
+}
+
+func TestArchitecturesAreSpelledAsTheOfficialImagesDo(t *testing.T) {
+	t.Parallel()
+	for told, want := range map[string]string{
+		"linux/amd64": "amd64", "linux/amd64/v1": "amd64", "linux/amd64/v3": "amd64v3", "linux/386": "i386",
+		"linux/arm": "arm32v7", "linux/arm/v5": "arm32v5", "linux/arm/v6": "arm32v6", "linux/arm/7": "arm32v7",
+		"linux/arm64": "arm64v8", "linux/arm64/v8": "arm64v8", "linux/arm64/v9": "arm64v9",
+		"linux/ppc64le": "ppc64le", "linux/s390x": "s390x", "linux/riscv64": "riscv64", "linux/mips64le": "mips64le",
+		"windows/amd64": "windows-amd64", "freebsd/arm64": "freebsd-arm64v8", "linux": "", "unknown/unknown": "", "": "",
+		"linux/a\x00b": "error", "linux/" + strings.Repeat("a", 40): "error", "Li\nnux/amd64": "error",
+	} {
+		p, err := v1.ParsePlatform(told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := architectureName(*p)
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", told, got, want)
+		}
+	}
+}

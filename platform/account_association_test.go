@@ -1,0 +1,88 @@
+package platform_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		a := w.group(acme.uid)
+		b := w.group(a)
+		deep := w.group(w.group(w.group(b)))
+		for _, group := range []platform.UID{acme.uid, a, b, deep} {
+			made, err := w.p.AccountAssociations.Create(acme.owner, group, body[platform.AccountAssociation](`{"name": %q}`, w.name()))
+			must(t, err)
+			if made.UID != group {
+				t.Errorf("made %s in %s", made.UID, group)
+			}
+		}
+		_, err := w.p.AccountAssociations.Create(acme.owner, a, body[platform.AccountAssociation](`{"name": "second"}`))
+		if e := refusal(t, "a second one", err, platform.CodeAlreadyExists); e.Resource.Name != string(a) {
+			t.Errorf("it names %+v", e.Resource)
+		}
+		sub := w.with(platform.ViewerRole, b, acme.uid) // sees a part
+		for what, x := range map[string]struct {
+			uidp        platform.UIDFilter
+			owner, part int64
+		}{
+			"all":                              {platform.UIDFilter{}, 4, 2},
+			"below the root":                   {platform.UIDFilter{DescendantsOf: acme.uid}, 4, 2},
+			"below a group":                    {platform.UIDFilter{DescendantsOf: a}, 3, 2},
+			"below a group, deeper":            {platform.UIDFilter{DescendantsOf: b}, 2, 2},
+			"below a very deep group":          {platform.UIDFilter{DescendantsOf: deep}, 1, 1},
+			"children":                         {platform.UIDFilter{ChildrenOf: b}, 1, 1},
+			"children of what is seen in part": {platform.UIDFilter{ChildrenOf: a}, 1, 0},
+			"in the root":                      {platform.UIDFilter{InRoot: true}, 1, 0},
+			"by id":                            {platform.UIDFilter{IDs: []platform.UID{a, b}, DescendantsOf: b}, 1, 1},
+			"above":                            {platform.UIDFilter{AncestorsOf: deep}, 3, 1},
+		} {
+			for _, order := range []string{"", "uid"} {
+				page, err := w.p.AccountAssociations.List(acme.owner, platform.ListRequest[platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
+				if err != nil || page.TotalCount != x.owner || int64(len(page.Items)) != x.owner {
+					t.Errorf("%s, ordered by %q: %d of %d, want %d (%v)", what, order, len(page.Items), page.TotalCount, x.owner, err)
+				}
+				page, err = w.p.AccountAssociations.List(sub, platform.ListRequest[platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
+				if err != nil || page.TotalCount != x.part || int64(len(page.Items)) != x.part {
+					t.Errorf("%s, ordered by %q, seen in part: %d of %d, want %d (%v)", what, order, len(page.Items), page.TotalCount, x.part, err)
+				}
+			}
+		}
+		w.counted()
+		refused(t, "its group", w.p.Groups.Delete(acme.owner, deep), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		must(t, w.p.AccountAssociations.Delete(acme.owner, deep))
+		must(t, w.p.Groups.Delete(acme.owner, deep))
+		w.counted()
+	})
+}
+
+func TestAnAssociationKeepsEveryAccount(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		const full = `{"name": "Accounts of Acme", "description": "d", "amazon": {"account": "123456789012"},
+			"google": {"project_id": "p", "projectNumber": "42"}, "platform": {"serviceBindings": {"catalog": "syncer"}},
+			"azure": {"tenantId": "t", "clientIds": {"pull": "c"}}, "github": {"appInstallations": {"7": {"installations": [{"installationId": "9007199254740993", "name": "org"}]}}}}`
+		made, err := w.p.AccountAssociations.Create(acme.owner, acme.uid, body[platform.AccountAssociation]("%s", full))
+		must(t, err)
+		got, err := w.p.AccountAssociations.Get(acme.owner, acme.uid)
+		must(t, err)
+		wrote, _ := json.Marshal(made)
+		read, _ := json.Marshal(got)
+		if string(wrote) != string(read) || got.GitHub.AppInstallations[7].Installations[0].InstallationID != 9007199254740993 || got.Google.ProjectID != "p" {
+			t.Errorf("wrote %s, read %s", wrote, read)
+		}
+		got, err = w.p.AccountAssociations.Update(acme.owner, acme.uid, body[platform.AccountAssociation](`{"amazon": null, "azure": {"tenantId": "u", "clientIds": {"push": "d"}}}`))
+		must(t, err)
+		if got.Amazon != nil || got.Azure.TenantID != "u" || len(got.Azure.ClientIDs) != 1 || got.Google == nil {
+			t.Errorf("changed to %+v", got)
+		}
+		_, err = w.p.AccountAssociations.Create(acme.owner, w.group(acme.uid), body[platform.AccountAssociation](
+			`{"amazon": {}, "google": {"projectId": ""}, "platform": {}, "azure": {"clientIds": {"x": ""}}, "github": {"appInstallations": {"1": {"installations": [{}]}}}}`))
+		if got, want := violated(err), "name amazon.account google.projectId google.projectNumber platform.serviceBindings azure.tenantId azure.clientIds.x github.appInstallations.1.installations[0].installationId"; got != want {
+			t.Errorf("violated: %s, want %s", got, want)
+		}
+	})
+}

@@ -1,0 +1,272 @@
+package platform
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+)
+
+// A GroupInvite offers a role in a group to whoever has its code, until it
+// expires.
+type GroupInvite struct {
+	UID            UID      `json:"uid"`
+	RoleUID        UID      `json:"roleUid"`
+	Email          string   `json:"email,omitempty"` // if set: of the only one who can accept
+	TTL            Duration `json:"ttl,omitempty"`   // input only
+	ExpirationTime Time     `json:"expirationTime,omitzero"`
+	SingleUse      bool     `json:"singleUse"`
+	Code           string   `json:"code,omitempty"` // shown when it is made, never again
+	KeyID          string   `json:"keyId"`          // the part of the code that may be told
+	CreateTime     Time     `json:"createTime,omitzero"`
+
+	Role InvitedRole `json:"role"`
+
+	Hash []byte `json:"-"` // of the code, as stored
+}
+
+// An InvitedRole is what an invite shows of its role.
+type InvitedRole struct {
+	UID          UID          `json:"uid"`
+	Name         string       `json:"name"`
+	Description  string       `json:"description,omitempty"`
+	Capabilities []Capability `json:"capabilities,omitempty"`
+}
+
+// GroupInviteFilter restricts a list of invites.
+type GroupInviteFilter struct {
+	KeyID string `json:",omitempty"` // exactly
+}
+
+func (f GroupInviteFilter) check(v *violations) { v.filter("key_id", f.KeyID) }
+
+// maxInviteTTL bounds how long a code may be lying around.
+const maxInviteTTL = 365 * 24 * time.Hour
+
+var groupInviteKind = Kind[GroupInvite]{
+	Name: "GroupInvite", Plural: "groupInvites", Area: "iam", Number: 12, Event: "iam.group_invite", Parent: "Group",
+	List: CapGroupInvitesList, Create: CapGroupInvitesCreate, Delete: CapGroupInvitesDelete, HandsOut: true,
+	Fields: []Field{
+		{"uid", OutputOnly}, {"roleUid", AtCreation}, {"role", OutputOnly}, {"email", AtCreation}, {"ttl", AtCreation},
+		{"expirationTime", OutputOnly}, {"singleUse", AtCreation}, {"code", OutputOnly}, {"keyId", OutputOnly}, {"createTime", OutputOnly},
+	},
+	Orders: []OrderField[GroupInvite]{
+		{"uid", nil, func(i *GroupInvite) any { return string(i.UID) }},
+		{"create_time", createTimeSpellings, func(i *GroupInvite) any { return i.CreateTime }},
+		{"expiration_time", []string{"expirationTime"}, func(i *GroupInvite) any { return i.ExpirationTime }},
+	},
+	DefaultOrder: Order{Field: "uid"},
+	UID:          func(i *GroupInvite) UID { return i.UID },
+	Group:        parentOf(func(i *GroupInvite) UID { return i.UID }),
+	Stamp: func(i *GroupInvite, uid UID, now Time) {
+		i.UID, i.CreateTime, i.ExpirationTime = uid, now, At(now.Add(time.Duration(i.TTL)))
+		i.TTL = 0
+	},
+	Check: func(i *GroupInvite, changed func(string) bool, v *violations) {
+		if changed("roleUid") {
+			v.requiredUID("roleUid", i.RoleUID)
+		}
+		if changed("email") && i.Email != "" {
+			if v.line("email", i.Email); !strings.Contains(i.Email, "@") || len(i.Email) > maxNameBytes {
+				v.add("email", "must be an email address")
+			}
+		}
+		if changed("ttl") {
+			switch ttl := time.Duration(i.TTL); {
+			case ttl == 0:
+				v.add("ttl", "is required")
+			case ttl < time.Second || ttl > maxInviteTTL:
+				v.add("ttl", "must be between 1s and %s", Duration(maxInviteTTL))
+			}
+		}
+	},
+}
+
+// GroupInvites are the operations on invites.
+type GroupInvites struct {
+	resources[GroupInvite, GroupInviteFilter]
+}
+
+// Create makes an invite. Only this answer shows its code. The caller must
+// hold what the role grants.
+func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvite]) (*GroupInvite, error) {
+	made, err := s.accept(ctx, parent, in)
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	code := newInviteCode()
+	made.KeyID, made.Hash = code.keyID, code.hash()
+	shown := *made
+	err = s.p.store.Write(ctx, func(tx Tx) error {
+		if err := handsOutRole(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
+			return err
+		}
+		if err := s.rows(tx).Insert(ctx, made); err != nil {
+			return err
+		}
+		found, err := tx.GroupInvites().Get(ctx, Keys{[]UID{made.UID}}) // with its role
+		if err != nil {
+			return err
+		}
+		shown = *found[0]
+		tx.Record(s.p.event(ctx, s.kind.Event, "created", shown.UID, parent, &shown))
+		return nil
+	})
+	if errors.Is(err, ErrNoParent) {
+		err = missing("Group", parent)
+	}
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	shown.Code = code.String()
+	return &shown, nil
+}
+
+// Delete takes an invite back.
+func (s GroupInvites) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+
+// An inviteCode is what is told to the invited: whose the code is, and that
+// they were told. The second part has more entropy than can be guessed, so a
+// plain hash keeps it.
+type inviteCode struct{ keyID, secret string }
+
+func newInviteCode() inviteCode { return inviteCode{randomHex(8), randomHex(24)} }
+
+func (c inviteCode) String() string { return c.keyID + "." + c.secret }
+
+func (c inviteCode) hash() []byte {
+	sum := sha256.Sum256([]byte(c.String()))
+	return sum[:]
+}
+
+func parseInviteCode(s string) (inviteCode, bool) {
+	keyID, secret, _ := strings.Cut(s, ".")
+	_, err := hex.DecodeString(keyID + secret)
+	return inviteCode{keyID, secret}, err == nil && len(keyID) == 16 && len(secret) == 48
+}
+
+// Accept binds the role of an invite to the caller: to the identity that can
+// act in the group, or to a new one there that the caller's token matches. Any
+// valid token may ask. Who has the role already keeps it, and the invite.
+func (s GroupInvites) Accept(ctx context.Context, code string) (*RoleBinding, error) {
+	bound, err := s.acceptCode(ctx, code)
+	return bound, s.kind.in(err)
+}
+
+func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding, error) {
+	actor, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	code, ok := parseInviteCode(told)
+	switch {
+	case actor.operator != "":
+		return nil, denied("", "") // who would be nobody in the group
+	case told == "":
+		return nil, Invalid(Violation{"code", "is required"})
+	case !ok:
+		return nil, Invalid(Violation{"code", "is not the code of an invite"})
+	}
+	invite, err := s.byCode(ctx, s.p.store, code)
+	if err != nil {
+		return nil, err
+	}
+	var bound *RoleBinding
+	err = s.p.store.Write(ctx, func(tx Tx) error {
+		if err := tx.Lock(ctx, invite.UID.Root()); err != nil {
+			return err
+		}
+		if invite, err = s.byCode(ctx, tx, code); err != nil { // which another one may just have used up
+			return err
+		}
+		if err := s.mayAccept(actor, invite); err != nil {
+			return err
+		}
+		bound, err = s.bindInvited(ctx, tx, actor, invite)
+		return err
+	})
+	return bound, err
+}
+
+// byCode finds the invite of a code.
+func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*GroupInvite, error) {
+	found, err := r.GroupInvites().List(ctx, Query[GroupInviteFilter]{
+		Scope: scopeOf(Branch{Relation: Everything}), Filter: GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 || subtle.ConstantTimeCompare(found.Items[0].Hash, code.hash()) != 1 {
+		e := missing(s.kind.Name, UID(code.keyID))
+		e.Message = "Not found: no invite has this code"
+		e.Resource.Description = "no invite has this code"
+		return nil, e
+	}
+	return found.Items[0], nil
+}
+
+func (s GroupInvites) mayAccept(actor *Actor, invite *GroupInvite) error {
+	switch {
+	case !invite.ExpirationTime.After(s.p.now().Time):
+		return blocked("INVITE_EXPIRED", string(invite.UID), "the invite has expired")
+	case invite.Email != "" && !(actor.EmailVerified && strings.EqualFold(invite.Email, actor.Email)):
+		err := denied("", invite.UID)
+		err.Message = "Permission denied: the invite is for another email address than the verified one of this token"
+		return err
+	}
+	return nil
+}
+
+// bindInvited makes what accepting an invite makes, in one transaction.
+func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invite *GroupInvite) (*RoleBinding, error) {
+	group := invite.UID.Parent()
+	identity, err := s.invited(ctx, tx, actor, group)
+	if err != nil {
+		return nil, err
+	}
+	had, err := tx.RoleBindings().List(ctx, Query[RoleBindingFilter]{
+		Scope: scopeOf(Branch{Relation: Children, UID: group}), Filter: RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
+		Order: roleBindingKind.DefaultOrder, Limit: 1, Parts: PartItems,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(had.Items) > 0 {
+		return had.Items[0], nil
+	}
+	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
+	switch err := tx.RoleBindingRows().Insert(ctx, bindings...); {
+	case errors.Is(err, ErrNoParent): // deleted since the token was looked at
+		return nil, missing("Identity", identity)
+	case err != nil:
+		return nil, err
+	}
+	if err := s.p.RoleBindings.hydrate(ctx, tx, bindings, "created"); err != nil || !invite.SingleUse {
+		return bindings[0], err
+	}
+	used, err := s.rows(tx).Delete(ctx, invite.UID)
+	if err == nil {
+		tx.Record(s.p.event(ctx, s.kind.Event, "deleted", invite.UID, group, used))
+	}
+	return bindings[0], err
+}
+
+// invited is the identity of the caller that can act in group; a new one where
+// there is none.
+func (s GroupInvites) invited(ctx context.Context, tx Tx, actor *Actor, group UID) (UID, error) {
+	for _, identity := range actor.Identities {
+		if group.Within(identity.Parent()) {
+			return identity, nil
+		}
+	}
+	made := &Identity{
+		Name:       identityName(actor.Email, actor.Subject),
+		ClaimMatch: &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject, Audience: actor.audience},
+	}
+	made.setEmail(actor.Email, actor.EmailVerified)
+	err := s.p.Identities.introduce(ctx, tx, group, made)
+	return made.UID, err
+}

@@ -1,0 +1,149 @@
+package platform_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		made, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[platform.GroupInvite](
+			`{"roleUid": %q, "ttl": "3600s", "email": "bob@example.com"}`, platform.ViewerRole))
+		must(t, err)
+		if made.Code == "" || made.ExpirationTime.Sub(made.CreateTime.Time) != time.Hour || made.Role.Name != "viewer" || len(made.Role.Capabilities) == 0 || made.TTL != 0 {
+			t.Errorf("made %+v", made)
+		}
+		got, err := w.p.GroupInvites.Get(acme.owner, made.UID)
+		must(t, err)
+		if got.Code != "" || got.KeyID != made.KeyID || got.Email != made.Email || got.Role.UID != platform.ViewerRole {
+			t.Errorf("got %+v", got)
+		}
+		_, secret, _ := strings.Cut(made.Code, ".")
+		for _, e := range w.events() {
+			if strings.Contains(e.body, secret) {
+				t.Errorf("event %s tells the code", e.kind)
+			}
+		}
+		var found int
+		must(t, w.raw().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM group_invite WHERE key_id = '"+made.KeyID+"'").Scan(&found))
+		if found != 1 {
+			t.Errorf("%d invites have the key", found)
+		}
+		page, err := w.p.GroupInvites.List(acme.owner, platform.ListRequest[platform.GroupInviteFilter]{Filter: platform.GroupInviteFilter{KeyID: made.KeyID}})
+		if err != nil || len(page.Items) != 1 || page.Items[0].Code != "" {
+			t.Errorf("listed %+v (%v)", page.Items, err)
+		}
+	})
+}
+
+func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, elsewhere := w.found("acme"), w.found("elsewhere")
+		team := w.group(acme.uid)
+		invite := w.inviteTo(team, platform.EditorRole, `"ttl": "60s"`)
+		insider := w.member(acme.uid, "insider")
+
+		bound, err := w.p.GroupInvites.Accept(w.as("insider"), invite.Code)
+		must(t, err)
+		if bound.Identity.UID != insider || bound.Group.UID != team || bound.Role.UID != platform.EditorRole {
+			t.Errorf("bound %+v", bound)
+		}
+		again, err := w.p.GroupInvites.Accept(w.as("insider"), invite.Code)
+		if err != nil || again.UID != bound.UID {
+			t.Errorf("accepted again: %+v (%v)", again, err)
+		}
+		// Neither a stranger nor somebody of another organisation can act here: both get an identity in the group.
+		for _, subject := range []string{"a stranger", "owner of elsewhere"} {
+			bound, err := w.p.GroupInvites.Accept(w.as(subject), invite.Code)
+			must(t, err)
+			if bound.Identity.UID.Parent() != team || bound.Identity.Subject != subject {
+				t.Errorf("%s: bound %+v", subject, bound)
+			}
+			if _, err := w.p.Repos.Create(w.as(subject), team, body[platform.Repo](`{"name": %q}`, w.name())); err != nil {
+				t.Errorf("%s: %v", subject, err)
+			}
+		}
+		last := w.events()
+		if e := last[slices.IndexFunc(last, func(e event) bool { return e.kind == "iam.identity.created" && strings.Contains(e.body, "a stranger") })]; e.actor.Act["sub"] != "a stranger" {
+			t.Errorf("the stranger's identity was made by %+v", e.actor)
+		}
+		if elsewhere.uid == acme.uid {
+			t.Error("two organisations are one")
+		}
+		w.counted()
+	})
+}
+
+func TestAnInviteIsRefusedToWhoItIsNotFor(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		accept := func(ctx context.Context, code string) error {
+			_, err := w.p.GroupInvites.Accept(ctx, code)
+			return err
+		}
+		once := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s", "singleUse": true`)
+		if err := accept(w.as("first"), once.Code); err != nil {
+			t.Error(err)
+		}
+		refused(t, "a second use", accept(w.as("second"), once.Code), platform.CodeNotFound)
+
+		for what, code := range map[string]string{"nothing": "", "nonsense": "x", "half": once.KeyID + "."} {
+			if got := violated(accept(w.as("x"), code)); got != "code" {
+				t.Errorf("%s: %s", what, got)
+			}
+		}
+		open := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s"`)
+		forged := open.Code[:len(open.Code)-1] + "0"
+		if forged == open.Code {
+			forged = open.Code[:len(open.Code)-1] + "1"
+		}
+		refused(t, "a forged code", accept(w.as("x"), forged), platform.CodeNotFound)
+		refused(t, "without a token", accept(w.Context(), open.Code), platform.CodeUnauthenticated)
+		refused(t, "an operator", accept(w.operator(), open.Code), platform.CodePermissionDenied)
+
+		personal := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s", "email": "Bob@example.com"`)
+		with := func(email string, verified bool) context.Context {
+			_, ctx := w.enter(platform.Claims{Issuer: issuer, Subject: "bob", ServiceAudience: true, Email: email, EmailVerified: verified})
+			return ctx
+		}
+		refused(t, "another address", accept(with("eve@example.com", true), personal.Code), platform.CodePermissionDenied)
+		refused(t, "an unverified address", accept(with("bob@example.com", false), personal.Code), platform.CodePermissionDenied)
+		if err := accept(with("bob@example.com", true), personal.Code); err != nil {
+			t.Error(err)
+		}
+
+		w.pass(2 * time.Minute)
+		refused(t, "an expired invite", accept(w.as("x"), open.Code), platform.CodeFailedPrecondition, "INVITE_EXPIRED")
+		must(t, w.p.GroupInvites.Delete(acme.owner, open.UID))
+		refused(t, "a deleted invite", accept(w.as("x"), open.Code), platform.CodeNotFound)
+	})
+}
+
+func TestASingleUseInviteIsUsedOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		code := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "600s", "singleUse": true`).Code
+		var all sync.WaitGroup
+		var used atomic.Int64
+		for range 6 {
+			ctx := w.as(w.name())
+			all.Go(func() {
+				if _, err := w.p.GroupInvites.Accept(ctx, code); err == nil {
+					used.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if used.Load() != 1 {
+			t.Errorf("it was used %d times", used.Load())
+		}
+	})
+}

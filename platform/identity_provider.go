@@ -1,0 +1,216 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+)
+
+// An IdentityProvider lets people of a group's own OpenID provider in: who
+// brings a token of it gets an identity in the group on first use, with the
+// default role.
+type IdentityProvider struct {
+	UID         UID    `json:"uid"`
+	Name        string `json:"name"` // unique in its group
+	Description string `json:"description,omitempty"`
+	CreateTime  Time   `json:"createTime,omitzero"`
+	UpdateTime  Time   `json:"updateTime,omitzero"`
+	DefaultRole UID    `json:"defaultRole"`
+	OIDC        *OIDC  `json:"oidc,omitempty"` // none: nobody comes in
+
+	HiddenSecret []byte `json:"-"` // the client secret, as stored
+}
+
+// OIDC says which tokens a provider stands for. A token must be made for the
+// client, or for this service by way of the client.
+type OIDC struct {
+	Issuer           string          `json:"issuer"`
+	ClientID         string          `json:"clientId"`
+	ClientSecret     Secret          `json:"clientSecret,omitzero"` // input only; no answer has it
+	AdditionalScopes []string        `json:"additionalScopes,omitempty"`
+	GroupsClaim      string          `json:"groupsClaim,omitempty"` // lists the external groups of the bearer
+	CorrelationRule  CorrelationRule `json:"correlationRule,omitempty"`
+	PKCEEnabled      bool            `json:"pkceEnabled"`
+}
+
+// A Secret is text that is written and never read. It tells an absent one,
+// which leaves what is stored, from an empty one, which removes it.
+type Secret struct {
+	Text  string
+	Given bool
+}
+
+// MarshalJSON writes the text: absent ones are tagged omitzero.
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.Text) }
+
+// UnmarshalJSON reads text; null is empty.
+func (s *Secret) UnmarshalJSON(b []byte) error {
+	s.Given = true
+	return json.Unmarshal(b, &s.Text)
+}
+
+// UnmarshalJSON reads a configuration; a member it does not know is an error.
+func (o *OIDC) UnmarshalJSON(b []byte) error {
+	return unmarshalMembers(b,
+		member{"issuer", &o.Issuer}, member{"clientId", &o.ClientID}, member{"clientSecret", &o.ClientSecret},
+		member{"additionalScopes", &o.AdditionalScopes}, member{"groupsClaim", &o.GroupsClaim},
+		member{"correlationRule", &o.CorrelationRule}, member{"pkceEnabled", &o.PKCEEnabled})
+}
+
+// CorrelationRule says which claim tells the people of a provider apart.
+type CorrelationRule string
+
+// The rules: sub where none is given.
+const (
+	CorrelationRuleSub CorrelationRule = "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"
+	CorrelationRuleOID CorrelationRule = "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"
+)
+
+var correlationRules = []CorrelationRule{CorrelationRuleSub, CorrelationRuleOID}
+
+func (o *OIDC) check(v *violations) {
+	if o.Issuer == "" {
+		v.add("oidc.issuer", "is required")
+	} else {
+		v.issuer("oidc.issuer", o.Issuer)
+	}
+	v.label("oidc.clientId", o.ClientID)
+	v.line("oidc.clientSecret", o.ClientSecret.Text)
+	v.lines("oidc.additionalScopes", o.AdditionalScopes, 20)
+	v.line("oidc.groupsClaim", o.GroupsClaim)
+	oneOf(v, "oidc.correlationRule", o.CorrelationRule, correlationRules)
+}
+
+// IdentityProviderFilter restricts a list of identity providers.
+type IdentityProviderFilter struct {
+	Name string `json:",omitempty"` // exactly
+}
+
+func (f IdentityProviderFilter) check(v *violations) { v.filter("name", f.Name) }
+
+var identityProviderKind = Kind[IdentityProvider]{
+	Name: "IdentityProvider", Plural: "identityProviders", Area: "iam", Number: 10, Event: "iam.identity_providers", Parent: "Group",
+	List: CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Update: CapIdentityProvidersUpdate, Delete: CapIdentityProvidersDelete,
+	HandsOut: true, Blocked: "RESOURCE_NOT_EMPTY",
+	Fields: []Field{
+		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
+		{"defaultRole", Updatable}, {"oidc", Updatable},
+	},
+	Orders: []OrderField[IdentityProvider]{
+		{"name", nil, func(p *IdentityProvider) any { return p.Name }},
+		{"create_time", createTimeSpellings, func(p *IdentityProvider) any { return p.CreateTime }},
+		{"update_time", updateTimeSpellings, func(p *IdentityProvider) any { return p.UpdateTime }},
+		{"uid", nil, func(p *IdentityProvider) any { return string(p.UID) }},
+	},
+	DefaultOrder: Order{Field: "name"},
+	UID:          func(p *IdentityProvider) UID { return p.UID },
+	Group:        parentOf(func(p *IdentityProvider) UID { return p.UID }),
+	Stamp:        func(p *IdentityProvider, uid UID, now Time) { p.UID, p.CreateTime, p.UpdateTime = uid, now, now },
+	Check: func(p *IdentityProvider, changed func(string) bool, v *violations) {
+		if changed("name") {
+			v.name(p.Name, namePattern)
+		}
+		if changed("description") {
+			v.line("description", p.Description)
+		}
+		if changed("defaultRole") {
+			v.requiredUID("defaultRole", p.DefaultRole)
+		}
+		if changed("oidc") && p.OIDC != nil {
+			p.OIDC.check(v)
+		}
+	},
+}
+
+// IdentityProviders are the operations on identity providers.
+type IdentityProviders struct {
+	resources[IdentityProvider, IdentityProviderFilter]
+}
+
+func providerNamed(p *IdentityProvider) IdentityProviderFilter {
+	return IdentityProviderFilter{Name: p.Name}
+}
+
+// Create makes an identity provider. The caller must hold what the default
+// role grants.
+func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
+	made, err := s.accept(ctx, parent, in)
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	s.hideSecret(made)
+	return s.insert(ctx, parent, made, providerNamed, func(tx Tx) error {
+		return handsOutRole(ctx, tx, "defaultRole", made.DefaultRole, parent)
+	})
+}
+
+// hideSecret encrypts the client secret that came with p, so that neither
+// answer nor event has it.
+func (s IdentityProviders) hideSecret(p *IdentityProvider) {
+	p.HiddenSecret = []byte{}
+	if p.OIDC == nil {
+		return
+	}
+	if p.OIDC.ClientSecret.Text != "" {
+		p.HiddenSecret = s.p.hide(p.OIDC.ClientSecret.Text, p.UID)
+	}
+	p.OIDC.ClientSecret = Secret{}
+}
+
+// Update changes an identity provider. An absent client secret stays as it is;
+// the correlation rule can not be changed. Who says whose tokens come in must
+// hold all that they then get.
+func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
+	change, fields, err := s.change(ctx, uid, in)
+	if err != nil {
+		return nil, s.kind.in(err)
+	}
+	if len(fields) == 0 {
+		return s.unchanged(ctx, uid)
+	}
+	oidc := slices.Contains(fields, "oidc")
+	if oidc && (change.OIDC == nil || change.OIDC.ClientSecret.Given) {
+		fields = append(fields, "clientSecret")
+	}
+	if change.UID = uid; oidc {
+		s.hideSecret(change)
+	}
+	return s.write(ctx, uid, change, fields, providerNamed, func(tx Tx, change *IdentityProvider, fields []string) error {
+		if !oidc && !slices.Contains(fields, "defaultRole") {
+			return nil
+		}
+		current, err := s.locked(ctx, tx, uid)
+		if err != nil {
+			return err
+		}
+		if err := change.keepRule(current, oidc); err != nil {
+			return err
+		}
+		role := current.DefaultRole
+		if slices.Contains(fields, "defaultRole") {
+			role = change.DefaultRole
+		}
+		if err := handsOutRole(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !oidc {
+			return err
+		}
+		return s.p.ExternalGroupRoleMappings.handOutAll(ctx, tx, uid)
+	})
+}
+
+// keepRule keeps the correlation rule of a provider whose configuration
+// changes.
+func (p *IdentityProvider) keepRule(current *IdentityProvider, oidc bool) error {
+	if !oidc || p.OIDC == nil || current.OIDC == nil {
+		return nil
+	}
+	rule := current.OIDC.CorrelationRule
+	if p.OIDC.CorrelationRule != "" && p.OIDC.CorrelationRule != rule {
+		return Invalid(Violation{"oidc.correlationRule", "cannot be changed"})
+	}
+	p.OIDC.CorrelationRule = rule
+	return nil
+}
+
+// Delete removes an identity provider without mappings. The people it let in
+// lose their access at once; their identities stay, for who wants to know.
+func (s IdentityProviders) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }

@@ -1,0 +1,131 @@
+package platform_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"atrium/platform"
+)
+
+// manyTags puts tags t0, t1 ... into a repo.
+func (w *world) manyTags(repo platform.UID, n int) {
+	w.Helper()
+	tags := make([]*platform.ImportedTag, n)
+	for i := range tags {
+		tags[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: fmt.Sprint("t", i), Digest: digest(i)}}
+	}
+	_, err := w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{NoEvents: true})
+	must(w, err)
+}
+
+func (w *world) tagsIn(repo platform.UID) int64 {
+	w.Helper()
+	page, err := w.p.Tags.List(w.operator(), platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+	must(w, err)
+	return page.TotalCount
+}
+
+func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo, other := w.repo(acme.uid), w.repo(acme.uid)
+		const many = platform.ImportBatch + 50 // more than a page, and than a transaction
+		w.manyTags(repo, many)
+		w.manyTags(other, 3)
+		before := w.events()
+		prune := func(want, events int, o platform.ImportOptions, keep ...string) {
+			t.Helper()
+			removed, err := w.p.Tags.Prune(w.operator(), repo, keep, o)
+			must(t, err)
+			happened := since(w.events(), before)
+			if before = w.events(); removed != want || len(happened) != events {
+				t.Errorf("removed %d with %d events, want %d and %d", removed, len(happened), want, events)
+			}
+			for _, e := range happened {
+				if e.kind != "platform.registry.tag.deleted" {
+					t.Errorf("event %s", e.kind)
+				}
+			}
+		}
+		var all []string
+		for i := range many {
+			all = append(all, fmt.Sprint("t", i))
+		}
+		prune(0, 0, platform.ImportOptions{}, append(all, "never there")...)
+		prune(2, 2, platform.ImportOptions{}, all[2:]...)
+		prune(many-4, 0, platform.ImportOptions{NoEvents: true}, "t1", "t2", "t1049")
+		if here, there := w.tagsIn(repo), w.tagsIn(other); here != 2 || there != 3 {
+			t.Errorf("%d and %d tags are left", here, there)
+		}
+		prune(2, 2, platform.ImportOptions{})
+		if _, err := w.p.Repos.Get(acme.owner, repo); err != nil {
+			t.Errorf("the repo: %v", err)
+		}
+		w.counted()
+
+		_, err := w.p.Tags.Prune(w.operator(), missingBelow(acme.uid), nil, platform.ImportOptions{})
+		refused(t, "a missing repo", err, platform.CodeNotFound)
+		_, err = w.p.Tags.Prune(w.operator(), "nonsense", nil, platform.ImportOptions{})
+		if got := violated(err); got != "repo" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		repo := w.repo(w.found("acme").uid)
+		w.manyTags(repo, 300)
+		var both sync.WaitGroup
+		var removed atomic.Int64
+		for range 2 {
+			both.Go(func() {
+				n, err := w.p.Tags.Prune(w.operator(), repo, []string{"t0"}, platform.ImportOptions{})
+				if err != nil {
+					t.Error(err)
+				}
+				removed.Add(int64(n))
+			})
+		}
+		both.Wait()
+		if left := w.tagsIn(repo); removed.Load() != 299 || left != 1 {
+			t.Errorf("removed %d, %d are left", removed.Load(), left)
+		}
+		w.counted()
+	})
+}
+
+func TestABareImportLeavesWhatItDoesNotTellOf(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repos := func(description, readme string, o platform.ImportOptions, want string) platform.UID {
+			t.Helper()
+			rows := []*platform.ImportedRepo{{Repo: platform.Repo{Name: "golang", Description: description}, Readme: readme}}
+			got, err := w.p.Repos.Import(w.operator(), acme.uid, rows, o)
+			imported(t, "repos", got, err, want)
+			return rows[0].UID
+		}
+		golang := repos("Go", "# Go", platform.ImportOptions{}, done(1, 0, 0, 0))
+		if again := repos("", "", platform.ImportOptions{Bare: true}, done(0, 0, 1, 0)); again != golang {
+			t.Errorf("%s became %s", golang, again)
+		}
+		readme, err := w.p.Repos.Readme(acme.owner, golang)
+		if err != nil || readme.Content != "# Go" {
+			t.Errorf("%+v (%v)", readme, err)
+		}
+		tag := func(n int, deprecated bool, o platform.ImportOptions, want string) {
+			t.Helper()
+			got, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(n), Deprecated: deprecated}}}, o)
+			imported(t, "tags", got, err, want)
+		}
+		tag(1, true, platform.ImportOptions{}, done(1, 0, 0, 0))
+		tag(1, false, platform.ImportOptions{Bare: true}, done(0, 0, 1, 0))
+		tag(2, false, platform.ImportOptions{Bare: true}, done(0, 1, 0, 0))
+		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: golang}})
+		if err != nil || len(page.Items) != 1 || !page.Items[0].Deprecated || page.Items[0].Digest != digest(2) {
+			t.Errorf("%+v (%v)", page.Items, err)
+		}
+	})
+}

@@ -1,0 +1,265 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Bearer is what the store looks for when it finds what a token may act as.
+type Bearer struct {
+	Issuer, Subject string
+	// ExternalIDs are what identity providers may tell the bearer by.
+	ExternalIDs []string
+	// Groups is every text in a claim that could list external groups.
+	Groups []string
+	// Static, where not empty, are the identities whose own keys signed the
+	// token: no others are looked for.
+	Static []UID
+}
+
+// A Candidate is an identity that may match a token, and what it holds.
+type Candidate struct {
+	Identity *Identity
+	Grants   []Grant
+}
+
+// An Entrance is an identity provider of a token's issuer, with the identities
+// it may have let the bearer in as, and what it maps external groups to.
+type Entrance struct {
+	Provider *IdentityProvider
+	People   []Person
+	Mapped   []MappedGrant
+}
+
+// A Person is an identity that a provider made, and whom for.
+type Person struct {
+	Candidate
+	ExternalID string
+}
+
+// A MappedGrant is the role of a mapping. Its Identity is the provider, which
+// lies in the group that the grant is cut to.
+type MappedGrant struct {
+	Grant
+	ExternalGroupID string
+}
+
+// bearer is what the store is asked for of a token.
+func (c Claims) bearer() Bearer {
+	b := Bearer{Issuer: c.Issuer, Subject: c.Subject, Static: c.StaticIdentities, ExternalIDs: []string{c.Subject}}
+	if oid, _ := c.Values["oid"].(string); oid != "" && oid != c.Subject {
+		b.ExternalIDs = append(b.ExternalIDs, oid)
+	}
+	for _, value := range c.Values {
+		if list, ok := value.([]any); ok {
+			b.Groups = append(b.Groups, textsIn(list)...)
+		}
+	}
+	slices.Sort(b.Groups)
+	b.Groups = slices.Compact(b.Groups)
+	return b
+}
+
+func textsIn(list []any) []string {
+	var texts []string
+	for _, v := range list {
+		if s, ok := v.(string); ok && s != "" && !unstorable(s) {
+			texts = append(texts, s)
+		}
+	}
+	return texts
+}
+
+// enter lets the bearer of a token in through an identity provider, and adds
+// to a what it may do there. Who comes for the first time gets an identity.
+func (p *Platform) enter(ctx context.Context, a *Actor, c Claims, e *Entrance) error {
+	external := e.Provider.externalID(c)
+	var v violations
+	if v.label("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
+		return nil
+	}
+	at := slices.IndexFunc(e.People, func(one Person) bool { return one.ExternalID == external })
+	if at >= 0 {
+		a.join(e.People[at].Identity.UID, e.People[at].Grants)
+		p.noteSeen(e.People[at].Identity)
+	} else {
+		person, grants, err := p.welcome(ctx, c, e.Provider, external)
+		if err != nil {
+			return err
+		}
+		a.join(person.UID, grants)
+	}
+	groups, _ := c.Values[e.Provider.OIDC.GroupsClaim].([]any)
+	listed := textsIn(groups)
+	for _, m := range e.Mapped {
+		if slices.Contains(listed, m.ExternalGroupID) {
+			a.mapped = append(a.mapped, mapped{e.Provider.UID, m.ExternalGroupID})
+			a.grants = append(a.grants, effective([]Grant{m.Grant})...)
+		}
+	}
+	return nil
+}
+
+// accepts reports whether a token is one that the provider stands for: made
+// for its client, or for this service without naming another client as the
+// party that it was handed to. Issuers that serve many tenants hand the same
+// audience to the clients of all of them.
+func (p *IdentityProvider) accepts(c Claims) bool {
+	if p.OIDC == nil || p.OIDC.Issuer != c.Issuer {
+		return false
+	}
+	if slices.Contains(c.Audience, p.OIDC.ClientID) {
+		return true
+	}
+	for _, name := range []string{"azp", "client_id", "cid", "appid"} {
+		if party, given := c.Values[name]; given && party != p.OIDC.ClientID {
+			return false
+		}
+	}
+	return c.ServiceAudience
+}
+
+// externalID is what the provider tells the bearer of a token by; "" where the
+// token does not say it.
+func (p *IdentityProvider) externalID(c Claims) string {
+	if p.OIDC != nil && p.OIDC.CorrelationRule == CorrelationRuleOID {
+		oid, _ := c.Values["oid"].(string)
+		return oid
+	}
+	return c.Subject
+}
+
+// welcome makes the identity of somebody whom a provider lets in for the first
+// time, with the default role.
+func (p *Platform) welcome(ctx context.Context, c Claims, provider *IdentityProvider, external string) (*Identity, []Grant, error) {
+	group := provider.UID.Parent()
+	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}}
+	person.setEmail(c.Email, c.EmailVerified)
+	// The newcomer is who does this.
+	self := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified}
+	ctx = WithActor(ctx, self)
+	err := p.store.Write(ctx, func(tx Tx) error {
+		if err := tx.Lock(ctx, group.Root()); err != nil {
+			return err
+		}
+		if err := p.Identities.introduce(ctx, tx, group, person); err != nil {
+			return err
+		}
+		self.Identities = []UID{person.UID}
+		bindings := []*RoleBinding{newBinding(group, person.UID, provider.DefaultRole, p.now())}
+		if err := tx.RoleBindingRows().Insert(ctx, bindings...); err != nil {
+			return err
+		}
+		return p.RoleBindings.hydrate(ctx, tx, bindings, "created")
+	})
+	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) {
+		return p.welcomed(ctx, c, provider, external) // by another request at the same time, or no more
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	grants, err := p.store.Grants(ctx, []UID{person.UID})
+	return person, grants, err
+}
+
+// welcomed reads the identity of somebody who came in just now.
+func (p *Platform) welcomed(ctx context.Context, c Claims, provider *IdentityProvider, external string) (*Identity, []Grant, error) {
+	_, entrances, err := p.store.Candidates(ctx, c.bearer())
+	for _, e := range entrances {
+		for _, one := range e.People {
+			if e.Provider.UID == provider.UID && one.ExternalID == external {
+				return one.Identity, one.Grants, nil
+			}
+		}
+	}
+	if err == nil {
+		err = Unauthenticated("the identity provider of this token has just changed")
+	}
+	return nil, nil, err
+}
+
+// introduce stores an identity that makes itself, and records it.
+func (s Identities) introduce(ctx context.Context, tx Tx, group UID, i *Identity) error {
+	s.kind.Stamp(i, group.newChild(), s.p.now())
+	if err := s.rows(tx).Insert(ctx, i); err != nil {
+		return err
+	}
+	tx.Record(s.p.event(ctx, s.kind.Event, "created", i.UID, group, i))
+	return nil
+}
+
+func (i *Identity) setEmail(email string, verified bool) {
+	if unstorable(email) || len(email) > maxNameBytes {
+		return
+	}
+	if verified {
+		i.Email = email
+	} else {
+		i.EmailUnverified = email
+	}
+}
+
+// identityName makes a name out of the first text that has a letter or digit
+// which names can hold.
+func identityName(texts ...string) string {
+	for _, text := range texts {
+		name := strings.Map(func(r rune) rune {
+			if r < utf8.RuneSelf && namePattern.MatchString(string(r)) {
+				return r
+			}
+			return '-'
+		}, strings.ToLower(text))
+		if name = strings.Trim(name[:min(len(name), maxNameBytes)], " -._"); name != "" {
+			return name
+		}
+	}
+	return "somebody"
+}
+
+// staticKeysOf lists the identities with keys of their own that name an issuer
+// and a subject, unless those keys have expired.
+func (p *Platform) staticKeysOf(ctx context.Context, issuer, subject string) ([]*Identity, error) {
+	if unstorable(issuer) || unstorable(subject) {
+		return nil, nil
+	}
+	found, err := p.store.StaticIdentities(ctx, issuer, subject)
+	return slices.DeleteFunc(found, func(i *Identity) bool { return i.StaticKeys == nil || i.StaticKeys.expired(p.now()) }), err
+}
+
+// An IdentityKeys is the keys that an identity brings for its own tokens.
+type IdentityKeys struct {
+	Identity UID
+	JWKS     json.RawMessage
+}
+
+// StaticKeys lists the keys of identities with this issuer and subject that
+// hold now. A token that one of them verifies is its identity's, and nobody
+// else's: see Claims.StaticIdentities.
+func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
+	identities, err := p.staticKeysOf(ctx, issuer, subject)
+	keys := make([]IdentityKeys, len(identities))
+	for i, identity := range identities {
+		keys[i] = IdentityKeys{identity.UID, json.RawMessage(identity.StaticKeys.IssuerKeys)}
+	}
+	return keys, err
+}
+
+func (k *StaticKeys) expired(now Time) bool {
+	return !k.ExpirationTime.IsZero() && !now.Before(k.ExpirationTime.Time)
+}
+
+// acceptsStatic decides whether an identity's own rule accepts a token that
+// its keys verified.
+func (k *StaticKeys) acceptsStatic(c Claims, now Time) bool {
+	if k == nil || k.Issuer != c.Issuer || k.Subject != c.Subject || k.expired(now) {
+		return false
+	}
+	if len(k.Audiences) == 0 {
+		return c.ServiceAudience
+	}
+	return slices.ContainsFunc(c.Audience, func(aud string) bool { return slices.Contains(k.Audiences, aud) })
+}

@@ -1,0 +1,252 @@
+package platform_test
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+const workplace = "https://login.example.com"
+
+// visitor is a token of the workplace's issuer, made for its client.
+func visitor(subject string, more map[string]any) platform.Claims {
+	values := map[string]any{"iss": workplace, "sub": subject}
+	maps.Copy(values, more)
+	return platform.Claims{
+		Issuer: workplace, Subject: subject, Audience: []string{"client"}, Values: values,
+		Name: "Alice Née", Email: "alice@example.com", EmailVerified: true,
+	}
+}
+
+func (w *world) enter(c platform.Claims) (*platform.Actor, context.Context) {
+	w.Helper()
+	actor, err := w.p.Authenticate(w.Context(), c)
+	must(w, err)
+	return actor, platform.WithActor(w.Context(), actor)
+}
+
+func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		provider := w.providerOf(team, workplace, platform.ViewerRole)
+		repo := w.repo(team)
+		before := w.events()
+
+		first, ctx := w.enter(visitor("alice", nil))
+		if len(first.Identities) != 1 || first.Identities[0].Parent() != team {
+			t.Fatalf("she acts as %v", first.Identities)
+		}
+		if _, err := w.p.Repos.Get(ctx, repo); err != nil {
+			t.Error(err)
+		}
+		_, err := w.p.Groups.Get(ctx, acme.uid)
+		refused(t, "above the provider's group", err, platform.CodePermissionDenied)
+		if made := since(w.events(), before); types(made) != "iam.identity.created iam.rolebindings.created" || made[0].actor.Act["sub"] != "alice" {
+			t.Errorf("recorded %s by %+v", types(made), made)
+		}
+		who, err := w.p.Identities.Get(acme.owner, first.Identities[0])
+		must(t, err)
+		if who.Name != "alice n-e" || who.Email != "alice@example.com" || who.ClaimMatch != nil {
+			t.Errorf("her identity is %+v", who)
+		}
+		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{Filter: platform.RoleBindingFilter{Identity: who.UID}})
+		must(t, err)
+		if len(page.Items) != 1 || page.Items[0].Identity.Subject != "alice" || page.Items[0].Identity.Issuer != workplace {
+			t.Errorf("her binding is %+v", page.Items)
+		}
+		if uid, err := w.p.Identities.Lookup(ctx, workplace, "alice"); err != nil || uid != who.UID {
+			t.Errorf("looked up: %s (%v)", uid, err)
+		}
+
+		if again, _ := w.enter(visitor("alice", nil)); len(again.Identities) != 1 || again.Identities[0] != who.UID {
+			t.Errorf("the second time she acts as %v", again.Identities)
+		}
+		if bob, _ := w.enter(visitor("bob", nil)); len(bob.Identities) != 1 || bob.Identities[0] == who.UID {
+			t.Errorf("somebody else acts as %v", bob.Identities)
+		}
+
+		must(t, w.p.IdentityProviders.Delete(acme.owner, provider.UID))
+		if gone, _ := w.enter(visitor("alice", nil)); len(gone.Identities) != 0 {
+			t.Errorf("without the provider she acts as %v", gone.Identities)
+		}
+		if known, err := w.p.KnowsIssuer(t.Context(), workplace); known || err != nil {
+			t.Errorf("the issuer is still known (%v)", err)
+		}
+		w.counted()
+	})
+}
+
+func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		for _, x := range []struct {
+			what   string
+			change func(*platform.Claims)
+			in     bool
+		}{
+			{"for the client", func(*platform.Claims) {}, true},
+			{"for this service", func(c *platform.Claims) { c.Audience, c.ServiceAudience = []string{"atrium"}, true }, true},
+			{"for this service, handed to the client", func(c *platform.Claims) {
+				c.Audience, c.ServiceAudience, c.Values["azp"] = []string{"atrium"}, true, "client"
+			}, true},
+			// The issuer can serve other tenants too, whose clients get tokens of the same audience.
+			{"for this service, handed to another client", func(c *platform.Claims) {
+				c.Audience, c.ServiceAudience, c.Values["azp"] = []string{"atrium"}, true, "other"
+			}, false},
+			{"for another client", func(c *platform.Claims) { c.Audience = []string{"other"} }, false},
+			{"of another issuer", func(c *platform.Claims) { c.Issuer = "https://evil.example.com" }, false},
+			{"of a subject that is too long", func(c *platform.Claims) { c.Subject = strings.Repeat("x", 256) }, false},
+			{"of a subject that looks like a rule", func(c *platform.Claims) { c.Subject = "a\x02b" }, false},
+		} {
+			c := visitor(w.name(), nil)
+			x.change(&c)
+			if actor, _ := w.enter(c); (len(actor.Identities) == 1) != x.in {
+				t.Errorf("%s: acts as %v", x.what, actor.Identities)
+			}
+		}
+	})
+}
+
+func TestTheCorrelationRuleTellsPeopleApart(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
+			`{"name": "azure", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"}}`, platform.ViewerRole, workplace))
+		must(t, err)
+		first, _ := w.enter(visitor("pairwise 1", map[string]any{"oid": "alice"}))
+		second, _ := w.enter(visitor("pairwise 2", map[string]any{"oid": "alice"}))
+		other, _ := w.enter(visitor("alice", map[string]any{"oid": "bob"}))
+		none, _ := w.enter(visitor("alice", nil))
+		if len(first.Identities) != 1 || len(second.Identities) != 1 || first.Identities[0] != second.Identities[0] {
+			t.Errorf("one oid acts as %v and %v", first.Identities, second.Identities)
+		}
+		if len(other.Identities) != 1 || other.Identities[0] == first.Identities[0] || len(none.Identities) != 0 {
+			t.Errorf("another oid acts as %v, none as %v", other.Identities, none.Identities)
+		}
+		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[platform.IdentityProvider](
+			`{"oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}`, workplace))
+		if got := violated(err); got != "oidc.correlationRule" {
+			t.Errorf("violated: %s", got)
+		}
+	})
+}
+
+func TestAPersonWhoComesManyTimesAtOnceGetsOneIdentity(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if actor, err := w.p.Authenticate(t.Context(), visitor("alice", nil)); err != nil || len(actor.Identities) != 1 {
+					t.Errorf("acts as %v (%v)", actor, err)
+				}
+			})
+		}
+		all.Wait()
+		if page, err := w.p.Identities.List(acme.owner, platform.ListRequest[platform.IdentityFilter]{}); err != nil || page.TotalCount != 2 {
+			t.Errorf("there are %d identities (%v)", page.TotalCount, err)
+		}
+	})
+}
+
+func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		sub := w.group(team)
+		provider := w.providerOf(team, workplace, w.role(team)).UID // a default role that grants nothing
+		mapping := w.mappingTo(provider, "admins", platform.EditorRole, sub)
+		w.mappingTo(provider, "others", platform.OwnerRole, team)
+
+		create := func(ctx context.Context, group platform.UID) error {
+			_, err := w.p.Repos.Create(ctx, group, body[platform.Repo](`{"name": %q}`, w.name()))
+			return err
+		}
+		_, member := w.enter(visitor("alice", map[string]any{"groups": []any{"staff", "admins"}}))
+		if err := create(member, sub); err != nil {
+			t.Error(err)
+		}
+		refused(t, "above the mapping's scope", create(member, team), platform.CodePermissionDenied)
+		_, elsewhere := w.enter(visitor("alice", map[string]any{"groups": []any{"staff"}, "roles": []any{"admins"}}))
+		refused(t, "a claim that is not the provider's", create(elsewhere, sub), platform.CodePermissionDenied)
+
+		// What a mapping grants holds inside transactions, and can be handed on.
+		hand := func(ctx context.Context) error {
+			_, err := w.p.Roles.Create(ctx, team, body[platform.Role](`{"name": %q, "capabilities": ["repo.create"]}`, w.name()))
+			return err
+		}
+		_, owner := w.enter(visitor("bob", map[string]any{"groups": []any{"others"}}))
+		must(t, hand(owner))
+		must(t, w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping))
+		_, late := w.enter(visitor("alice", map[string]any{"groups": []any{"admins"}}))
+		refused(t, "after the mapping is gone", create(late, sub), platform.CodePermissionDenied)
+
+		page, err := w.p.ExternalGroupRoleMappings.List(acme.owner, platform.ListRequest[platform.ExternalGroupRoleMappingFilter]{Filter: platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider}})
+		must(t, err)
+		_, err = w.p.ExternalGroupRoleMappings.DeleteBatch(acme.owner, team, []platform.UID{page.Items[0].UID})
+		must(t, err)
+		refused(t, "of a token from before", hand(owner), platform.CodePermissionDenied)
+	})
+}
+
+func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		static := func(subject, more string) platform.UID {
+			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](
+				`{"name": "s", "staticKeys": {"issuer": %q, "subject": %q, "issuerKeys": "{\"keys\": [{}]}"%s}}`, issuer, subject, more))
+			must(t, err)
+			return made.UID
+		}
+		mine, other := static("robot", ""), static("robot", `, "audiences": ["elsewhere"]`)
+		claimed := w.member(acme.uid, "robot")
+		keys, err := w.p.StaticKeys(t.Context(), issuer, "robot")
+		if err != nil || len(keys) != 2 {
+			t.Fatalf("keys %v (%v)", keys, err)
+		}
+		acts := func(c platform.Claims, want ...platform.UID) {
+			t.Helper()
+			actor, _ := w.enter(c)
+			if len(actor.Identities) != len(want) || len(want) > 0 && actor.Identities[0] != want[0] {
+				t.Errorf("%+v acts as %v, want %v", c, actor.Identities, want)
+			}
+		}
+		c := platform.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, Audience: []string{"atrium"}}
+		acts(c, claimed)
+		c.StaticIdentities = []platform.UID{mine}
+		acts(c, mine)
+		c.StaticIdentities = []platform.UID{claimed} // has no keys of its own
+		acts(c)
+		c.StaticIdentities = []platform.UID{other}
+		acts(c)
+		c.Audience, c.ServiceAudience = []string{"elsewhere"}, false
+		acts(c, other)
+		c.Subject = "somebody else"
+		acts(c)
+
+		soon := platform.At(epoch.Add(time.Hour))
+		short := static("visitor", `, "expirationTime": "`+soon.String()+`"`)
+		if keys, err := w.p.StaticKeys(t.Context(), issuer, "visitor"); err != nil || len(keys) != 1 || keys[0].Identity != short {
+			t.Errorf("keys %v (%v)", keys, err)
+		}
+		w.pass(2 * time.Hour)
+		if keys, err := w.p.StaticKeys(t.Context(), issuer, "visitor"); err != nil || len(keys) != 0 {
+			t.Errorf("expired keys %v (%v)", keys, err)
+		}
+		acts(platform.Claims{Issuer: issuer, Subject: "visitor", ServiceAudience: true, StaticIdentities: []platform.UID{short}})
+
+		_, err = w.p.Identities.Update(acme.owner, mine, body[platform.Identity](`{"staticKeys": null}`))
+		must(t, err)
+		if keys, _ := w.p.StaticKeys(t.Context(), issuer, "robot"); len(keys) != 1 || keys[0].Identity != other {
+			t.Errorf("after one lost its keys: %v", keys)
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A TermsAcceptance says that somebody accepted a document of terms for a
+// group. It is kept once for a group and a document, whoever accepts again.
+type TermsAcceptance struct {
+	DocID      string `json:"docId"`
+	AcceptedBy string `json:"acceptedBy,omitempty"` // the UID of an identity
+	OrgUID     UID    `json:"orgUid"`               // the group it was accepted for
+	CreateTime Time   `json:"createTime,omitzero"`
+
+	UID UID `json:"-"` // its place in lists; clients know it by group and document
+}
+
+// A TermsKey names an acceptance.
+type TermsKey struct {
+	Group UID
+	DocID string
+}
+
+// TermsKeys are acceptances that the caller may read.
+type TermsKeys struct{ keys []TermsKey }
+
+// Keys lists them.
+func (k TermsKeys) Keys() []TermsKey { return k.keys }
+
+// TermsFilter restricts a list of acceptances.
+type TermsFilter struct {
+	DocIDs []string `json:",omitempty"`
+}
+
+func (f TermsFilter) check(v *violations) { v.filter("doc_ids", f.DocIDs...) }
+
+var termsKind = Kind[TermsAcceptance]{
+	Name: "TermsAcceptance", Plural: "termsAcceptances", Area: "iam", Number: 14, Event: "iam.terms", Parent: "Group",
+	List: CapTermsList, Create: CapTermsAccept,
+	Orders: []OrderField[TermsAcceptance]{
+		{"doc_id", []string{"docId"}, func(t *TermsAcceptance) any { return t.DocID }},
+		{"create_time", createTimeSpellings, func(t *TermsAcceptance) any { return t.CreateTime }},
+		{"uid", nil, func(t *TermsAcceptance) any { return string(t.UID) }},
+	},
+	DefaultOrder: Order{Field: "doc_id"},
+	UID:          func(t *TermsAcceptance) UID { return t.UID },
+	Group:        func(t *TermsAcceptance) UID { return t.OrgUID },
+}
+
+// Terms are the operations on terms.
+type Terms struct {
+	resources[TermsAcceptance, TermsFilter]
+}
+
+// maxDocuments bounds one acceptance.
+const maxDocuments = 100
+
+// An AcceptedTerms is the answer to an acceptance.
+type AcceptedTerms struct {
+	Group       UID      `json:"group"`
+	DocumentIDs []string `json:"documentIds"`
+}
+
+// Accept notes that the caller accepts documents for a group. What has been
+// accepted for it before stays as it is.
+func (s Terms) Accept(ctx context.Context, group UID, documents []string) (*AcceptedTerms, error) {
+	if err := s.acceptFor(ctx, group, documents); err != nil {
+		return nil, s.kind.in(err)
+	}
+	return &AcceptedTerms{group, documents}, nil
+}
+
+func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) error {
+	actor, err := caller(ctx)
+	if err != nil {
+		return err
+	}
+	var v violations
+	if v.uid("group", group); len(v) == 0 {
+		if _, err := need(ctx, group, s.kind.Create); err != nil {
+			return err
+		}
+	}
+	if len(documents) == 0 || len(documents) > maxDocuments {
+		v.add("documentIds", "must be 1 to %d", maxDocuments)
+	}
+	for i, id := range documents {
+		v.label(fmt.Sprintf("documentIds[%d]", i), id)
+	}
+	if err := v.err(); err != nil {
+		return err
+	}
+	by := actor.Subject
+	if len(actor.Identities) > 0 {
+		by = string(actor.Identities[0])
+	}
+	return s.p.store.Write(ctx, func(tx Tx) error { return s.put(ctx, tx, group, documents, by) })
+}
+
+// put stores what is new of an acceptance.
+func (s Terms) put(ctx context.Context, tx Tx, group UID, documents []string, by string) error {
+	if err := tx.Lock(ctx, group.Root()); err != nil { // the same twice at once must not collide
+		return err
+	}
+	groups, err := tx.Groups().Get(ctx, Keys{[]UID{group}})
+	if err != nil {
+		return err
+	}
+	if len(groups) == 0 {
+		return missing("Group", group)
+	}
+	keys := make([]TermsKey, len(documents))
+	for i, id := range documents {
+		keys[i] = TermsKey{group, id}
+	}
+	there, err := tx.TermsOf(ctx, TermsKeys{keys})
+	if err != nil {
+		return err
+	}
+	accepted := make([]string, len(there))
+	for i, t := range there {
+		accepted[i] = t.DocID
+	}
+	var added []*TermsAcceptance
+	for _, id := range documents {
+		if !slices.Contains(accepted, id) {
+			accepted = append(accepted, id)
+			added = append(added, &TermsAcceptance{UID: group.newChild(), DocID: id, AcceptedBy: by, OrgUID: group, CreateTime: s.p.now()})
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	tx.Record(s.p.event(ctx, s.kind.Event, "accepted", group, group, &AcceptedTerms{group, documents}))
+	return s.rows(tx).Insert(ctx, added...)
+}
+
+// ListOf reads a page of what was accepted for a group and for the groups
+// above it. The capability is asked for on the group alone.
+func (s Terms) ListOf(ctx context.Context, group UID, req ListRequest[TermsFilter]) (Page[TermsAcceptance], error) {
+	page, err := s.listOf(ctx, group, req)
+	return page, s.kind.in(err)
+}
+
+func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[TermsFilter]) (Page[TermsAcceptance], error) {
+	scope, err := s.of(ctx, group)
+	if err != nil {
+		return Page[TermsAcceptance]{}, err
+	}
+	// What was accepted further up would hide that the group is not there.
+	if err := s.scopeExists(ctx, UIDFilter{DescendantsOf: group}); err != nil {
+		return Page[TermsAcceptance]{}, err
+	}
+	req.UIDP = UIDFilter{AncestorsOf: group} // what the token is bound to; the scope is another
+	return s.listWithin(ctx, scope, req)
+}
+
+// of is the scope of what counts for a group.
+func (s Terms) of(ctx context.Context, group UID) (Scope, error) {
+	if _, err := caller(ctx); err != nil {
+		return Scope{}, err
+	}
+	if err := invalidUID("group", group); err != nil {
+		return Scope{}, err
+	}
+	if _, err := need(ctx, group, s.kind.List); err != nil {
+		return Scope{}, err
+	}
+	var scope Scope
+	for _, g := range append(group.Ancestors(), group) {
+		scope.branches = append(scope.branches, Branch{Relation: Children, UID: g})
+	}
+	return scope, nil
+}
+
+// GetMany reads acceptances in the order of keys, with one read. Each place
+// holds one or an error.
+func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance, []error) {
+	rows, errs := make([]*TermsAcceptance, len(keys)), make([]error, len(keys))
+	var readable TermsKeys
+	for i, key := range keys {
+		if _, err := s.of(ctx, key.Group); err != nil {
+			errs[i] = s.kind.in(err)
+			continue
+		}
+		readable.keys = append(readable.keys, key)
+	}
+	if len(readable.keys) == 0 {
+		return rows, errs
+	}
+	found, err := s.p.store.TermsOf(ctx, readable)
+	byKey := make(map[TermsKey]*TermsAcceptance, len(found))
+	for _, t := range found {
+		byKey[TermsKey{t.OrgUID, t.DocID}] = t
+	}
+	for i, key := range keys {
+		if errs[i] != nil {
+			continue
+		}
+		if rows[i], errs[i] = byKey[key], err; err == nil && rows[i] == nil {
+			errs[i] = s.kind.notFound(key.Group + "#" + UID(shown(key.DocID)))
+		}
+	}
+	return rows, errs
+}

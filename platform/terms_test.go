@@ -1,0 +1,85 @@
+package platform_test
+
+import (
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestAcceptedTermsCountForWhatLiesBelow(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		sub := w.group(team)
+		accept := func(group platform.UID, documents ...string) {
+			t.Helper()
+			got, err := w.p.Terms.Accept(acme.owner, group, documents)
+			if err != nil || got.Group != group || !slices.Equal(got.DocumentIDs, documents) {
+				t.Errorf("accepted %+v (%v)", got, err)
+			}
+		}
+		accept(acme.uid, "msa", "privacy")
+		accept(team, "beta")
+		accept(sub, "alpha", "alpha")
+		before := len(w.events())
+		accept(acme.uid, "privacy") // which is no error, and changes nothing
+		if len(w.events()) != before {
+			t.Error("accepting again is recorded as a change")
+		}
+		// Whoever may list on the group sees what counts for it, wherever it was accepted.
+		page, err := w.p.Terms.ListOf(w.with(platform.ViewerRole, team, team), team, platform.ListRequest[platform.TermsFilter]{})
+		must(t, err)
+		var found []string
+		for _, a := range page.Items {
+			found = append(found, a.DocID+" "+string(a.OrgUID))
+			if a.AcceptedBy != string(acme.Identity.UID) || a.CreateTime.IsZero() {
+				t.Errorf("%+v", a)
+			}
+		}
+		if want := []string{"beta " + string(team), "msa " + string(acme.uid), "privacy " + string(acme.uid)}; !slices.Equal(found, want) || page.TotalCount != 3 {
+			t.Errorf("%v of %d, want %v", found, page.TotalCount, want)
+		}
+		var walked []string
+		for token := ""; ; {
+			page, err := w.p.Terms.ListOf(acme.owner, sub, platform.ListRequest[platform.TermsFilter]{PageSize: 1, PageToken: token, OrderBy: "create_time desc"})
+			must(t, err)
+			walked = append(walked, page.Items[0].DocID)
+			if token = page.NextPageToken; token == "" {
+				break
+			}
+		}
+		if len(walked) != 4 || walked[0] != "alpha" || walked[1] != "beta" {
+			t.Errorf("walked %v", walked)
+		}
+		rows, errs := w.p.Terms.GetMany(acme.owner, []platform.TermsKey{{Group: team, DocID: "beta"}, {Group: team, DocID: "msa"}, {Group: acme.uid, DocID: "msa"}})
+		if errs[0] != nil || rows[0].DocID != "beta" || errs[2] != nil || rows[2].OrgUID != acme.uid {
+			t.Errorf("got %v (%v)", rows, errs)
+		}
+		refused(t, "of another group", errs[1], platform.CodeNotFound)
+		_, err = w.p.Terms.Accept(acme.owner, missingBelow(acme.uid), []string{"x"})
+		refused(t, "for a missing group", err, platform.CodeNotFound)
+		_, err = w.p.Terms.ListOf(acme.owner, missingBelow(acme.uid), platform.ListRequest[platform.TermsFilter]{})
+		refused(t, "of a missing group", err, platform.CodeNotFound)
+		for what, documents := range map[string][]string{"documentIds": nil, "documentIds[1]": {"x", ""}} {
+			if _, err := w.p.Terms.Accept(acme.owner, team, documents); violated(err) != what {
+				t.Errorf("%v: %s", documents, violated(err))
+			}
+		}
+		w.counted()
+	})
+}
+
+func TestWhatIsNotedOfAGroupDoesNotKeepIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		_, err := w.p.Terms.Accept(acme.owner, team, []string{"a", "b"})
+		must(t, err)
+		mapping := w.mappingTo(w.provider(acme.uid), "x", platform.ViewerRole, team)
+		must(t, w.p.Groups.Delete(acme.owner, team))
+		_, err = w.p.ExternalGroupRoleMappings.Get(acme.owner, mapping)
+		refused(t, "its mapping", err, platform.CodeNotFound)
+		w.counted()
+	})
+}

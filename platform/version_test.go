@@ -1,0 +1,63 @@
+package platform
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// ordered reads versions of an ecosystem as its own tools sort them: one line
+// for those that they take for the same. Python's were sorted by pip, Maven's
+// by the rules of its POM reference; both hold the tables of their own tests.
+func ordered(t *testing.T, file string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines [][]string
+	for line := range strings.Lines(string(text)) {
+		lines = append(lines, strings.Fields(line))
+	}
+	if len(lines) < 200 {
+		t.Fatalf("%s has %d lines", file, len(lines))
+	}
+	return lines
+}
+
+func TestVersionsSortAsTheirEcosystemSortsThem(t *testing.T) {
+	t.Parallel()
+	for ecosystem, file := range map[Ecosystem]string{EcosystemJava: "testdata/versions_java.txt", EcosystemPython: "testdata/versions_python.txt"} {
+		lines := ordered(t, file)
+		for i, versions := range lines {
+			key := ecosystem.versionKey(versions[0])
+			for _, same := range versions[1:] {
+				if got := ecosystem.versionKey(same); got != key {
+					t.Errorf("%s: %s is %q, and %s is %q", ecosystem, versions[0], key, same, got)
+				}
+			}
+			for _, later := range lines[i+1:] {
+				if got := ecosystem.versionKey(later[0]); got <= key {
+					t.Errorf("%s: %s (%q) does not come before %s (%q)", ecosystem, versions[0], key, later[0], got)
+				}
+			}
+		}
+	}
+}
+
+func FuzzVersionKeysAreTextOfBoundedLength(f *testing.F) {
+	for _, version := range []string{"", "1.0", "1-ga-alpha", "é.-.", strings.Repeat("9", 255), strings.Repeat("1.", 127), "1+" + strings.Repeat("ü", 126), strings.Repeat("1-x", 85)} {
+		f.Add(version)
+	}
+	f.Fuzz(func(t *testing.T, version string) {
+		if len(version) > maxNameBytes || unstorable(version) {
+			return
+		}
+		for _, ecosystem := range ecosystems {
+			if key := ecosystem.versionKey(version); key == "" || len(key) > maxVersionKey || !utf8.ValidString(key) || strings.ContainsRune(key, 0) {
+				t.Errorf("%s %q has the key %q", ecosystem, version, key)
+			}
+		}
+	})
+}

@@ -1,0 +1,33 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error) {
+	return readsOf(ctx).artifacts.one(ctx, uid)
+}
+
+func (q queries) Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ArtifactConnection, error) {
+	return list(ctx, q.p.Artifacts.List, platform.UIDFilter{}, where, window{orderBy, first, after, last, before, skip})
+}
+
+func (q queries) ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error) {
+	return q.p.Artifacts.Counts(ctx, ecosystems)
+}
+
+func (e entities) FindManyArtifactByUIDs(ctx context.Context, reps []*graph.ArtifactByUIDsInput) ([]*platform.Artifact, error) {
+	return represented(ctx, readsOf(ctx).artifacts, keysOf(reps, func(r *graph.ArtifactByUIDsInput) platform.UID { return r.UID }))
+}
+
+func childrenOf(a *platform.Artifact) platform.UIDFilter {
+	return platform.UIDFilter{ChildrenOf: a.UID}
+}
+
+func (r artifacts) Versions(ctx context.Context, a *platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ArtifactVersionConnection, error) {
+	return nested(ctx, a, of(r.p.ArtifactVersions.ListEach, childrenOf), platform.ArtifactVersionFilter{}, window{orderBy, first, after, last, before, skip})
+}

@@ -1,0 +1,16 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/platform"
+)
+
+func (e entities) FindManyArtifactVersionByUIDs(ctx context.Context, reps []*graph.ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error) {
+	return represented(ctx, readsOf(ctx).artifactVersions, keysOf(reps, func(r *graph.ArtifactVersionByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (releases) Artifact(ctx context.Context, v *platform.ArtifactVersion) (*platform.Artifact, error) {
+	return follow(ctx, v, readsOf(ctx).artifacts, func(v *platform.ArtifactVersion) platform.UID { return v.UID.Parent() })
+}

@@ -1,0 +1,92 @@
+package rest
+
+import (
+	"net/http"
+
+	"atrium/platform"
+)
+
+// The bodies and answers of operations that are no kind's usual ones.
+type (
+	batchDeletion struct {
+		Parent platform.UID   `json:"parent"`
+		Names  []platform.UID `json:"names"` // UIDs of what is to go
+	}
+	batchDeleted struct {
+		Parent                    platform.UID                         `json:"parent"`
+		ExternalGroupRoleMappings []*platform.ExternalGroupRoleMapping `json:"externalGroupRoleMappings"`
+	}
+	invitation struct {
+		Code string `json:"code"`
+	}
+	acceptance struct {
+		DocumentIDs []string `json:"documentIds"`
+	}
+)
+
+// decode reads a body whose members are known by name.
+func (r *request) decode(read func(d *decoding, body []byte)) error {
+	body, err := r.readBody()
+	if err != nil {
+		return err
+	}
+	var d decoding
+	if read(&d, body); len(d.malformed) > 0 {
+		return platform.Invalid(d.malformed...)
+	}
+	return nil
+}
+
+func batchDelete(of platform.ExternalGroupRoleMappings) operation {
+	return func(r *request) (any, error) {
+		var parent platform.UID
+		var names []platform.UID
+		if err := r.decode(func(d *decoding, body []byte) {
+			given := d.object("", body, "parent", "names")
+			parent = d.uid("parent", given["parent"])
+			for _, name := range d.texts("names", given["names"]) {
+				names = append(names, platform.UID(name))
+			}
+		}); err != nil {
+			return nil, err
+		}
+		removed, err := of.DeleteBatch(r.Context(), parent, names)
+		return batchDeleted{parent, removed}, err
+	}
+}
+
+func acceptInvite(of platform.GroupInvites) operation {
+	return func(r *request) (any, error) {
+		var code string
+		if err := r.decode(func(d *decoding, body []byte) { code = d.text("code", d.object("", body, "code")["code"]) }); err != nil {
+			return nil, err
+		}
+		return of.Accept(r.Context(), code)
+	}
+}
+
+func acceptTerms(of platform.Terms) operation {
+	return func(r *request) (any, error) {
+		var documents []string
+		if err := r.decode(func(d *decoding, body []byte) {
+			documents = d.texts("documentIds", d.object("", body, "documentIds")["documentIds"])
+		}); err != nil {
+			return nil, err
+		}
+		return of.Accept(r.Context(), r.uid(), documents)
+	}
+}
+
+// listTerms lists what was accepted for the group in the path and above it.
+func listTerms(of platform.Terms) route {
+	kind := of.Kind()
+	filters := paging[platform.TermsFilter](kind)
+	return route{
+		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: needing(kind.List),
+		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural,
+		call: func(r *request) (any, error) {
+			page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))
+			return envelope[platform.TermsAcceptance]{kind.Plural, page}, err
+		},
+	}
+}

@@ -1,0 +1,53 @@
+package rest
+
+import (
+	"net/http"
+	"reflect"
+
+	"atrium/platform"
+)
+
+func librariesRoutes(p *platform.Platform) []route {
+	type filter = platform.ArtifactFilter
+	return []route{
+		listAll("/libraries/v2/artifacts", p.Artifacts,
+			texts("ecosystems", func(f *filter) *[]platform.Ecosystem { return &f.Ecosystems }),
+			text("query", func(f *filter) *string { return &f.Query }),
+			text("cuda_version", func(f *filter) *string { return &f.CudaVersion }),
+			value("remediated", parseBool, func(l *platform.ListRequest[filter]) *bool { return &l.Filter.Remediated })),
+		artifactVersions(p.ArtifactVersions),
+		{
+			name: "GetArtifactCount", method: http.MethodGet, pattern: "/libraries/v2/artifacts/count",
+			capabilities: needing(platform.CapLibrariesArtifactsList),
+			query:        []parameter{ecosystems}, answer: artifactCount{}, call: strict(countArtifacts(p.Artifacts)),
+		},
+	}
+}
+
+// artifactVersions is the list of the artifact that the path names.
+func artifactVersions(of platform.ArtifactVersions) route {
+	filters := paging[platform.ArtifactVersionFilter](of.Kind())
+	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", of)
+	list.call = func(r *request) (any, error) {
+		page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))
+		return envelope[platform.ArtifactVersion]{list.plural, page}, err
+	}
+	return list
+}
+
+var ecosystems = parameter{name: "ecosystems", of: reflect.TypeFor[platform.Ecosystem](), repeated: true}
+
+type artifactCount struct {
+	Counts []*platform.EcosystemCount `json:"counts"`
+}
+
+func countArtifacts(of platform.Artifacts) operation {
+	return func(r *request) (any, error) {
+		var asked []platform.Ecosystem
+		for _, e := range r.query[ecosystems.name] {
+			asked = append(asked, platform.Ecosystem(e))
+		}
+		counts, err := of.Counts(r.Context(), asked)
+		return artifactCount{counts}, err
+	}
+}

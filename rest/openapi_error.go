@@ -1,0 +1,123 @@
+package rest
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"atrium/platform"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// A documentedRefusal is a status that operations answer instead of a result.
+type documentedRefusal struct {
+	status  int
+	name    string
+	header  string // that comes with it
+	of      func(*route) bool
+	example *platform.Error
+}
+
+func (r documentedRefusal) key() string { return strconv.Itoa(r.status) }
+
+func always(*route) bool      { return true }
+func toCallers(r *route) bool { return !r.public }
+func toWriters(r *route) bool { return r.method != http.MethodGet }
+func toSenders(r *route) bool { return r.body != nil }
+
+const exampleUID = platform.UID("0123456789abcdef0123456789abcdef01234567")
+
+// documentedRefusals are all that there are.
+func documentedRefusals() []documentedRefusal {
+	resource := &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "group " + string(exampleUID) + " does not exist"}
+	return []documentedRefusal{
+		{http.StatusBadRequest, "InvalidArgument", "", always, platform.Invalid(platform.Violation{Field: "name", Description: "is required"})},
+		{http.StatusUnauthorized, "Unauthenticated", "WWW-Authenticate", always, platform.Unauthenticated("a token is needed")},
+		{http.StatusForbidden, "PermissionDenied", "", toCallers, &platform.Error{
+			Code: platform.CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: "Permission denied: capability repo.list is needed on " + string(exampleUID),
+			Metadata: map[string]string{"capability": "repo.list", "resource": string(exampleUID)},
+		}},
+		{http.StatusNotFound, "NotFound", "", toCallers, &platform.Error{
+			Code: platform.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + resource.Description, Resource: resource,
+		}},
+		{http.StatusConflict, "AlreadyExists", "", toWriters, &platform.Error{
+			Code: platform.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: such a group exists already",
+			Resource: &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "such a group exists already"},
+		}},
+		{http.StatusRequestEntityTooLarge, "TooLarge", "", toSenders, platform.Invalid(platform.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
+		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", toSenders, platform.Invalid(platform.Violation{Field: "Content-Type", Description: "must be application/json"})},
+		{http.StatusTooManyRequests, "ResourceExhausted", "Retry-After", always, &platform.Error{
+			Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many requests", RetryAfter: time.Second,
+		}},
+		{http.StatusInternalServerError, "Internal", "", always, &platform.Error{Code: platform.CodeInternal, Reason: "INTERNAL", Message: "Internal error."}},
+		{http.StatusServiceUnavailable, "Unavailable", "Retry-After", always, platform.Unavailable("the database does not answer", nil)},
+		{http.StatusGatewayTimeout, "DeadlineExceeded", "Retry-After", always, &platform.Error{
+			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request took longer than it may.", RetryAfter: time.Second,
+		}},
+	}
+}
+
+func refusedBy(r *route) []documentedRefusal {
+	var all []documentedRefusal
+	for _, refused := range documentedRefusals() {
+		if refused.of(r) {
+			all = append(all, refused)
+		}
+	}
+	return all
+}
+
+// refusals are the answers that operations share.
+func (d *description) refusals() openapi3.ResponseBodies {
+	d.status()
+	bodies := openapi3.ResponseBodies{}
+	for _, refused := range documentedRefusals() {
+		example := plain(refused.example.Status(d.domain, "7TIMXS5HQ6ZCY3VD"))
+		response := openapi3.NewResponse().WithDescription(d.text(refused.name)).WithContent(d.content(componentRef("Status"), example))
+		if refused.header != "" {
+			response.Headers = openapi3.Headers{refused.header: {Value: &openapi3.Header{Parameter: openapi3.Parameter{
+				Description: d.text(refused.header), Schema: typed("string", ""),
+			}}}}
+		}
+		bodies[refused.name] = &openapi3.ResponseRef{Value: response}
+	}
+	return bodies
+}
+
+// status describes google.rpc.Status and its details, which platform.Status
+// writes.
+func (d *description) status() {
+	object := func(name string, properties openapi3.Schemas, required ...string) *openapi3.SchemaRef {
+		for field, property := range properties {
+			property.Value.Description = d.textOf(name, field)
+		}
+		d.found[name] = (&openapi3.Schema{Type: &openapi3.Types{"object"}, Description: d.text(name), Required: required, Properties: properties}).NewRef()
+		return componentRef(name)
+	}
+	detail := func(name string, properties openapi3.Schemas, required ...string) *openapi3.SchemaRef {
+		properties["@type"] = (&openapi3.Schema{Type: &openapi3.Types{"string"}, Const: "type.googleapis.com/google.rpc." + name}).NewRef()
+		return object(name, properties, append([]string{"@type"}, required...)...)
+	}
+	listOf := func(t reflect.Type) *openapi3.SchemaRef { return d.of(reflect.SliceOf(t), inAnswer) }
+	info := detail("ErrorInfo", openapi3.Schemas{
+		"reason": typed("string", ""), "domain": typed("string", ""), "metadata": d.of(reflect.TypeFor[map[string]string](), inAnswer),
+	}, "reason", "domain")
+	others := openapi3.SchemaRefs{
+		info,
+		detail("BadRequest", openapi3.Schemas{"fieldViolations": listOf(reflect.TypeFor[platform.Violation]())}, "fieldViolations"),
+		detail("PreconditionFailure", openapi3.Schemas{"violations": listOf(reflect.TypeFor[platform.Precondition]())}, "violations"),
+		detail("ResourceInfo", openapi3.Schemas{
+			"resourceType": typed("string", ""), "resourceName": typed("string", ""), "description": typed("string", ""),
+		}, "resourceType", "resourceName", "description"),
+		detail("RetryInfo", openapi3.Schemas{"retryDelay": (&openapi3.Schema{Type: &openapi3.Types{"string"}, Pattern: `^[0-9.]+s$`}).NewRef()}, "retryDelay"),
+	}
+	object("Status", openapi3.Schemas{
+		"code": typed("integer", "int32"), "message": typed("string", ""),
+		"details": (&openapi3.Schema{
+			Type: &openapi3.Types{"array"}, MinItems: 1, PrefixItems: openapi3.SchemaRefs{info},
+			Items: (&openapi3.Schema{OneOf: others}).NewRef(),
+		}).NewRef(),
+	}, "code", "message", "details")
+}

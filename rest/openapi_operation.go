@@ -1,0 +1,120 @@
+package rest
+
+import (
+	"math"
+	"net/http"
+	"reflect"
+	"regexp"
+
+	"atrium/platform"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+var pathVariable = regexp.MustCompile(`\{([a-z_]+)(=\*\*?)?\}`)
+
+// templateOf is a pattern as OpenAPI writes it, and what of it is told apart
+// from other paths, whatever its variables are called.
+func templateOf(pattern string) (shape, path string) {
+	return pathVariable.ReplaceAllString(pattern, "{}"), pathVariable.ReplaceAllString(pattern, "{$1}")
+}
+
+// variables are the parameters in a path. Texts know them by the name that the
+// route gives them, which the path may share with another route.
+func (d *description) variables(path string, r *route) openapi3.Parameters {
+	var parameters openapi3.Parameters
+	names := pathVariable.FindAllStringSubmatch(path, -1)
+	for i, own := range pathVariable.FindAllStringSubmatch(r.pattern, -1) {
+		schema := typed("string", "")
+		if own[2] == "=**" {
+			schema = d.of(reflect.TypeFor[platform.UID](), inAnswer)
+		}
+		parameters = append(parameters, &openapi3.ParameterRef{Value: &openapi3.Parameter{
+			Name: names[i][1], In: "path", Required: true,
+			Description: d.textFor(r.name, "{"+own[1]+"}"), Schema: schema,
+		}})
+	}
+	return parameters
+}
+
+// query describes what a route takes in its query.
+func (d *description) query(r *route) openapi3.Parameters {
+	parameters := make(openapi3.Parameters, len(r.query))
+	for i, p := range r.query {
+		described := &openapi3.Parameter{
+			Name: p.name, In: "query", Required: p.required,
+			Description: d.textFor(r.name, "?"+p.name), Schema: d.of(p.of, inAnswer),
+		}
+		if value := described.Schema.Value; value != nil {
+			value.Pattern += p.pattern
+			value.Default = p.fallback
+			if p.of.Kind() == reflect.Int {
+				value.Min, value.Max = openapi3.Ptr(0.0), openapi3.Ptr(float64(math.MaxInt32))
+			}
+		}
+		if p.repeated {
+			described.Schema = (&openapi3.Schema{Type: &openapi3.Types{"array"}, Items: described.Schema}).NewRef()
+			described.Style, described.Explode = openapi3.SerializationForm, openapi3.Ptr(true)
+		}
+		parameters[i] = &openapi3.ParameterRef{Value: described}
+	}
+	return parameters
+}
+
+// body describes what a route reads.
+func (d *description) body(r *route) *openapi3.RequestBodyRef {
+	use := inInput
+	switch {
+	case r.method == http.MethodPatch:
+		use = inUpdate
+	case r.kind != nil:
+		use = inCreate
+	}
+	of := reflect.TypeOf(r.body)
+	return &openapi3.RequestBodyRef{Value: &openapi3.RequestBody{
+		Required: true, Content: d.content(d.of(of, use), d.example(of, use)),
+	}}
+}
+
+// success describes what a route answers when all went well.
+func (d *description) success(r *route) *openapi3.ResponseRef {
+	if r.answer == nil {
+		return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("Done; the body is empty.")}
+	}
+	of := reflect.TypeOf(r.answer)
+	schema, example := d.of(of, inAnswer), d.example(of, inAnswer)
+	if r.plural != "" {
+		schema = d.page(d.nameOf(of)+"List", r.plural, schema)
+		if example != nil {
+			example = map[string]any{r.plural: []any{example}, "totalCount": "1", "skipped": 0}
+		}
+	}
+	return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("What was asked for.").WithContent(d.content(schema, example))}
+}
+
+func (d *description) content(schema *openapi3.SchemaRef, example any) openapi3.Content {
+	return openapi3.Content{"application/json": {Schema: schema, Example: example}}
+}
+
+// page describes the envelope of a list.
+func (d *description) page(name, plural string, item *openapi3.SchemaRef) *openapi3.SchemaRef {
+	text := func(s *openapi3.Schema, field string) *openapi3.SchemaRef {
+		s.Description = d.text("a list." + field)
+		return s.NewRef()
+	}
+	d.found[name] = (&openapi3.Schema{
+		Type: &openapi3.Types{"object"}, Description: d.text("a list"),
+		Required: []string{plural, "totalCount", "skipped"},
+		Properties: openapi3.Schemas{
+			plural:          text(&openapi3.Schema{Type: &openapi3.Types{"array"}, Items: item}, "items"),
+			"nextPageToken": text(&openapi3.Schema{Type: &openapi3.Types{"string"}}, "nextPageToken"),
+			"totalCount":    text(longNumber(), "totalCount"),
+			"skipped":       text(&openapi3.Schema{Type: &openapi3.Types{"integer"}, Format: "int32", Min: openapi3.Ptr(0.0)}, "skipped"),
+		},
+	}).NewRef()
+	return componentRef(name)
+}
+
+func componentRef(name string) *openapi3.SchemaRef {
+	return &openapi3.SchemaRef{Ref: "#/components/schemas/" + name}
+}

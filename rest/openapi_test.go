@@ -1,0 +1,196 @@
+package rest
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/oasdiff/yaml"
+)
+
+func TestTheDescriptionLacksNothing(t *testing.T) {
+	t.Parallel()
+	d := describe(routes(newWorld(t).p), Options{})
+	for _, fault := range slices.Sorted(maps.Keys(d.faults)) {
+		t.Error(fault)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.byName)) {
+		if !d.read[name] {
+			t.Errorf("the text of %s is of nothing", name)
+		}
+	}
+}
+
+func TestTheDescriptionTellsWhatItCannot(t *testing.T) {
+	t.Parallel()
+	type odd struct {
+		Named  string    `json:"named"`
+		Long   int64     `json:"long"` // JavaScript would round it
+		Object func()    `json:"object"`
+		Marked time.Time `json:"marked"`
+		Bare   string
+	}
+	d := describe([]route{{name: "GetOdd", method: http.MethodGet, pattern: "/iam/v2/odds/{uid=**}", answer: odd{}}}, Options{})
+	faults := strings.Join(slices.Sorted(maps.Keys(d.faults)), "\n")
+	for _, want := range []string{
+		"no text for GetOdd", "no text for iam/odds", "no text for Odd", "no text for Odd.named",
+		"int64 cannot be told", "func() cannot be told", "rest.odd.Bare has no name", "time.Time writes its own JSON",
+	} {
+		if !strings.Contains(faults, want) {
+			t.Errorf("%q is not among its faults:\n%s", want, faults)
+		}
+	}
+}
+
+func described(t *testing.T, p *platform.Platform) *openapi3.T {
+	t.Helper()
+	document, err := openapi3.NewLoader().LoadFromData(render(describe(routes(p), Options{Version: "v1.2.3"})).json)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+func TestTheDescriptionIsValid(t *testing.T) {
+	t.Parallel()
+	document := described(t, newWorld(t).p)
+	if err := document.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if document.Info.Version != "v1.2.3" || document.OpenAPI != "3.1.0" {
+		t.Errorf("version %q, OpenAPI %q", document.Info.Version, document.OpenAPI)
+	}
+}
+
+func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
+	t.Parallel()
+	document := described(t, newWorld(t).p)
+	operations := map[string]*openapi3.Operation{}
+	for _, path := range document.Paths.Map() {
+		for _, o := range path.Operations() {
+			if operations[o.OperationID] != nil {
+				t.Errorf("%s is there twice", o.OperationID)
+			}
+			operations[o.OperationID] = o
+		}
+	}
+	for _, wire := range readWire(t) {
+		o := operations[wire.name]
+		if o == nil {
+			t.Errorf("%s is not described", wire.name)
+			continue
+		}
+		var needed []string
+		if list, ok := o.Extensions["x-required-capability"].([]any); ok {
+			for _, c := range list {
+				needed = append(needed, c.(string))
+			}
+		}
+		if !slices.Equal(needed, wire.capabilities) {
+			t.Errorf("%s needs %v, want %v", wire.name, needed, wire.capabilities)
+		}
+		if wire.name == "CreateGroup" {
+			wire.unscoped = false // without a parent it is an operation of its own here
+		}
+		if unscoped, _ := o.Extensions["x-required-capability-unscoped"].(bool); unscoped != (wire.unscoped && needed != nil) {
+			t.Errorf("%s: unscoped is %t", wire.name, unscoped)
+		}
+		if open := o.Security != nil && len(*o.Security) == 0; open != (wire.name == "Ping") {
+			t.Errorf("%s takes no token: %t", wire.name, open)
+		}
+	}
+}
+
+// The required fields of a body are those that the core asks for.
+func TestBodiesSayWhatTheCoreSays(t *testing.T) {
+	t.Parallel()
+	schemas := described(t, newWorld(t).p).Components.Schemas
+	for name, want := range map[string]string{
+		"RepoCreate": "name", "RepoUpdate": "", "TagCreate": "name digest", "RoleBindingCreate": "identityUid roleUid",
+		"SubscriptionCreate": "sink", "StaticKeysInput": "issuer subject issuerKeys", "ClaimMatchInput": "", "SyncConfigInput": "source",
+		"Repo": "uid name", "SyncConfig": "source uniqueTags gracePeriod", "BatchInput": "parent requests",
+	} {
+		schema := schemas[name].Value
+		if got := strings.Join(schema.Required, " "); got != want {
+			t.Errorf("%s requires %q, want %q", name, got, want)
+		}
+		body := strings.HasSuffix(name, "Create") || strings.HasSuffix(name, "Update") || strings.HasSuffix(name, "Input")
+		if closed := schema.AdditionalProperties.Has != nil && !*schema.AdditionalProperties.Has; closed != body {
+			t.Errorf("%s refuses unknown fields: %t", name, closed)
+		}
+	}
+	if p := schemas["RepoCreate"].Value.Properties["uid"].Value; !p.ReadOnly {
+		t.Error("the uid of a new repo is not read only")
+	}
+	if p := schemas["RoleBindingCreate"].Value.Properties["roleUid"].Value; !p.WriteOnly {
+		t.Error("the roleUid of a new binding is not write only")
+	}
+	if p := schemas["RoleBinding"].Value.Properties["roleUid"]; p != nil {
+		t.Error("a binding shows a roleUid")
+	}
+	if p := schemas["RepoUpdate"].Value.Properties["description"].Value; !p.Type.Is("null") && !p.Type.Includes("null") {
+		t.Error("null does not clear a description")
+	}
+	if p := schemas["RepoUpdate"].Value.Properties["name"].Value; p.Type.Includes("null") {
+		t.Error("null clears a name")
+	}
+}
+
+func TestTheUIDPatternIsWhatTheCoreAccepts(t *testing.T) {
+	t.Parallel()
+	pattern := regexp.MustCompile(uidPattern)
+	root, segment := strings.Repeat("a1", 20), "/"+strings.Repeat("b2", 8)
+	for _, uid := range []string{
+		root, root + segment, root + strings.Repeat(segment, 28), root + strings.Repeat(segment, 29), "", root[1:], root + "/", root + segment[1:],
+		strings.ToUpper(root), root + segment + "/", segment, root + "//" + segment,
+	} {
+		if got, want := pattern.MatchString(uid), platform.UID(uid).Valid(); got != want {
+			t.Errorf("%q: the pattern says %t, the core %t", uid, got, want)
+		}
+	}
+}
+
+func TestTheDescriptionIsServedInBothForms(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(Description(newWorld(t).p, Options{}))
+	t.Cleanup(server.Close)
+	ask := func(method, path string) (*http.Response, string) {
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := server.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer, string(body)
+	}
+	asJSON, text := ask(http.MethodGet, "/openapi.json")
+	asYAML, other := ask(http.MethodGet, "/openapi.yaml")
+	if asJSON.Header.Get("Content-Type") != "application/json" || asYAML.Header.Get("Content-Type") != "application/yaml" {
+		t.Errorf("%v, %v", asJSON.Header, asYAML.Header)
+	}
+	if again, err := yaml.JSONToYAML([]byte(text)); err != nil || string(again) != other {
+		t.Errorf("the forms differ: %v", err)
+	}
+	for method, status := range map[string]int{http.MethodHead: 200, http.MethodOptions: 204, http.MethodPost: 405} {
+		if got, body := ask(method, "/openapi.json"); got.StatusCode != status || (method != http.MethodPost) != (body == "") ||
+			method != http.MethodHead && got.Header.Get("Allow") != "GET, HEAD, OPTIONS" {
+			t.Errorf("%s: %d %v %s", method, got.StatusCode, got.Header, body)
+		}
+	}
+}

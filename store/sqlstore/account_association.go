@@ -1,0 +1,23 @@
+package sqlstore
+
+import "atrium/platform"
+
+var accountAssociations = table[platform.AccountAssociation, platform.AccountAssociationFilter]{
+	name: "account_association", number: 11,
+	uid:       func(a *platform.AccountAssociation) platform.UID { return a.UID },
+	enclosed:  itself,
+	sharesUID: true,
+	columns: []column[platform.AccountAssociation]{
+		{"t.uid", "", func(a *platform.AccountAssociation) any { return (*string)(&a.UID) }},
+		{"t.name", "name", func(a *platform.AccountAssociation) any { return &a.Name }},
+		{"t.description", "description", func(a *platform.AccountAssociation) any { return &a.Description }},
+		{"t.amazon", "amazon", func(a *platform.AccountAssociation) any { return jsonColumn{&a.Amazon} }},
+		{"t.google", "google", func(a *platform.AccountAssociation) any { return jsonColumn{&a.Google} }},
+		{"t.platform", "platform", func(a *platform.AccountAssociation) any { return jsonColumn{&a.Platform} }},
+		{"t.azure", "azure", func(a *platform.AccountAssociation) any { return jsonColumn{&a.Azure} }},
+		{"t.github", "github", func(a *platform.AccountAssociation) any { return jsonColumn{&a.GitHub} }},
+		{"t.create_time", "", func(a *platform.AccountAssociation) any { return timeColumn{&a.CreateTime} }},
+		{"t.update_time", "", func(a *platform.AccountAssociation) any { return timeColumn{&a.UpdateTime} }},
+	},
+	where: func(f platform.AccountAssociationFilter, s *statement) { s.name(f.Name) },
+}

@@ -1,0 +1,44 @@
+package sqlstore
+
+import (
+	"strings"
+
+	"atrium/platform"
+)
+
+var artifacts = table[platform.Artifact, platform.ArtifactFilter]{
+	name: "artifact", number: 15,
+	uid:       func(a *platform.Artifact) platform.UID { return a.UID },
+	countedBy: "t.ecosystem",
+	columns: []column[platform.Artifact]{
+		{"t.uid", "", func(a *platform.Artifact) any { return (*string)(&a.UID) }},
+		{"t.ecosystem", "", func(a *platform.Artifact) any { return (*string)(&a.Ecosystem) }},
+		{"t.name", "", func(a *platform.Artifact) any { return &a.Name }},
+		{"t.description", "description", func(a *platform.Artifact) any { return &a.Description }},
+		{"t.remediated", "remediated", func(a *platform.Artifact) any { return &a.Remediated }},
+		{"t.cuda_version", "cudaVersion", func(a *platform.Artifact) any { return &a.CudaVersion }},
+		{"t.latest_version", "latestVersion", func(a *platform.Artifact) any { return &a.LatestVersion }},
+		{"t.version_count", "versionCount", func(a *platform.Artifact) any { return &a.VersionCount }},
+		{"t.create_time", "", func(a *platform.Artifact) any { return timeColumn{&a.CreateTime} }},
+		{"t.update_time", "", func(a *platform.Artifact) any { return timeColumn{&a.UpdateTime} }},
+	},
+	writeOnly: []column[platform.Artifact]{
+		{"t.search", "description", func(a *platform.Artifact) any {
+			text := strings.ToLower(a.Name + "\n" + a.Description)
+			return &text
+		}},
+	},
+	// The ecosystems are the scope.
+	where: func(f platform.ArtifactFilter, s *statement) {
+		anyOf(s, "name", f.Names)
+		if f.CudaVersion != "" {
+			s.add(" AND t.cuda_version = ?", f.CudaVersion)
+		}
+		if f.Remediated {
+			s.add(" AND t.remediated") // as the index on those says it
+		}
+		if f.Query != "" {
+			s.add(` AND t.search LIKE ? ESCAPE '\'`, containing(strings.ToLower(f.Query)))
+		}
+	},
+}

@@ -1,0 +1,29 @@
+package sqlstore
+
+import "atrium/platform"
+
+var artifactVersions = table[platform.ArtifactVersion, platform.ArtifactVersionFilter]{
+	name: "artifact_version", number: 16,
+	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
+	countedBy:   "t.parent",
+	quietParent: true,
+	joins:       " JOIN artifact a ON a.uid = t.parent",
+	joinBy:      []string{"parent"},
+	columns: []column[platform.ArtifactVersion]{
+		{"t.uid", "", func(v *platform.ArtifactVersion) any { return (*string)(&v.UID) }},
+		{"t.version", "", func(v *platform.ArtifactVersion) any { return &v.SortKey }},
+		{"t.label", "", func(v *platform.ArtifactVersion) any { return &v.Version }},
+		{"t.size_bytes", "sizeBytes", func(v *platform.ArtifactVersion) any { return &v.SizeBytes }},
+		{"t.create_time", "createTime", func(v *platform.ArtifactVersion) any { return timeColumn{&v.CreateTime} }},
+		{"t.update_time", "", func(v *platform.ArtifactVersion) any { return timeColumn{&v.UpdateTime} }},
+		{"a.name", "", func(v *platform.ArtifactVersion) any { return &v.Name }},
+		{"a.description", "", func(v *platform.ArtifactVersion) any { return &v.Description }},
+	},
+	writeOnly: []column[platform.ArtifactVersion]{
+		{"t.parent", "", func(v *platform.ArtifactVersion) any {
+			artifact := string(v.UID.Parent())
+			return &artifact
+		}},
+	},
+	where: func(platform.ArtifactVersionFilter, *statement) {},
+}

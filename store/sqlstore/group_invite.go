@@ -1,0 +1,29 @@
+package sqlstore
+
+import "atrium/platform"
+
+var groupInvites = table[platform.GroupInvite, platform.GroupInviteFilter]{
+	name: "group_invite", number: 12,
+	uid:      func(i *platform.GroupInvite) platform.UID { return i.UID },
+	enclosed: parent,
+	joins:    " JOIN role r ON r.uid = t.role",
+	columns: []column[platform.GroupInvite]{
+		{"t.uid", "", func(i *platform.GroupInvite) any { return (*string)(&i.UID) }},
+		{"t.role", "", func(i *platform.GroupInvite) any { return (*string)(&i.RoleUID) }},
+		{"t.email", "", func(i *platform.GroupInvite) any { return &i.Email }},
+		{"t.single_use", "", func(i *platform.GroupInvite) any { return &i.SingleUse }},
+		{"t.key_id", "", func(i *platform.GroupInvite) any { return &i.KeyID }},
+		{"t.hash", "", func(i *platform.GroupInvite) any { return &i.Hash }},
+		{"t.expiration_time", "", func(i *platform.GroupInvite) any { return timeColumn{&i.ExpirationTime} }},
+		{"t.create_time", "", func(i *platform.GroupInvite) any { return timeColumn{&i.CreateTime} }},
+		{"r.uid", "", func(i *platform.GroupInvite) any { return (*string)(&i.Role.UID) }},
+		{"r.name", "", func(i *platform.GroupInvite) any { return &i.Role.Name }},
+		{"r.description", "", func(i *platform.GroupInvite) any { return &i.Role.Description }},
+		{"r.capabilities", "", func(i *platform.GroupInvite) any { return jsonColumn{&i.Role.Capabilities} }},
+	},
+	where: func(f platform.GroupInviteFilter, s *statement) {
+		if f.KeyID != "" {
+			s.add(" AND t.key_id = ?", f.KeyID)
+		}
+	},
+}

@@ -1,0 +1,51 @@
+package sqlstore
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+var identityProviders = table[platform.IdentityProvider, platform.IdentityProviderFilter]{
+	name: "identity_provider", number: 10,
+	uid:      func(p *platform.IdentityProvider) platform.UID { return p.UID },
+	enclosed: parent,
+	columns: []column[platform.IdentityProvider]{
+		{"t.uid", "", func(p *platform.IdentityProvider) any { return (*string)(&p.UID) }},
+		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},
+		{"t.description", "description", func(p *platform.IdentityProvider) any { return &p.Description }},
+		{"t.default_role", "defaultRole", func(p *platform.IdentityProvider) any { return (*string)(&p.DefaultRole) }},
+		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonColumn{&p.OIDC} }},
+		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.HiddenSecret }},
+		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.CreateTime} }},
+		{"t.update_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.UpdateTime} }},
+	},
+	writeOnly: []column[platform.IdentityProvider]{
+		{"t.issuer", "oidc", func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
+	},
+	where: func(f platform.IdentityProviderFilter, s *statement) { s.name(f.Name) },
+}
+
+func issuerOf(p *platform.IdentityProvider) string {
+	if p.OIDC == nil {
+		return ""
+	}
+	return p.OIDC.Issuer
+}
+
+// MappedGrants reads what a provider maps external groups to.
+func (s tables) MappedGrants(ctx context.Context, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
+	q := s.dialect.statement()
+	q.add("SELECT m.scope, m.role, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", string(provider))
+	if len(externalGroups) > 0 {
+		q.add(" AND m.external_group_id ?", among(externalGroups))
+	}
+	var grants []platform.Grant
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		g := platform.Grant{Identity: provider}
+		err := scan((*string)(&g.Group), (*string)(&g.Role), jsonColumn{&g.Capabilities})
+		grants = append(grants, g)
+		return err
+	}))
+	return grants, err
+}

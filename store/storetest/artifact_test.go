@@ -1,0 +1,148 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
+
+var bothEcosystems = []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython}
+
+// A library is the catalogue that a test made: the truth that lists are
+// compared with.
+type library struct {
+	*world
+	ctx       context.Context
+	d         dice
+	artifacts []*platform.Artifact
+	versions  []*platform.ArtifactVersion // of the first artifact, but for one
+}
+
+func (w *world) library() *library {
+	ctx, _ := w.found("acme")
+	l := &library{world: w, ctx: ctx, d: newDice(3)}
+	when := func() platform.Time { return platform.At(epoch.Add(pick(l.d, moments))) }
+	l.artifacts = times(23, func(i int) *platform.Artifact {
+		return &platform.Artifact{
+			UID: l.d.root(), Name: fmt.Sprintf("%s%d", pick(l.d, tagNames), i), Description: pick(l.d, words), Ecosystem: bothEcosystems[i%2],
+			Remediated: i%3 == 0, CudaVersion: pick(l.d, []string{"", "11.8", "12.1"}), LatestVersion: "1", VersionCount: 5, CreateTime: when(), UpdateTime: when(),
+		}
+	})
+	version := func(a *platform.Artifact, i int) *platform.ArtifactVersion {
+		return &platform.ArtifactVersion{
+			UID: l.d.below(a.UID), Name: a.Name, Description: a.Description, Version: fmt.Sprint(i), SortKey: pick(l.d, tagNames) + "\x01",
+			SizeBytes: int64(l.d.IntN(1 << 40)), CreateTime: when(), UpdateTime: when(),
+		}
+	}
+	l.versions = times(17, func(i int) *platform.ArtifactVersion { return version(l.artifacts[0], i) })
+	other := version(l.artifacts[1], 0)
+	l.insert(func(tx platform.Tx) error {
+		if err := tx.ArtifactRows().Insert(ctx, l.artifacts...); err != nil {
+			return err
+		}
+		return tx.ArtifactVersionRows().Insert(ctx, append(slices.Clone(l.versions), other)...)
+	})
+	return l
+}
+
+func ofJava(a *platform.Artifact) bool { return a.Ecosystem == platform.EcosystemJava }
+
+func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		l := w.library()
+		for _, s := range []sieve[platform.Artifact, platform.ArtifactFilter]{
+			{platform.ArtifactFilter{Ecosystems: bothEcosystems}, func(*platform.Artifact) bool { return true }},
+			{platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}, ofJava},
+			{platform.ArtifactFilter{Ecosystems: bothEcosystems, Remediated: true}, func(a *platform.Artifact) bool { return a.Remediated }},
+			{platform.ArtifactFilter{Ecosystems: bothEcosystems[:1], CudaVersion: "12.1"}, func(a *platform.Artifact) bool { return ofJava(a) && a.CudaVersion == "12.1" }},
+		} {
+			k := &kind[platform.Artifact, platform.ArtifactFilter]{f: &forest{world: w}, ops: w.p.Artifacts}
+			for _, a := range l.artifacts {
+				if s.keeps(a) {
+					k.rows = append(k.rows, a)
+				}
+			}
+			k.pagesAndSkips(t, l.ctx, platform.ListRequest[platform.ArtifactFilter]{Filter: s.filter})
+		}
+	})
+}
+
+func TestVersionsAreListedInEveryOrderPageByPage(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		l := w.library()
+		k := &kind[platform.ArtifactVersion, platform.ArtifactVersionFilter]{f: &forest{world: w}, ops: w.p.ArtifactVersions, rows: l.versions}
+		k.pagesAndSkips(t, l.ctx, platform.ListRequest[platform.ArtifactVersionFilter]{UIDP: childrenOf(l.artifacts[0].UID)})
+		scopes := []platform.UIDFilter{childrenOf(l.artifacts[2].UID), childrenOf(l.artifacts[0].UID), childrenOf(l.artifacts[1].UID)}
+		pages, errs := w.p.ArtifactVersions.ListEach(l.ctx, platform.ListRequest[platform.ArtifactVersionFilter]{PageSize: 4}, scopes)
+		k.sort(k.rows, platform.Order{Field: "version", Desc: true})
+		for i, want := range []int{0, len(l.versions), 1} {
+			if errs[i] != nil || int(pages[i].TotalCount) != want || len(pages[i].Items) != min(4, want) {
+				t.Errorf("page %d: %d of %d (%v), want %d", i, len(pages[i].Items), pages[i].TotalCount, errs[i], want)
+			}
+		}
+		if got, want := k.uids(pages[1].Items), k.uids(k.rows[:4]); !slices.Equal(got, want) {
+			t.Errorf("together: %v, want %v", got, want)
+		}
+	})
+}
+
+// pagesAndSkips walks a list in every order both ways, and skips in it.
+func (k *kind[T, F]) pagesAndSkips(t *testing.T, ctx context.Context, req platform.ListRequest[F]) {
+	t.Helper()
+	for _, order := range k.orders() {
+		k.sort(k.rows, order)
+		all := k.uids(k.rows)
+		req.OrderBy, req.PageSize = spelled(order), 4
+		for _, backward := range []bool{false, true} {
+			req.Backward = backward
+			if got := k.readAll(t, ctx, req, len(all)); !slices.Equal(got, all) {
+				t.Errorf("%+v: got %v, want %v", req, got, all)
+			}
+			skipping := req
+			skipping.Skip = 3
+			k.skips(t, ctx, all, skipping)
+		}
+	}
+	got, errs := k.ops.GetMany(ctx, k.uids(k.rows))
+	for i, row := range k.rows {
+		if errs[i] != nil || !reflect.DeepEqual(got[i], row) {
+			t.Errorf("%+v is read as %+v (%v)", row, got[i], errs[i])
+		}
+	}
+}
+
+func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		l := w.library()
+		w.recounts(t, 0)
+		last := l.versions[len(l.versions)-1]
+		w.insert(func(tx platform.Tx) error {
+			_, err := tx.ArtifactVersionRows().Delete(l.ctx, last.UID)
+			return err
+		})
+		w.recounts(t, 0)
+		total := func(want int64) {
+			t.Helper()
+			page, err := w.p.ArtifactVersions.ListOf(l.ctx, l.artifacts[0].UID, platform.ListRequest[platform.ArtifactVersionFilter]{PageSize: 1})
+			if err != nil || page.TotalCount != want {
+				t.Errorf("there are %d versions (%v), want %d", page.TotalCount, err, want)
+			}
+		}
+		total(int64(len(l.versions)) - 1)
+		w.exec(w.raw(), "DELETE FROM counter WHERE kind IN (15, 16)")
+		total(0)
+		w.recounts(t, 4) // two ecosystems, two artifacts
+		total(int64(len(l.versions)) - 1)
+		err := w.store.Write(l.ctx, func(tx platform.Tx) error {
+			_, err := tx.ArtifactRows().Delete(l.ctx, l.artifacts[0].UID)
+			return err
+		})
+		if err == nil {
+			t.Error("an artifact with versions was deleted")
+		}
+	})
+}

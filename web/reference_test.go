@@ -1,0 +1,46 @@
+package web_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"atrium/web"
+)
+
+func TestTheReferenceIsWholeAndUnderThePolicy(t *testing.T) {
+	t.Parallel()
+	reference := web.Reference("/openapi.json")
+	page, html := request{path: "/docs"}.of(reference)
+	if page.Code != http.StatusOK || !strings.Contains(html, `data-document="/openapi.json"`) {
+		t.Fatalf("%d: %s", page.Code, html)
+	}
+	if slashed, same := (request{path: "/docs/"}).of(reference); slashed.Code != http.StatusOK || same != html {
+		t.Errorf("/docs/ is another page: %d", slashed.Code)
+	}
+	named := regexp.MustCompile(`(?:src|href)="(/docs/[^"]+)"`).FindAllStringSubmatch(html, -1)
+	if len(named) != 4 {
+		t.Errorf("the page names %v", named)
+	}
+	for _, file := range named {
+		answer, text := request{path: file[1]}.of(reference)
+		if answer.Code != http.StatusOK || text == "" || !strings.Contains(answer.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s: %d %v", file[1], answer.Code, answer.Header())
+		}
+	}
+	if regexp.MustCompile(`(src|href)="(https?:)?//`).MatchString(html) {
+		t.Error("the page names another host")
+	}
+	if strings.Contains(regexp.MustCompile(`<script src="[^"]*"></script>`).ReplaceAllString(html, ""), "<script") {
+		t.Error("there is an inline script, which the policy forbids")
+	}
+	for path, status := range map[string]int{"/docs/nothing.js": http.StatusNotFound, "/docs/index.html": http.StatusNotFound} {
+		if answer, _ := (request{path: path}).of(reference); answer.Code != status {
+			t.Errorf("%s: %d", path, answer.Code)
+		}
+	}
+	if answer, _ := (request{method: http.MethodPost, path: "/docs"}).of(reference); answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") == "" {
+		t.Errorf("POST: %d %v", answer.Code, answer.Header())
+	}
+}
