@@ -41,6 +41,16 @@ var everyQuery = []struct {
 	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
 	{"artifacts", `{ artifacts(where: {ecosystems: [PYTHON], query: "P0"}) { nodes { name ecosystem } } }`, "artifacts.nodes.*.name", "p00 p01"},
 	{"artifactCounts", `{ artifactCounts(ecosystems: [JAVA]) { ecosystem totalCount } }`, "artifactCounts.0.totalCount", 2},
+	{"identityProvider", `query($provider: ID!) { identityProvider(uid: $provider) { name description defaultRoleUid defaultRole { name } group { name } createTime updateTime
+		oidc { issuer clientId additionalScopes groupsClaim correlationRule pkceEnabled } mappings { nodes { externalGroupId } } } }`, "identityProvider.mappings.nodes.*.externalGroupId", "staff"},
+	{"identityProviders", `{ identityProviders(where: {name: "okta"}) { nodes { defaultRole { name } } } }`, "identityProviders.nodes.*.defaultRole.name", "viewer"},
+	{"accountAssociation", `query($team: ID!) { accountAssociation(uid: $team) { uid name amazon { account } google { projectId } platform { serviceBindings } azure { tenantId } github { appInstallations { appId } } group { name } } }`, "accountAssociation.amazon.account", "123456789012"},
+	{"accountAssociations", `query($team: ID!) { accountAssociations(childrenOf: $team, where: {name: "accounts"}) { nodes { group { name } } } }`, "accountAssociations.nodes.*.group.name", "team"},
+	{"groupInvite", `query($invite: ID!) { groupInvite(uid: $invite) { roleUid email expirationTime singleUse code keyId createTime group { name } role { name capabilities } } }`, "groupInvite.role.name", "viewer"},
+	{"groupInvites", `query($team: ID!) { groupInvites(childrenOf: $team, orderBy: {field: EXPIRATION_TIME}) { nodes { singleUse } } }`, "groupInvites.nodes.*.singleUse", "true"},
+	{"externalGroupRoleMapping", `query($mapping: ID!) { externalGroupRoleMapping(uid: $mapping) { identityProviderUid externalGroupId roleUid scopeUid createTime identityProvider { name } role { name } scope { name } } }`, "externalGroupRoleMapping.identityProvider.name", "okta"},
+	{"externalGroupRoleMappings", `query($provider: ID!) { externalGroupRoleMappings(childrenOf: $provider, where: {externalGroupId: "staff", identityProvider: $provider}) { nodes { scope { name } } } }`, "externalGroupRoleMappings.nodes.*.scope.name", "acme"},
+	{"termsAcceptances", `query($team: ID!) { termsAcceptances(group: $team, orderBy: {field: DOC_ID, direction: DESC}) { nodes { docId orgUid acceptedBy createTime group { name } } } }`, "termsAcceptances.nodes.*.group.name", "acme"},
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
@@ -123,9 +133,11 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 			here: identities(directOnly: true) { nodes { name } } all: identities { nodes { name } }
 			roles { nodes { name } } roleBindings { totalCount } repos { totalCount } direct: repos(directOnly: true) { totalCount }
 			tags { totalCount } advisories { totalCount } subscriptions { nodes { sink } }
+			identityProviders(directOnly: true) { nodes { name } } accountAssociation { name } invites { totalCount } own: invites(directOnly: true) { totalCount }
+			termsAcceptances { nodes { docId } }
 		}
 		team: group(uid: $team) {
-			parent { name } ancestors { name }
+			parent { name } ancestors { name } accountAssociation { name group { name } } termsAcceptances { totalCount nodes { docId } }
 			effectiveBindings { nodes { group { name } identity { name } } }
 			mayDelete: effectiveBindings(capability: GROUPS_DELETE) { nodes { identity { name } } }
 		}
@@ -143,6 +155,9 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 		want("org.here.nodes.*.name", "owner").want("org.all.nodes.*.name", "ann owner").want("org.roles.nodes.*.name", "lister").
 		want("org.roleBindings.totalCount", 2).want("org.repos.totalCount", 3).want("org.direct.totalCount", 0).
 		want("org.tags.totalCount", 9).want("org.advisories.totalCount", 3).want("org.subscriptions.nodes.*.sink", "https://hooks.example.com/a")
+	got.want("org.identityProviders.nodes.*.name", "okta").want("org.accountAssociation", nil).want("org.invites.totalCount", 1).
+		want("org.own.totalCount", 0).want("org.termsAcceptances.nodes.*.docId", "msa")
+	got.want("team.accountAssociation.group.name", "team").want("team.termsAcceptances.totalCount", 1).want("team.termsAcceptances.nodes.*.docId", "msa")
 	got.want("team.parent.name", "acme").want("team.ancestors.*.name", "acme").
 		want("team.effectiveBindings.nodes.*.group.name", "team acme").want("team.mayDelete.nodes.*.identity.name", "owner")
 	got.want("repo.group.name", "team").want("repo.tag.repo.name", "r01").want("repo.none", nil).

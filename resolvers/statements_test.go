@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,6 +22,16 @@ func countStatements(t *testing.T, url string) {
 	w.libraries(30)
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		w.member(team, name, w.role(team, "role of "+name, "repo.list"))
+	}
+	for i, g := range []platform.UID{w.org, team} {
+		for _, name := range []string{"okta", "entra"} {
+			p := w.provider(g, name)
+			w.mapping(p, "staff")
+			w.mapping(p, "guests")
+		}
+		w.invite(g, true)
+		w.associate(g)
+		w.accept(g, "msa", fmt.Sprint("beta-", i))
 	}
 	for _, c := range []struct {
 		name, query string
@@ -68,6 +79,16 @@ func countStatements(t *testing.T, url string) {
 		{"versions of artifacts", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { nodes { version } } } } }`, 2},
 		{"versions of artifacts with totals", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { totalCount nodes { version artifact { name } } } } } }`, 4},
 		{"counts of artifacts", `{ artifactCounts(ecosystems: [PYTHON, JAVA]) { ecosystem totalCount } }`, 1},
+		{"identity providers of groups", `{ groups { nodes { identityProviders(first: 5) { nodes { name } } } } }`, 2},
+		{"mappings of providers of groups", `{ groups { nodes { identityProviders { nodes { mappings(first: 5) { totalCount nodes { externalGroupId } } } } } } }`, 4},
+		{"what mappings lead to", `{ externalGroupRoleMappings { totalCount nodes { identityProvider { name } role { name } scope { name } } } }`, 5},
+		{"what providers lead to", `{ identityProviders { nodes { group { name } defaultRole { name } } } }`, 3},
+		{"associations of groups", `{ groups { nodes { accountAssociation { name amazon { account } } } } }`, 2},
+		{"groups of associations", `{ accountAssociations { totalCount nodes { group { name } } } }`, 3},
+		{"invites of groups", `{ groups { nodes { invites { totalCount nodes { keyId role { name } group { name } } } } } }`, 5},
+		{"terms of groups", `{ groups { nodes { termsAcceptances(first: 1) { nodes { docId group { name } } } } } }`, 3},
+		{"terms of groups with totals", `{ groups { nodes { termsAcceptances { totalCount nodes { docId } } } } }`, 3},
+		{"terms that count for a group, which must be there", `query($org: ID!) { termsAcceptances(group: $org) { totalCount nodes { docId } } }`, 3},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 3},
 	} {
 		got := w.ask(c.query, "org", w.org, "since", platform.At(time.Now().Add(-time.Hour)), "until", platform.At(time.Now().Add(time.Hour)))
