@@ -84,14 +84,21 @@ type writing[T any] func(context.Context, platform.UID, platform.Input[T]) (*T, 
 // of the app's place in the list, and so is an app that comes twice.
 func (a apps) listed(do writing[platform.AccountAssociation]) writing[platform.AccountAssociation] {
 	return func(ctx context.Context, uid platform.UID, in platform.Input[platform.AccountAssociation]) (*platform.AccountAssociation, error) {
-		for i, app := range a {
-			if slices.Contains(a[:i], app) {
-				in = in.Malformed(platform.Violation{Field: fmt.Sprintf("github.appInstallations[%d].appId", i), Description: "is given twice"})
-			}
-		}
-		done, err := do(ctx, uid, in)
+		done, err := do(ctx, uid, in.Malformed(a.twice()...))
 		return done, renamed(err, a.placed)
 	}
+}
+
+// twice finds apps that a map would hold once. One that comes more often is
+// told of once: a list can be as long as a request.
+func (a apps) twice() (found []platform.Violation) {
+	times := map[platform.Int64]int{}
+	for i, app := range a {
+		if times[app]++; times[app] == 2 {
+			found = append(found, platform.Violation{Field: fmt.Sprintf("github.appInstallations[%d].appId", i), Description: "is given twice"})
+		}
+	}
+	return found
 }
 
 func (a apps) placed(field string) string {

@@ -26,7 +26,7 @@ func (m mutations) DeleteExternalGroupRoleMapping(ctx context.Context, input sca
 	return remove(ctx, m.p.ExternalGroupRoleMappings.Delete, "ExternalGroupRoleMapping", input)
 }
 
-func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, input graph.BatchDeleteExternalGroupRoleMappingsInput) (*graph.BatchDeleteExternalGroupRoleMappingsPayload, error) {
+func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, input graph.BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error) {
 	removed, err := m.p.ExternalGroupRoleMappings.DeleteBatch(ctx, input.Parent, input.Uids)
 	if err != nil {
 		return nil, renamed(err, func(field string) string {
@@ -37,10 +37,10 @@ func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, inp
 		})
 	}
 	remember(ctx, removed)
-	payload := &graph.BatchDeleteExternalGroupRoleMappingsPayload{ExternalGroupRoleMappings: removed}
+	payload := &scalar.BatchDeleteExternalGroupRoleMappingsPayload{ExternalGroupRoleMappings: removed}
 	for _, mapping := range removed {
-		payload.DeletedIds = append(payload.DeletedIds, platform.UID(scalar.GlobalID("ExternalGroupRoleMapping", string(mapping.UID))))
-		payload.DeletedUids = append(payload.DeletedUids, mapping.UID)
+		payload.DeletedIDs = append(payload.DeletedIDs, scalar.GlobalID("ExternalGroupRoleMapping", string(mapping.UID)))
+		payload.DeletedUIDs = append(payload.DeletedUIDs, mapping.UID)
 	}
 	return payload, nil
 }

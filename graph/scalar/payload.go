@@ -52,6 +52,14 @@ type Created[T any] struct {
 // Updated answers a change.
 type Updated[T any] struct{ Node *T }
 
+// BatchDeleteExternalGroupRoleMappingsPayload answers that mappings were
+// deleted.
+type BatchDeleteExternalGroupRoleMappingsPayload struct {
+	ExternalGroupRoleMappings []*platform.ExternalGroupRoleMapping
+	DeletedIDs                []string // the global ids
+	DeletedUIDs               []platform.UID
+}
+
 // Delete is the input of every deletion.
 type Delete struct{ UID platform.UID }
 
