@@ -169,7 +169,7 @@ func (e *AdvisoryEvent) Type() EventType {
 }
 
 // AdvisoryFilter restricts a list of advisories. Of each list one value must
-// be met; of events, one event must meet each condition.
+// be met; each condition on events must be met by some event.
 type AdvisoryFilter struct {
 	AdvisoryIDs           []string      `json:",omitempty"`
 	LegacyAdvisoryIDs     []string      `json:",omitempty"`
