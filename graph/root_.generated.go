@@ -522,7 +522,7 @@ input AdvisoryFilter {
   excludeEventAuthors: [String!]
   "Only with an event reviewed by one of these."
   eventReviewers: [String!]
-  "Only with an event of one of these types. One event must meet all conditions on events."
+  "Only with an event of one of these types. Several conditions on events need not be met by the same event."
   eventTypes: [AdvisoryEventType!]
   "Only with this as the type of the latest event."
   latestEventType: AdvisoryEventType
