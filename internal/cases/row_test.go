@@ -1,0 +1,178 @@
+package cases
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// A row is one case: what is asked, and what every protocol answers.
+type row struct {
+	name  string
+	given []call // what is done before
+	do    call
+	want  any // a failure, or the expected resource; nil: an empty answer
+
+	// instead holds protocols that cannot express the case.
+	instead map[string]instead
+}
+
+// An instead is what a protocol answers to a case that it cannot express.
+type instead struct {
+	because string
+	want    any
+}
+
+// inGraphQL is what GraphQL answers instead.
+func inGraphQL(want any, because string) map[string]instead {
+	return map[string]instead{"graphql": {because, want}}
+}
+
+// typed is the answer to what the types of GraphQL leave no room for.
+var typed = inGraphQL(refused{}, "the types of the schema refuse it before an operation is asked")
+
+// typedIf is typed for rows of which only some are.
+func typedIf(is bool) map[string]instead {
+	if is {
+		return typed
+	}
+	return nil
+}
+
+// refused expects INVALID_ARGUMENT before an operation is asked: which
+// violations there are follows from the protocol.
+type refused struct{}
+
+// An expected is a resource that a row expects, whole. In it the texts <uid>,
+// <time> and <secret> stand for any of their form.
+type expected struct {
+	like    string // the name of a resource that was made: as that one is
+	with    fields // but for these
+	without []string
+}
+
+// resource expects these fields and no others.
+func resource(f fields) expected { return expected{with: f} }
+
+var forms = map[string]*regexp.Regexp{
+	"<uid>":    regexp.MustCompile(`^[0-9a-f]{40}(/[0-9a-f]{16})*$`),
+	"<time>":   regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
+	"<secret>": regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`),
+}
+
+// matches compares an answer with what is expected of it.
+func matches(got, want any) bool {
+	switch want := want.(type) {
+	case string:
+		s, isText := got.(string)
+		if form, ok := forms[want]; ok {
+			return isText && form.MatchString(s)
+		}
+		return isText && s == want
+	case fields:
+		object, ok := got.(fields)
+		if !ok || !slices.Equal(slices.Sorted(maps.Keys(object)), slices.Sorted(maps.Keys(want))) {
+			return false
+		}
+		for name := range want {
+			if !matches(object[name], want[name]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		list, ok := got.([]any)
+		return ok && slices.EqualFunc(list, want, matches)
+	default:
+		return reflect.DeepEqual(got, want)
+	}
+}
+
+// run runs a row of kind k through every protocol, each on resources of its
+// own.
+func (r row) run(t *testing.T, k *kind, in *env) {
+	for _, p := range in.w.protocols {
+		t.Run(p.name(), func(t *testing.T) {
+			e := in.of(t)
+			for _, c := range r.given {
+				e.must(e.call(c))
+			}
+			c := e.call(r.do)
+			want := r.want
+			if other, ok := r.instead[p.name()]; ok {
+				want = other.want
+			}
+			got := p.do(e.token, c)
+			e.check(k, c, got, want)
+			if got.failed == nil && got.broken == "" {
+				e.readBack(k, p, c, got)
+			}
+		})
+	}
+}
+
+// check demands an answer.
+func (e *env) check(k *kind, c call, got answer, want any) {
+	e.Helper()
+	if got.broken != "" {
+		e.Fatalf("%s: %s", text(c.fields), got.broken)
+	}
+	if _, ok := want.(refused); ok {
+		if got.failed == nil || got.failed.code != platform.CodeInvalidArgument {
+			e.Errorf("%s with %s %s is not refused: %s", c.rpc, text(c.fields), text(c.params), got.raw)
+		}
+		return
+	}
+	if f, ok := want.(failure); ok {
+		f.resource, f.on = e.text(f.resource), e.text(f.on)
+		if f = f.expected(k.area); got.failed == nil || *got.failed != f {
+			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.on, text(c.fields), c.mask, text(c.params), got.failed, f, got.raw)
+		}
+		return
+	}
+	if got.failed != nil {
+		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.on, text(c.fields), c.mask, text(c.params), got.raw)
+		return
+	}
+	if want == nil {
+		if got.resource != nil {
+			e.Errorf("%s on %s: got %s, want nothing", c.rpc, c.on, text(got.resource))
+		}
+		return
+	}
+	x := want.(expected)
+	resource := fields{}
+	if x.like != "" {
+		resource = e.resource(strings.Trim(x.like, "{}")).without(k.names(k.once)...)
+	}
+	resource, _ = e.fill(normal(resource.with(x.with).without(x.without...))).(fields)
+	if !matches(got.resource, resource) {
+		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.on, text(c.fields), c.mask, text(got.resource), text(resource))
+	}
+}
+
+func (k *kind) names(f fields) []string { return slices.Collect(maps.Keys(f)) }
+
+// readBack reads what was made or changed, or is gone.
+func (e *env) readBack(k *kind, p protocol, c call, got answer) {
+	e.Helper()
+	uid := c.on
+	switch c.rpc {
+	case "Create" + k.name:
+		uid = keyOf(got.resource)
+	case "Update" + k.name, "Delete" + k.name:
+	default:
+		return
+	}
+	now := p.do(e.token, call{rpc: "Get" + k.name, on: uid})
+	if c.rpc == "Delete"+k.name {
+		e.check(k, call{rpc: "Get after Delete"}, now, notFound(k.resource(), uid))
+		return
+	}
+	e.check(k, call{rpc: "Get after " + c.rpc}, now, resource(got.resource.without(k.names(k.once)...)))
+}
