@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -269,5 +268,3 @@ func (p graphQL) listArguments(field string, params fields) fields {
 	}
 	return arguments
 }
-
-func keys(m fields) iter.Seq[string] { return maps.Keys(m) }

@@ -3,6 +3,7 @@ package cases
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -39,7 +40,7 @@ func (p graphQL) do(token string, c call) answer {
 		return answer{broken: "the schema has no " + d.operation + " " + d.field}
 	}
 	var declared, passed []string
-	for _, name := range slices.Sorted(keys(d.arguments)) {
+	for _, name := range slices.Sorted(maps.Keys(d.arguments)) {
 		of := "String" // of an argument that the schema does not have
 		if a := definition.Arguments.ForName(name); a != nil {
 			of = a.Type.String()
@@ -47,7 +48,7 @@ func (p graphQL) do(token string, c call) answer {
 		declared, passed = append(declared, "$"+name+": "+of), append(passed, name+": $"+name)
 	}
 	query := d.operation + parenthesised(declared) + " { it: " + d.field + parenthesised(passed) + " " + d.selection + " }"
-	body := text(fields{"query": query, "variables": d.arguments})
+	body := asJSON(fields{"query": query, "variables": d.arguments})
 	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
@@ -163,7 +164,7 @@ func readConnection(p graphQL, value any, c call) answer {
 		}
 		TotalCount, Skipped json.Number
 	}
-	if err := json.Unmarshal([]byte(text(value)), &page); err != nil {
+	if err := json.Unmarshal([]byte(asJSON(value)), &page); err != nil {
 		return answer{broken: err.Error()}
 	}
 	connection := p.schema.Types[p.typeOf(p.schema.Query, lowerFirst(strings.TrimPrefix(c.rpc, "List")))]

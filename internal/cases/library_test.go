@@ -138,11 +138,11 @@ func (r *reader) list(params fields, want []entry, total int) {
 	for i, p := range r.w.protocols {
 		got := r.ask(p, params)
 		if got.failed != nil || got.broken != "" {
-			r.Errorf("%s %s: %s %s", p.name(), text(params), got.raw, got.broken)
+			r.Errorf("%s %s: %s %s", p.name(), asJSON(params), got.raw, got.broken)
 			return
 		}
 		if r.labels(got.items) != labels(want) || got.total != fmt.Sprint(total) || got.skipped != fmt.Sprint(or(params["skip"], 0)) {
-			r.Errorf("%s %s: %q of %s, %s skipped, want %q of %d", p.name(), text(params), r.labels(got.items), got.total, got.skipped, labels(want), total)
+			r.Errorf("%s %s: %q of %s, %s skipped, want %q of %d", p.name(), asJSON(params), r.labels(got.items), got.total, got.skipped, labels(want), total)
 		}
 		if i == 0 {
 			first = got
@@ -150,11 +150,11 @@ func (r *reader) list(params fields, want []entry, total int) {
 		}
 		for n := range min(len(got.items), len(first.items)) {
 			if a, b := first.items[n].without(r.k.library.differ...), got.items[n].without(r.k.library.differ...); !matches(b, a) {
-				r.Errorf("%s\n%s: %s\n%s: %s", text(params), r.w.protocols[0].name(), text(a), p.name(), text(b))
+				r.Errorf("%s\n%s: %s\n%s: %s", asJSON(params), r.w.protocols[0].name(), asJSON(a), p.name(), asJSON(b))
 			}
 		}
 		if (got.next == "") != (first.next == "") {
-			r.Errorf("%s: another page: %t by %s, %t by %s", text(params), first.next != "", r.w.protocols[0].name(), got.next != "", p.name())
+			r.Errorf("%s: another page: %t by %s, %t by %s", asJSON(params), first.next != "", r.w.protocols[0].name(), got.next != "", p.name())
 		}
 	}
 }

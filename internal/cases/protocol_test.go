@@ -166,8 +166,8 @@ func normal(v any) any {
 	}
 }
 
-// text is how a value looks in the message of a test.
-func text(v any) string {
+// asJSON is how a value is sent, and how it looks in the message of a test.
+func asJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)

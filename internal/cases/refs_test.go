@@ -64,7 +64,7 @@ func (e *env) must(c call) answer {
 	e.Helper()
 	got := e.w.setup.do(e.token, c)
 	if got.failed != nil || got.broken != "" {
-		e.Fatalf("%s on %q with %s: %s %s", c.rpc, c.on, text(c.fields), got.raw, got.broken)
+		e.Fatalf("%s on %q with %s: %s %s", c.rpc, c.on, asJSON(c.fields), got.raw, got.broken)
 	}
 	return got
 }
@@ -176,7 +176,7 @@ func (e *env) make(k *kind, in string, given fields) fields {
 func decoded[T any](e *env, given fields) *T {
 	e.Helper()
 	var resource T
-	if err := json.Unmarshal([]byte(text(given)), &resource); err != nil {
+	if err := json.Unmarshal([]byte(asJSON(given)), &resource); err != nil {
 		e.Fatal(err)
 	}
 	return &resource

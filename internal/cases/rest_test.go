@@ -52,7 +52,7 @@ func (p rest) do(token string, c call) answer {
 	})
 	var body bytes.Buffer
 	if operation.method == http.MethodPost || operation.method == http.MethodPatch {
-		body.WriteString(text(c.fields))
+		body.WriteString(asJSON(c.fields))
 	}
 	r := httptest.NewRequest(operation.method, path, &body)
 	r.URL.RawQuery = query.Encode()

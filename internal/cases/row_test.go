@@ -109,9 +109,7 @@ func (r row) run(t *testing.T, k *kind, in *env) {
 			}
 			got := p.do(e.token, c)
 			e.check(k, c, got, want)
-			if got.failed == nil && got.broken == "" {
-				e.readBack(k, p, c, got)
-			}
+			e.readBack(k, p, c, got)
 		})
 	}
 }
@@ -120,28 +118,28 @@ func (r row) run(t *testing.T, k *kind, in *env) {
 func (e *env) check(k *kind, c call, got answer, want any) {
 	e.Helper()
 	if got.broken != "" {
-		e.Fatalf("%s: %s", text(c.fields), got.broken)
+		e.Fatalf("%s: %s", asJSON(c.fields), got.broken)
 	}
 	if _, ok := want.(refused); ok {
 		if got.failed == nil || got.failed.code != platform.CodeInvalidArgument {
-			e.Errorf("%s with %s %s is not refused: %s", c.rpc, text(c.fields), text(c.params), got.raw)
+			e.Errorf("%s with %s %s is not refused: %s", c.rpc, asJSON(c.fields), asJSON(c.params), got.raw)
 		}
 		return
 	}
 	if f, ok := want.(failure); ok {
 		f.resource, f.on = e.text(f.resource), e.text(f.on)
 		if f = f.expected(k.area); got.failed == nil || *got.failed != f {
-			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.on, text(c.fields), c.mask, text(c.params), got.failed, f, got.raw)
+			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.failed, f, got.raw)
 		}
 		return
 	}
 	if got.failed != nil {
-		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.on, text(c.fields), c.mask, text(c.params), got.raw)
+		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
 		return
 	}
 	if want == nil {
 		if got.resource != nil {
-			e.Errorf("%s on %s: got %s, want nothing", c.rpc, c.on, text(got.resource))
+			e.Errorf("%s on %s: got %s, want nothing", c.rpc, c.on, asJSON(got.resource))
 		}
 		return
 	}
@@ -151,28 +149,44 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 		resource = e.resource(strings.Trim(x.like, "{}")).without(k.names(k.once)...)
 	}
 	resource, _ = e.fill(normal(resource.with(x.with).without(x.without...))).(fields)
-	if !matches(got.resource, resource) {
-		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.on, text(c.fields), c.mask, text(got.resource), text(resource))
+	if was := e.made[strings.Trim(x.like, "{}")]; !matches(got.resource, resource) || x.with["updateTime"] != nil && !changedSince(got.resource, was) {
+		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(got.resource), asJSON(resource))
 	}
 }
 
 func (k *kind) names(f fields) []string { return slices.Collect(maps.Keys(f)) }
 
-// readBack reads what was made or changed, or is gone.
+// changedSince reports whether a resource tells of a change since it was was.
+func changedSince(now, was fields) bool {
+	changed, _ := now["updateTime"].(string)
+	before, _ := was["updateTime"].(string)
+	return changed > before
+}
+
+// readBack reads what a call made or changed, or left as it was.
 func (e *env) readBack(k *kind, p protocol, c call, got answer) {
 	e.Helper()
-	uid := c.on
-	switch c.rpc {
-	case "Create" + k.name:
-		uid = keyOf(got.resource)
-	case "Update" + k.name, "Delete" + k.name:
-	default:
-		return
+	read := func(uid string, want any) {
+		e.Helper()
+		after := call{rpc: "Get" + k.name, on: uid}
+		now := p.do(e.token, after)
+		after.rpc += " after " + c.rpc
+		e.check(k, after, now, want)
 	}
-	now := p.do(e.token, call{rpc: "Get" + k.name, on: uid})
-	if c.rpc == "Delete"+k.name {
-		e.check(k, call{rpc: "Get after Delete"}, now, notFound(k.resource(), uid))
-		return
+	as := func(f fields) expected { return resource(f.without(k.names(k.once)...)) }
+	switch {
+	case got.broken != "" || got.failed != nil && got.failed.code == platform.CodeNotFound:
+	case c.rpc == "Create"+k.name && got.failed == nil:
+		read(keyOf(got.resource), as(got.resource))
+	case c.rpc == "Update"+k.name && got.failed == nil:
+		read(c.on, as(got.resource))
+	case c.rpc == "Delete"+k.name && got.failed == nil:
+		read(c.on, notFound(k.resource(), c.on))
+	case c.rpc == "Update"+k.name || c.rpc == "Delete"+k.name:
+		for _, made := range e.made {
+			if keyOf(made) == c.on {
+				read(c.on, as(made))
+			}
+		}
 	}
-	e.check(k, call{rpc: "Get after " + c.rpc}, now, resource(got.resource.without(k.names(k.once)...)))
 }
