@@ -10,7 +10,7 @@ import (
 
 // later are the operations that no protocol serves yet, by what their paths
 // begin with.
-var later = regexp.MustCompile(`^/(iam/v2/(accountAssociations|externalGroupRoleMappings|groupInvites|identityProviders|terms)|libraries/v2/|advisory/v2/(documents|images/))`)
+var later = regexp.MustCompile(`^/(iam/v2/(accountAssociations|terms)|libraries/v2/|advisory/v2/(documents|images/))`)
 
 var kindLiteral = regexp.MustCompile(`(?m)^var \w+ = Kind\[\w+\]\{\n\tName: "(\w+)", Plural: "(\w+)"`)
 

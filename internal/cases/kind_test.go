@@ -12,6 +12,8 @@ type kind struct {
 	parent string // the type of what it lives in, as errors name it
 	in     string // where {repo} is made
 
+	unserved []string // the protocols that do not serve it yet
+
 	// put makes one of a kind that has no operation for that.
 	put func(e *env, parent string, given fields) fields
 
@@ -61,7 +63,7 @@ type change struct {
 }
 
 // kinds are all kinds of the table.
-var kinds = []*kind{&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &images, &ping}
+var kinds = []*kind{&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &identityProviders, &mappings, &invites, &images, &ping}
 
 func kindOf(ref string) *kind {
 	i := slices.IndexFunc(kinds, func(k *kind) bool { return k.ref == ref })
@@ -69,6 +71,11 @@ func kindOf(ref string) *kind {
 		return nil
 	}
 	return kinds[i]
+}
+
+// serving are those that serve a kind.
+func (w *world) serving(k *kind) []protocol {
+	return slices.DeleteFunc(slices.Clone(w.protocols), func(p protocol) bool { return slices.Contains(k.unserved, p.name()) })
 }
 
 // has reports whether the ledger has an operation of the kind.

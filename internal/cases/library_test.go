@@ -135,7 +135,7 @@ func (r *reader) ask(p protocol, params fields) answer {
 func (r *reader) list(params fields, want []entry, total int) {
 	r.Helper()
 	var first answer
-	for i, p := range r.w.protocols {
+	for i, p := range r.w.serving(r.k) {
 		got := r.ask(p, params)
 		if got.failed != nil || got.broken != "" {
 			r.Errorf("%s %s: %s %s", p.name(), asJSON(params), got.raw, got.broken)
@@ -150,11 +150,11 @@ func (r *reader) list(params fields, want []entry, total int) {
 		}
 		for n := range min(len(got.items), len(first.items)) {
 			if a, b := first.items[n].without(r.k.library.differ...), got.items[n].without(r.k.library.differ...); !matches(b, a) {
-				r.Errorf("%s\n%s: %s\n%s: %s", asJSON(params), r.w.protocols[0].name(), asJSON(a), p.name(), asJSON(b))
+				r.Errorf("%s\n%s: %s\n%s: %s", asJSON(params), r.w.serving(r.k)[0].name(), asJSON(a), p.name(), asJSON(b))
 			}
 		}
 		if (got.next == "") != (first.next == "") {
-			r.Errorf("%s: another page: %t by %s, %t by %s", asJSON(params), first.next != "", r.w.protocols[0].name(), got.next != "", p.name())
+			r.Errorf("%s: another page: %t by %s, %t by %s", asJSON(params), first.next != "", r.w.serving(r.k)[0].name(), got.next != "", p.name())
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (r *reader) list(params fields, want []entry, total int) {
 // refuse asks what every protocol must refuse.
 func (r *reader) refuse(params fields, want any, instead map[string]instead) {
 	r.Helper()
-	for _, p := range r.w.protocols {
+	for _, p := range r.w.serving(r.k) {
 		wanted := want
 		if other, ok := instead[p.name()]; ok {
 			wanted = other.want

@@ -59,7 +59,7 @@ func (r *reader) skips() {
 // walks go through a list page by page: by one protocol, and by all in turn,
 // since a token of one is one of the others.
 func (r *reader) walks() {
-	protocols := r.w.protocols
+	protocols := r.w.serving(r.k)
 	for _, order := range []string{"", r.k.library.orders[0].name + " desc"} {
 		want := r.entries
 		if order != "" {
@@ -97,7 +97,7 @@ func (r *reader) walk(order string, want []entry, by func(page int) protocol) {
 
 func (r *reader) tokens() {
 	all, n := r.entries, len(r.entries)
-	for _, p := range r.w.protocols {
+	for _, p := range r.w.serving(r.k) {
 		for i, cursor := range r.ask(p, nil).cursors {
 			r.list(fields{"page_token": cursor}, all[i+1:], n)
 		}

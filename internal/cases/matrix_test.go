@@ -107,7 +107,7 @@ func TestEveryProtocolAsksForTheCapabilitiesOfTheLedgers(t *testing.T) {
 				t.Run(c.rpc, func(t *testing.T) {
 					t.Parallel()
 					for _, who := range parties {
-						for _, p := range w.protocols {
+						for _, p := range w.serving(k) {
 							j := judge{env: e.of(t), k: k, p: p, who: who, rpc: w.ledger[c.rpc]}
 							j.made["group"] = group
 							j.judge(j.call(c))
@@ -247,7 +247,7 @@ func (j judge) denied(c call, got answer, somewhere bool) {
 	}
 }
 
-// replaced is v with another uid.
+// replaced is v with another uid, in what lies below it too.
 func replaced(v any, uid, other string) any {
 	switch v := v.(type) {
 	case fields:
@@ -256,9 +256,15 @@ func replaced(v any, uid, other string) any {
 			f[name] = replaced(value, uid, other)
 		}
 		return f
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = replaced(v[i], uid, other)
+		}
+		return all
 	case string:
-		if v == uid {
-			return other
+		if within(v, uid) {
+			return other + v[len(uid):]
 		}
 	}
 	return v

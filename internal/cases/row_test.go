@@ -48,8 +48,8 @@ func typedIf(is bool) map[string]instead {
 // violations there are follows from the protocol.
 type refused struct{}
 
-// An expected is a resource that a row expects, whole. In it the texts <uid>,
-// <time> and <secret> stand for any of their form.
+// An expected is a resource that a row expects, whole. In it texts such as
+// <uid> and <time> stand for any of their form.
 type expected struct {
 	like    string // the name of a resource that was made: as that one is
 	with    fields // but for these
@@ -62,6 +62,8 @@ func resource(f fields) expected { return expected{with: f} }
 var forms = map[string]*regexp.Regexp{
 	"<uid>":    regexp.MustCompile(`^[0-9a-f]{40}(/[0-9a-f]{16})*$`),
 	"<time>":   regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
+	"<key>":    regexp.MustCompile(`^[0-9a-f]{16}$`),
+	"<code>":   regexp.MustCompile(`^[0-9a-f]{16}\.[0-9a-f]{48}$`),
 	"<secret>": regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`),
 }
 
@@ -96,7 +98,7 @@ func matches(got, want any) bool {
 // run runs a row of kind k through every protocol, each on resources of its
 // own.
 func (r row) run(t *testing.T, k *kind, in *env) {
-	for _, p := range in.w.protocols {
+	for _, p := range in.w.serving(k) {
 		t.Run(p.name(), func(t *testing.T) {
 			e := in.of(t)
 			for _, c := range r.given {
