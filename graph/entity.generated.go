@@ -20,6 +20,7 @@ import (
 
 type EntityResolver interface {
 	FindManyAdvisoryByUIDs(ctx context.Context, reps []*AdvisoryByUIDsInput) ([]*platform.Advisory, error)
+	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error)
 	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*platform.Artifact, error)
 	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error)
 	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*platform.Subscription, error)
@@ -42,6 +43,20 @@ func (ec *executionContext) field_Entity_findManyAdvisoryByUIDs_args(ctx context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
 		func(ctx context.Context, v any) ([]*AdvisoryByUIDsInput, error) {
 			return ec.unmarshalNAdvisoryByUIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Entity_findManyAdvisoryDocumentByDocumentIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*AdvisoryDocumentByDocumentIDsInput, error) {
+			return ec.unmarshalNAdvisoryDocumentByDocumentIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -232,6 +247,50 @@ func (ec *executionContext) fieldContext_Entity_findManyAdvisoryByUIDs(ctx conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Entity_findManyAdvisoryByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Entity_findManyAdvisoryDocumentByDocumentIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyAdvisoryDocumentByDocumentIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, fc.Args["reps"].([]*AdvisoryDocumentByDocumentIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.AdvisoryDocument) graphql.Marshaler {
+			return ec.marshalOAdvisoryDocument2ᚕᚖatriumᚋplatformᚐAdvisoryDocument(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyAdvisoryDocumentByDocumentIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AdvisoryDocument(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyAdvisoryDocumentByDocumentIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -735,6 +794,36 @@ func (ec *executionContext) unmarshalInputAdvisoryByUIDsInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAdvisoryDocumentByDocumentIDsInput(ctx context.Context, obj any) (AdvisoryDocumentByDocumentIDsInput, error) {
+	var it AdvisoryDocumentByDocumentIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"DocumentID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "DocumentID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("DocumentID"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DocumentID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputArtifactByUIDsInput(ctx context.Context, obj any) (ArtifactByUIDsInput, error) {
 	var it ArtifactByUIDsInput
 	if obj == nil {
@@ -1093,6 +1182,11 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._Artifact(ctx, sel, obj)
+	case *platform.AdvisoryDocument:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AdvisoryDocument(ctx, sel, obj)
 	case *platform.Advisory:
 		if obj == nil {
 			return graphql.Null
@@ -1141,6 +1235,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 					}
 				}()
 				res = ec._Entity_findManyAdvisoryByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyAdvisoryDocumentByDocumentIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyAdvisoryDocumentByDocumentIDs(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1450,6 +1566,20 @@ func (ec *executionContext) unmarshalNAdvisoryByUIDsInput2ᚕᚖatriumᚋgraph�
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalNAdvisoryDocumentByDocumentIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx context.Context, v any) ([]*AdvisoryDocumentByDocumentIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*AdvisoryDocumentByDocumentIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOAdvisoryDocumentByDocumentIDsInput2ᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNArtifactByUIDsInput2ᚕᚖatriumᚋgraphᚐArtifactByUIDsInput(ctx context.Context, v any) ([]*ArtifactByUIDsInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -1609,6 +1739,14 @@ func (ec *executionContext) unmarshalOAdvisoryByUIDsInput2ᚖatriumᚋgraphᚐAd
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputAdvisoryByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAdvisoryDocumentByDocumentIDsInput2ᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx context.Context, v any) (*AdvisoryDocumentByDocumentIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAdvisoryDocumentByDocumentIDsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

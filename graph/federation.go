@@ -137,6 +137,8 @@ func isMulti(typeName string) bool {
 	switch typeName {
 	case "Advisory":
 		return true
+	case "AdvisoryDocument":
+		return true
 	case "Artifact":
 		return true
 	case "ArtifactVersion":
@@ -219,6 +221,46 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyAdvisoryByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "AdvisoryDocument":
+		resolverName, err := entityResolverNameForAdvisoryDocument(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "AdvisoryDocument": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyAdvisoryDocumentByDocumentIDs":
+			typedReps := make([]*AdvisoryDocumentByDocumentIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNString2string(ctx, rep.entity["documentId"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "documentID"))
+				}
+
+				typedReps[i] = &AdvisoryDocumentByDocumentIDsInput{
+					DocumentID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -674,6 +716,41 @@ func entityResolverNameForAdvisory(ctx context.Context, rep EntityRepresentation
 		return "findManyAdvisoryByUIDs", nil
 	}
 	return "", fmt.Errorf("%w for Advisory due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForAdvisoryDocument(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["documentId"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"documentId\" for AdvisoryDocument", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for AdvisoryDocument", ErrTypeNotFound))
+			break
+		}
+		return "findManyAdvisoryDocumentByDocumentIDs", nil
+	}
+	return "", fmt.Errorf("%w for AdvisoryDocument due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 

@@ -11,6 +11,10 @@ type AdvisoryByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+type AdvisoryDocumentByDocumentIDsInput struct {
+	DocumentID string `json:"DocumentID"`
+}
+
 type ArtifactByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }

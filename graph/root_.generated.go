@@ -65,6 +65,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAdvisoryByUIDsInput,
+		ec.unmarshalInputAdvisoryDocumentByDocumentIDsInput,
 		ec.unmarshalInputAdvisoryFilter,
 		ec.unmarshalInputAdvisoryOrder,
 		ec.unmarshalInputArtifactByUIDsInput,
@@ -98,6 +99,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputIdentityByUIDsInput,
 		ec.unmarshalInputIdentityFilter,
 		ec.unmarshalInputIdentityOrder,
+		ec.unmarshalInputImageRef,
 		ec.unmarshalInputRepoByUIDsInput,
 		ec.unmarshalInputRepoFilter,
 		ec.unmarshalInputRepoOrder,
@@ -297,6 +299,8 @@ type AdvisoryEvent {
   type: AdvisoryEventType!
   "When it became known."
   createTime: DateTime
+  "What was found, as whoever found it wrote it down."
+  findings: Base64
   "Who recorded it."
   author: String
   "Who reviewed it."
@@ -522,9 +526,9 @@ input AdvisoryFilter {
   excludeEventAuthors: [String!]
   "Only with an event reviewed by one of these."
   eventReviewers: [String!]
-  "Only with an event of one of these types. Several conditions on events need not be met by the same event."
+  "Only with an event of one of these types. Each condition on events may be met by another event."
   eventTypes: [AdvisoryEventType!]
-  "Only with this as the type of the latest event."
+  "Only with this as the type of the event that became known last; of several at once, the last one in the list."
   latestEventType: AdvisoryEventType
   "Only with this text in its id, an alias, or the name of its artifact or component; case is ignored."
   query: String
@@ -556,6 +560,113 @@ enum AdvisoryOrderField {
   UPDATE_TIME
   "By uid: depth first along the tree of groups."
   UID
+}
+`, BuiltIn: false},
+	{Name: "../schema/advisory_document.graphqls", Input: `extend type Query {
+  """
+  What advisories say, by the artifact they are about: of all feeds, without what was withdrawn, sorted by documentId.
+  Any caller with an identity may read it. It comes whole: INVALID_ARGUMENT where it would hold more than 10,000 advisories.
+  """
+  advisoryDocuments(
+    "Only the document of the artifact of this name."
+    id: String
+    "Only documents with an advisory that has one of these as its id or alias, and of these advisories only; at most 200."
+    cves: [String!]
+  ): [AdvisoryDocument!]
+}
+
+"What the advisories on one artifact say. It is made out of them when it is asked for."
+type AdvisoryDocument implements Node @key(fields: "documentId") {
+  "Global id."
+  id: ID!
+  "Name of the artifact, such as a package."
+  documentId: String!
+  "Its advisories, sorted by advisoryId. One that several groups have is here once, as it was changed last."
+  advisories: [DocumentAdvisory!]!
+}
+
+"An advisory in a document."
+type DocumentAdvisory {
+  "The advisory's name at its source, such as GO-2024-3228."
+  advisoryId: String!
+  "Other names of the vulnerability, such as its CVE."
+  aliases: [String!]!
+  "The ecosystem of the artifact without a release, such as Go, or Debian of Debian:12. It tells artifacts of one name apart."
+  packageNamespace: String
+  "What became known, the earliest first. Patches are left out."
+  events: [DocumentEvent!]!
+}
+
+"""
+Something that became known about a vulnerability in an artifact. ` + "`" + `type` + "`" + ` tells which of the fields below it holds what
+was found; all others of them are null.
+"""
+type DocumentEvent {
+  "What the event is; never PATCHED."
+  type: AdvisoryEventType!
+  "When it became known; the time of the advisory where its source does not tell."
+  timestamp: DateTime
+
+  "DETECTION: how the vulnerability was found."
+  detection: DocumentDetection
+  "FIXED: the version without it."
+  fixed: DocumentFix
+  "FALSE_POSITIVE_DETERMINATION: why it is none here."
+  falsePositiveDetermination: AdvisoryFalsePositive
+  "TRUE_POSITIVE_DETERMINATION: it is one."
+  truePositiveDetermination: AdvisoryNote
+  "ANALYSIS_NOT_PLANNED: nobody will look into it."
+  analysisNotPlanned: AdvisoryNote
+  "FIX_NOT_PLANNED: it will stay."
+  fixNotPlanned: AdvisoryNote
+  "PENDING_UPSTREAM_FIX: it waits for the project the artifact is made from."
+  pendingUpstreamFix: AdvisoryNote
+}
+
+"How a vulnerability was found. By hand where both fields are null."
+type DocumentDetection {
+  "By a search in the National Vulnerability Database."
+  nvdapi: AdvisoryNVDDetection
+  "By a scanner."
+  scanv1: DocumentScan
+}
+
+"A scanner's hit."
+type DocumentScan {
+  "Name of the scanner."
+  scanner: String
+  "The subpackage it was found in."
+  subpackageName: String
+  "The scanner's id of the component."
+  componentId: String
+  "Name of the component."
+  componentName: String
+  "Version of the component."
+  componentVersion: String
+  "What the component is."
+  componentType: String
+  "Where in the artifact the component lies."
+  componentLocation: String
+  "The version of the artifact that was scanned."
+  artifactVersion: String
+  "Version of the scanner."
+  scannerVersion: String
+  "When the scanner's database was built, as it says."
+  grypeDbBuilt: String
+  "Checksum of the scanner's database."
+  grypeDbChecksum: String
+}
+
+"The version in which a vulnerability is gone."
+type DocumentFix {
+  "That version of the artifact."
+  fixedVersion: String
+  "Version of the scanner that no longer finds it."
+  scannerVersion: String
+  "When the scanner's database was built, as it says."
+  grypeDbBuilt: String
+  "Checksum of the scanner's database."
+  grypeDbChecksum: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/artifact.graphqls", Input: `extend type Query {
@@ -1962,6 +2073,59 @@ type UpdateRepoReadmePayload {
   repo: Repo
 }
 `, BuiltIn: false},
+	{Name: "../schema/resolved_vulnerability.graphqls", Input: `extend type Query {
+  """
+  Which vulnerabilities of images got a fix, day by day: by the ` + "`" + `fixed` + "`" + ` events of advisories on the packages that an image
+  holds, or on an artifact of its repo's name where its packages are not known. One report for each image and day that has
+  any, in the order of the images asked for, then by date.
+  NOT_FOUND where a repo or tag is missing; PERMISSION_DENIED without repo.list, manifest.metadata.list and tag.list on a repo.
+  """
+  resolvedVulnerabilities(
+    "The images, at most 50: each tag of a reference is one."
+    images: [ImageRef!]!
+    "Where the time to report on begins."
+    startTime: DateTime!
+    "Where it ends, exclusive: after startTime, at most 366 days."
+    endTime: DateTime!
+  ): [ResolvedVulnerabilityReport!]
+}
+
+"Names images: those that tags of a repo stand for."
+input ImageRef {
+  "Uid of the repo, or its name; INVALID_ARGUMENT where the caller sees several repos of that name."
+  repo: String!
+  "Its tags; ` + "`" + `latest` + "`" + ` where absent or empty."
+  tags: [String!]
+}
+
+"Which vulnerabilities of an image got a fix on one day."
+type ResolvedVulnerabilityReport {
+  "The image."
+  imageRef: ReportedImageRef!
+  "The first moment of the day, UTC."
+  date: DateTime!
+  "The vulnerabilities, sorted by advisoryId. Withdrawn advisories do not count."
+  resolvedVulns: [ResolvedVulnerability!]!
+}
+
+"The image that a report is about."
+type ReportedImageRef {
+  "Uid of its repo."
+  repo: ID!
+  "Its one tag."
+  tags: [String!]!
+}
+
+"A vulnerability that got a fix."
+type ResolvedVulnerability {
+  "Its advisory's name at the source, such as GO-2024-3228."
+  advisoryId: String!
+  "Other names of the vulnerability, such as its CVE."
+  aliases: [String!]!
+  "How severe it is, by CVSS: as its metadata says, or else the advisory."
+  cvssSeverities: [Severity!]!
+}
+`, BuiltIn: false},
 	{Name: "../schema/role.graphqls", Input: `extend type Query {
   "One role. NOT_FOUND where there is none; PERMISSION_DENIED without roles.list on it or, for a built-in one, anywhere."
   role(
@@ -2440,6 +2604,9 @@ scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-ti
 
 "A number of bytes, as a JSON number; beyond 2^53 (9 PB) JavaScript rounds it."
 scalar ByteCount
+
+"Bytes in base64 with padding (RFC 4648, section 4)."
+scalar Base64 @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc4648#section-4")
 
 "A JSON object whose values are all strings."
 scalar StringMap
@@ -2957,10 +3124,14 @@ enum VulnerabilityMetadataOrderField {
 `, BuiltIn: true},
 	{Name: "../federation/entity.graphql", Input: `
 # a union of all types that use the @key directive
-union _Entity = Advisory | Artifact | ArtifactVersion | EventSubscription | Group | Identity | Repo | Role | RoleBinding | Tag | VulnerabilityMetadata
+union _Entity = Advisory | AdvisoryDocument | Artifact | ArtifactVersion | EventSubscription | Group | Identity | Repo | Role | RoleBinding | Tag | VulnerabilityMetadata
 
 input AdvisoryByUIDsInput {
 	UID: ID!
+}
+
+input AdvisoryDocumentByDocumentIDsInput {
+	DocumentID: String!
 }
 
 input ArtifactByUIDsInput {
@@ -3006,6 +3177,7 @@ input VulnerabilityMetadataByVulnerabilityIDsInput {
 # fake type to build resolver interfaces for users to implement
 type Entity {
 	findManyAdvisoryByUIDs(reps: [AdvisoryByUIDsInput]!): [Advisory]
+	findManyAdvisoryDocumentByDocumentIDs(reps: [AdvisoryDocumentByDocumentIDsInput]!): [AdvisoryDocument]
 	findManyArtifactByUIDs(reps: [ArtifactByUIDsInput]!): [Artifact]
 	findManyArtifactVersionByUIDs(reps: [ArtifactVersionByUIDsInput]!): [ArtifactVersion]
 	findManyEventSubscriptionByUIDs(reps: [EventSubscriptionByUIDsInput]!): [EventSubscription]
@@ -3104,6 +3276,18 @@ func (ec *executionContext) childFields_AdvisoryDetection(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type AdvisoryDetection", field.Name)
 }
 
+func (ec *executionContext) childFields_AdvisoryDocument(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AdvisoryDocument_id(ctx, field)
+	case "documentId":
+		return ec.fieldContext_AdvisoryDocument_documentId(ctx, field)
+	case "advisories":
+		return ec.fieldContext_AdvisoryDocument_advisories(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AdvisoryDocument", field.Name)
+}
+
 func (ec *executionContext) childFields_AdvisoryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -3122,6 +3306,8 @@ func (ec *executionContext) childFields_AdvisoryEvent(ctx context.Context, field
 		return ec.fieldContext_AdvisoryEvent_type(ctx, field)
 	case "createTime":
 		return ec.fieldContext_AdvisoryEvent_createTime(ctx, field)
+	case "findings":
+		return ec.fieldContext_AdvisoryEvent_findings(ctx, field)
 	case "author":
 		return ec.fieldContext_AdvisoryEvent_author(ctx, field)
 	case "reviewer":
@@ -3518,6 +3704,96 @@ func (ec *executionContext) childFields_DeleteTagPayload(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type DeleteTagPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DocumentAdvisory(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "advisoryId":
+		return ec.fieldContext_DocumentAdvisory_advisoryId(ctx, field)
+	case "aliases":
+		return ec.fieldContext_DocumentAdvisory_aliases(ctx, field)
+	case "packageNamespace":
+		return ec.fieldContext_DocumentAdvisory_packageNamespace(ctx, field)
+	case "events":
+		return ec.fieldContext_DocumentAdvisory_events(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentAdvisory", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentDetection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nvdapi":
+		return ec.fieldContext_DocumentDetection_nvdapi(ctx, field)
+	case "scanv1":
+		return ec.fieldContext_DocumentDetection_scanv1(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentDetection", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "type":
+		return ec.fieldContext_DocumentEvent_type(ctx, field)
+	case "timestamp":
+		return ec.fieldContext_DocumentEvent_timestamp(ctx, field)
+	case "detection":
+		return ec.fieldContext_DocumentEvent_detection(ctx, field)
+	case "fixed":
+		return ec.fieldContext_DocumentEvent_fixed(ctx, field)
+	case "falsePositiveDetermination":
+		return ec.fieldContext_DocumentEvent_falsePositiveDetermination(ctx, field)
+	case "truePositiveDetermination":
+		return ec.fieldContext_DocumentEvent_truePositiveDetermination(ctx, field)
+	case "analysisNotPlanned":
+		return ec.fieldContext_DocumentEvent_analysisNotPlanned(ctx, field)
+	case "fixNotPlanned":
+		return ec.fieldContext_DocumentEvent_fixNotPlanned(ctx, field)
+	case "pendingUpstreamFix":
+		return ec.fieldContext_DocumentEvent_pendingUpstreamFix(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentEvent", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentFix(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "fixedVersion":
+		return ec.fieldContext_DocumentFix_fixedVersion(ctx, field)
+	case "scannerVersion":
+		return ec.fieldContext_DocumentFix_scannerVersion(ctx, field)
+	case "grypeDbBuilt":
+		return ec.fieldContext_DocumentFix_grypeDbBuilt(ctx, field)
+	case "grypeDbChecksum":
+		return ec.fieldContext_DocumentFix_grypeDbChecksum(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentFix", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentScan(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "scanner":
+		return ec.fieldContext_DocumentScan_scanner(ctx, field)
+	case "subpackageName":
+		return ec.fieldContext_DocumentScan_subpackageName(ctx, field)
+	case "componentId":
+		return ec.fieldContext_DocumentScan_componentId(ctx, field)
+	case "componentName":
+		return ec.fieldContext_DocumentScan_componentName(ctx, field)
+	case "componentVersion":
+		return ec.fieldContext_DocumentScan_componentVersion(ctx, field)
+	case "componentType":
+		return ec.fieldContext_DocumentScan_componentType(ctx, field)
+	case "componentLocation":
+		return ec.fieldContext_DocumentScan_componentLocation(ctx, field)
+	case "artifactVersion":
+		return ec.fieldContext_DocumentScan_artifactVersion(ctx, field)
+	case "scannerVersion":
+		return ec.fieldContext_DocumentScan_scannerVersion(ctx, field)
+	case "grypeDbBuilt":
+		return ec.fieldContext_DocumentScan_grypeDbBuilt(ctx, field)
+	case "grypeDbChecksum":
+		return ec.fieldContext_DocumentScan_grypeDbChecksum(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentScan", field.Name)
+}
+
 func (ec *executionContext) childFields_Event(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -3844,6 +4120,40 @@ func (ec *executionContext) childFields_RepoEdge(ctx context.Context, field grap
 		return ec.fieldContext_RepoEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RepoEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportedImageRef(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "repo":
+		return ec.fieldContext_ReportedImageRef_repo(ctx, field)
+	case "tags":
+		return ec.fieldContext_ReportedImageRef_tags(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportedImageRef", field.Name)
+}
+
+func (ec *executionContext) childFields_ResolvedVulnerability(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "advisoryId":
+		return ec.fieldContext_ResolvedVulnerability_advisoryId(ctx, field)
+	case "aliases":
+		return ec.fieldContext_ResolvedVulnerability_aliases(ctx, field)
+	case "cvssSeverities":
+		return ec.fieldContext_ResolvedVulnerability_cvssSeverities(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResolvedVulnerability", field.Name)
+}
+
+func (ec *executionContext) childFields_ResolvedVulnerabilityReport(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "imageRef":
+		return ec.fieldContext_ResolvedVulnerabilityReport_imageRef(ctx, field)
+	case "date":
+		return ec.fieldContext_ResolvedVulnerabilityReport_date(ctx, field)
+	case "resolvedVulns":
+		return ec.fieldContext_ResolvedVulnerabilityReport_resolvedVulns(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResolvedVulnerabilityReport", field.Name)
 }
 
 func (ec *executionContext) childFields_ResourceLimit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

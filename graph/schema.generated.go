@@ -50,6 +50,7 @@ type QueryResolver interface {
 	Viewer(ctx context.Context) (*platform.Actor, error)
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
 	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Advisory], error)
+	AdvisoryDocuments(ctx context.Context, id *string, cves []string) ([]*platform.AdvisoryDocument, error)
 	Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error)
 	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error)
@@ -60,6 +61,7 @@ type QueryResolver interface {
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*platform.UID, error)
 	Repo(ctx context.Context, uid platform.UID) (*platform.Repo, error)
 	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Repo], error)
+	ResolvedVulnerabilities(ctx context.Context, images []*platform.ImageRef, startTime platform.Time, endTime platform.Time) ([]*platform.ResolvedVulnerabilityReport, error)
 	Role(ctx context.Context, uid platform.UID) (*platform.Role, error)
 	Roles(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Role], error)
 	RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error)
@@ -472,6 +474,28 @@ func (ec *executionContext) field_Query_advisories_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["skip"] = arg8
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_advisoryDocuments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "cves",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["cves"] = arg1
 	return args, nil
 }
 
@@ -902,6 +926,36 @@ func (ec *executionContext) field_Query_repos_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["skip"] = arg8
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_resolvedVulnerabilities_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "images",
+		func(ctx context.Context, v any) ([]*platform.ImageRef, error) {
+			return ec.unmarshalNImageRef2ᚕᚖatriumᚋplatformᚐImageRefᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["images"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "startTime",
+		func(ctx context.Context, v any) (platform.Time, error) {
+			return ec.unmarshalNDateTime2atriumᚋplatformᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["startTime"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "endTime",
+		func(ctx context.Context, v any) (platform.Time, error) {
+			return ec.unmarshalNDateTime2atriumᚋplatformᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["endTime"] = arg2
 	return args, nil
 }
 
@@ -2586,6 +2640,50 @@ func (ec *executionContext) fieldContext_Query_advisories(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_advisoryDocuments(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_advisoryDocuments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AdvisoryDocuments(ctx, fc.Args["id"].(*string), fc.Args["cves"].([]string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.AdvisoryDocument) graphql.Marshaler {
+			return ec.marshalOAdvisoryDocument2ᚕᚖatriumᚋplatformᚐAdvisoryDocumentᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_advisoryDocuments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AdvisoryDocument(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_advisoryDocuments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_artifact(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3020,6 +3118,50 @@ func (ec *executionContext) fieldContext_Query_repos(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_repos_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_resolvedVulnerabilities(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_resolvedVulnerabilities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().ResolvedVulnerabilities(ctx, fc.Args["images"].([]*platform.ImageRef), fc.Args["startTime"].(platform.Time), fc.Args["endTime"].(platform.Time))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.ResolvedVulnerabilityReport) graphql.Marshaler {
+			return ec.marshalOResolvedVulnerabilityReport2ᚕᚖatriumᚋplatformᚐResolvedVulnerabilityReportᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_resolvedVulnerabilities(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ResolvedVulnerabilityReport(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_resolvedVulnerabilities_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3636,6 +3778,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Artifact(ctx, sel, obj)
+	case *platform.AdvisoryDocument:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AdvisoryDocument(ctx, sel, obj)
 	case *platform.Advisory:
 		if obj == nil {
 			return graphql.Null
@@ -4047,6 +4194,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "advisoryDocuments":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_advisoryDocuments(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "artifact":
 			field := field
 
@@ -4255,6 +4424,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_repos(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "resolvedVulnerabilities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_resolvedVulnerabilities(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -4598,6 +4789,23 @@ func (ec *executionContext) marshalNPageInfo2ᚖatriumᚋgraphᚋscalarᚐPageIn
 		return graphql.Null
 	}
 	return ec._PageInfo(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOBase642ᚕbyte(ctx context.Context, v any) ([]byte, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalBase64(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOBase642ᚕbyte(ctx context.Context, sel ast.SelectionSet, v []byte) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	res := scalar.MarshalBase64(v)
+	return graphql.WrapContextMarshaler(ctx, res)
 }
 
 func (ec *executionContext) unmarshalOByteCount2int64(ctx context.Context, v any) (int64, error) {

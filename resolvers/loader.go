@@ -27,6 +27,7 @@ type reads struct {
 	advisories      *loader[platform.UID, platform.Advisory]
 	subscriptions   *loader[platform.UID, platform.Subscription]
 	vulnerabilities *loader[string, platform.Vulnerability]
+	documents       *loader[string, platform.AdvisoryDocument]
 
 	artifacts        *loader[platform.UID, platform.Artifact]
 	artifactVersions *loader[platform.UID, platform.ArtifactVersion]
@@ -47,6 +48,7 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 		advisories:      newLoader(p.Advisories.GetMany),
 		subscriptions:   newLoader(p.Subscriptions.GetMany),
 		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
+		documents:       newLoader(p.AdvisoryDocuments.GetMany),
 
 		artifacts:        newLoader(p.Artifacts.GetMany),
 		artifactVersions: newLoader(p.ArtifactVersions.GetMany),

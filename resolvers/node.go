@@ -74,6 +74,7 @@ func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntim
 		"Advisory":              nodesBy(r.advisories),
 		"EventSubscription":     nodesBy(r.subscriptions),
 		"VulnerabilityMetadata": nodesBy(r.vulnerabilities),
+		"AdvisoryDocument":      nodesBy(r.documents),
 		"Artifact":              nodesBy(r.artifacts),
 		"ArtifactVersion":       nodesBy(r.artifactVersions),
 	}

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"atrium/graph"
 	"atrium/platform"
@@ -34,6 +35,9 @@ var everyQuery = []struct {
 	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
 	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type score } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
+	{"advisoryDocuments", `{ advisoryDocuments(id: "r01", cves: ["CVE-01"]) { documentId advisories { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } }`, "advisoryDocuments.0.advisories.*.advisoryId", "GO-01"},
+	{"resolvedVulnerabilities", `query($repo: String!, $since: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: [{repo: "r00", tags: ["t00", "t02"]}, {repo: $repo, tags: ["t01"]}], startTime: $since, endTime: $until) {
+		date imageRef { repo tags } resolvedVulns { advisoryId aliases cvssSeverities { type score } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
 	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
 	{"artifacts", `{ artifacts(where: {ecosystems: [PYTHON], query: "P0"}) { nodes { name ecosystem } } }`, "artifacts.nodes.*.name", "p00 p01"},
 	{"artifactCounts", `{ artifactCounts(ecosystems: [JAVA]) { ecosystem totalCount } }`, "artifactCounts.0.totalCount", 2},
@@ -59,6 +63,42 @@ func TestEveryQueryAnswers(t *testing.T) {
 			t.Errorf("the query %s is not asked by any test", field.Name)
 		}
 	}
+}
+
+func TestEveryVariantOfAnEventIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	note := &platform.Note{Note: "n"}
+	at := platform.At(time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC))
+	events := []platform.AdvisoryEvent{
+		{Findings: []byte{0, 255}, Author: "a", Reviewer: "r", ReviewState: platform.ReviewStateRequestChanges, Issue: "i", Detection: &platform.Detection{Manual: &struct{}{}}},
+		{Detection: &platform.Detection{ScanV1: &platform.ScanV1{Scanner: "s", Subpackage: "p", Component: "c"}}},
+		{FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "TYPE_INLINE_MITIGATIONS_EXIST", Note: "n"}},
+		{AnalysisNotPlanned: note}, {FixNotPlanned: note}, {PendingUpstreamFix: note}, {TruePositiveDetermination: note},
+		{Fixed: &platform.Fixed{FixedVersion: "1", Note: "n"}},
+		{Patched: &platform.Patched{PatchedVersions: []string{"1"}, Note: "n"}},
+	}
+	for i := range events {
+		events[i].CreateTime = at
+	}
+	ctx := platform.WithActor(t.Context(), platform.Operator("test"))
+	must(w.p.Advisories.Import(ctx, w.org, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
+		Severities: []platform.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V4", Score: "2"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}}}}))(t)
+	const shared = `type falsePositiveDetermination { type note } analysisNotPlanned { note } fixNotPlanned { note } pendingUpstreamFix { note } truePositiveDetermination { note }`
+	got := w.ask(`{ advisories { nodes { severities { type score } events { ` + shared + ` findings author reviewer reviewState issue fixed { fixedVersion note }
+			detection { nvdapi { cpeFound } scanv1 { subpackage component } } patched { patchedVersions note } } } }
+		advisoryDocuments { advisories { packageNamespace events { ` + shared + ` timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { subpackageName componentName } } } } } }`)
+	types := "DETECTION DETECTION FALSE_POSITIVE_DETERMINATION ANALYSIS_NOT_PLANNED FIX_NOT_PLANNED PENDING_UPSTREAM_FIX TRUE_POSITIVE_DETERMINATION FIXED"
+	one := "advisories.nodes.0."
+	got.want(one+"severities.0.type", "CVSS_V2").want(one+"severities.1.type", "CVSS_V4").want(one+"severities.2.type", nil).want(one+"events.*.type", types+" PATCHED").
+		want(one+"events.0.findings", "AP8=").want(one+"events.1.findings", nil).want(one+"events.0.reviewState", "REQUEST_CHANGES").want(one+"events.0.issue", "i").
+		want(one+"events.0.detection.scanv1", nil).want(one+"events.1.detection.scanv1.subpackage", "p").want(one+"events.8.patched.patchedVersions", []any{"1"}).want(one+"events.7.fixed.note", "n")
+	one = "advisoryDocuments.0.advisories.0."
+	got.want(one+"packageNamespace", "Debian").want(one+"events.*.type", types).want(one+"events.0.timestamp", at.String()).want(one+"events.1.detection.scanv1.componentName", "c").
+		want(one+"events.2.falsePositiveDetermination.type", "INLINE_MITIGATIONS_EXIST").want(one+"events.7.fixed.fixedVersion", "1")
+	w.ask(`{ advisoryDocuments(cves: []) { documentId } }`).want("advisoryDocuments", []any{})
+	w.as(theOwner, `{ resolvedVulnerabilities(images: [], startTime: "2024-01-01T00:00:00Z", endTime: "2024-01-02T00:00:00Z") { date } }`).fails("INVALID_ARGUMENT resolvedVulnerabilities")
+	w.as(nobody, `{ advisoryDocuments { documentId } }`).fails("UNAUTHENTICATED advisoryDocuments")
 }
 
 func TestConnectionsShowWhatWasAskedFor(t *testing.T) {

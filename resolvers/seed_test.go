@@ -3,6 +3,7 @@ package resolvers
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"atrium/platform"
 )
@@ -118,7 +119,8 @@ func (w *world) libraries(n int) (artifact, version platform.UID) {
 // furnish makes one or more of every kind, and gives variables that name some:
 // org (acme), team below it with repos r00 to r02 of three tags each, repo
 // (r01), tag (its first), ann who may list repos in team, owner and binding of
-// acme's owner, advisory, sink, artifact, version, and id, the global id of acme.
+// acme's owner, advisory, sink, artifact, version, id, the global id of acme, and
+// since and until, between which all this was made.
 func (w *world) furnish() []any {
 	w.t.Helper()
 	team := w.group(w.org, "team")
@@ -133,5 +135,6 @@ func (w *world) furnish() []any {
 		"repo", found.text("repos.nodes.0.uid"), "tag", found.text("repos.nodes.0.tags.nodes.0.uid"),
 		"artifact", artifact, "version", version,
 		"advisory", found.text("advisories.nodes.0.uid"), "sink", made.text("createSubscription.subscription.uid"), "id", found.text("group.id"),
+		"since", platform.At(time.Now().Add(-time.Hour)).String(), "until", platform.At(time.Now().Add(time.Hour)).String(),
 	}
 }

@@ -2,6 +2,7 @@ package scalar
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"slices"
@@ -113,6 +114,24 @@ func MarshalByteCount(n int64) graphql.Marshaler {
 
 // UnmarshalByteCount reads a number of bytes; no input has one so far.
 func UnmarshalByteCount(v any) (int64, error) { return graphql.UnmarshalInt64(v) }
+
+// MarshalBase64 writes bytes; none is null.
+func MarshalBase64(b []byte) graphql.ContextMarshaler {
+	return MarshalString(base64.StdEncoding.EncodeToString(b))
+}
+
+// UnmarshalBase64 reads bytes; no input has some so far.
+func UnmarshalBase64(ctx context.Context, v any) ([]byte, error) {
+	s, err := UnmarshalString(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, malformed(ctx, "must be base64")
+	}
+	return b, nil
+}
 
 // MarshalJSON writes JSON as it is; none is null.
 func MarshalJSON(raw json.RawMessage) graphql.Marshaler {
