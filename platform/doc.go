@@ -37,6 +37,7 @@
 //
 // Write its file here with a Kind value, its filter and operations; give Store
 // and Tx a table for it; describe the table in store/sqlstore and its DDL in a
-// new migration; add a .graphqls file, a resolver file and its routes. A test
-// (every kind is everywhere, in internal/house) tells what was forgotten.
+// new migration; add a .graphqls file, a resolver file and its routes; write
+// down in internal/cases what it takes and answers. A test (every kind is
+// everywhere, in internal/house) tells what was forgotten.
 package platform

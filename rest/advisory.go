@@ -50,7 +50,7 @@ func listResolvedVulnsReports(of platform.ResolvedVulnerabilities) route {
 	type asked = platform.ResolvedVulnerabilityRequest
 	filters := []filter[asked]{
 		{
-			parameter{name: "imageRefs", of: reflect.TypeFor[string](), repeated: true},
+			parameter{name: "imageRefs", of: reflect.TypeFor[string](), repeated: true, required: true},
 			func(l *platform.ListRequest[asked], s string) error {
 				ref, err := parseImageRef(s)
 				if err == nil {
@@ -59,8 +59,8 @@ func listResolvedVulnsReports(of platform.ResolvedVulnerabilities) route {
 				return err
 			},
 		},
-		moment("start_time", func(r *asked) *platform.Time { return &r.StartTime }),
-		moment("end_time", func(r *asked) *platform.Time { return &r.EndTime }),
+		moment("start_time", func(r *asked) *platform.Time { return &r.StartTime }).needed(),
+		moment("end_time", func(r *asked) *platform.Time { return &r.EndTime }).needed(),
 	}
 	return route{
 		name: "ListResolvedVulnsReports", method: http.MethodGet, pattern: "/advisory/v2/images/resolvedVulns",

@@ -73,6 +73,21 @@ func UnmarshalString(ctx context.Context, v any) (string, error) {
 	}
 }
 
+// MarshalInt writes a whole number.
+func MarshalInt(n int) graphql.ContextMarshaler {
+	return marshaler(func(_ context.Context, w io.Writer) { graphql.MarshalInt(n).MarshalGQL(w) })
+}
+
+// UnmarshalInt reads a whole number of 32 bits: the GraphQL specification
+// leaves no larger ones.
+func UnmarshalInt(ctx context.Context, v any) (int, error) {
+	n, err := graphql.UnmarshalInt32(v)
+	if err != nil {
+		return 0, malformed(ctx, "must be a whole number of 32 bits")
+	}
+	return int(n), nil
+}
+
 // MarshalDateTime writes a moment, always with three decimals.
 func MarshalDateTime(t platform.Time) graphql.ContextMarshaler {
 	if t.IsZero() {
