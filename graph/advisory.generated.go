@@ -833,6 +833,29 @@ func (ec *executionContext) fieldContext_AdvisoryEvent_createTime(_ context.Cont
 	return graphql.NewScalarFieldContext("AdvisoryEvent", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _AdvisoryEvent_findings(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisoryEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisoryEvent_findings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Findings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []byte) graphql.Marshaler {
+			return ec.marshalOBase642ᚕbyte(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisoryEvent_findings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AdvisoryEvent", field, false, false, errors.New("field of type Base64 does not have child fields"))
+}
+
 func (ec *executionContext) _AdvisoryEvent_author(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisoryEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2334,6 +2357,11 @@ func (ec *executionContext) _AdvisoryEvent(ctx context.Context, sel ast.Selectio
 			}
 		case "createTime":
 			out.Values[i] = ec._AdvisoryEvent_createTime(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "findings":
+			out.Values[i] = ec._AdvisoryEvent_findings(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

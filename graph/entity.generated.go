@@ -19,16 +19,22 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type EntityResolver interface {
+	FindManyAccountAssociationByUIDs(ctx context.Context, reps []*AccountAssociationByUIDsInput) ([]*platform.AccountAssociation, error)
 	FindManyAdvisoryByUIDs(ctx context.Context, reps []*AdvisoryByUIDsInput) ([]*platform.Advisory, error)
+	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error)
 	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*platform.Artifact, error)
 	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error)
 	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*platform.Subscription, error)
+	FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error)
 	FindManyGroupByUIDs(ctx context.Context, reps []*GroupByUIDsInput) ([]*platform.Group, error)
+	FindManyGroupInviteByUIDs(ctx context.Context, reps []*GroupInviteByUIDsInput) ([]*platform.GroupInvite, error)
 	FindManyIdentityByUIDs(ctx context.Context, reps []*IdentityByUIDsInput) ([]*platform.Identity, error)
+	FindManyIdentityProviderByUIDs(ctx context.Context, reps []*IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error)
 	FindManyRepoByUIDs(ctx context.Context, reps []*RepoByUIDsInput) ([]*platform.Repo, error)
 	FindManyRoleByUIDs(ctx context.Context, reps []*RoleByUIDsInput) ([]*platform.Role, error)
 	FindManyRoleBindingByUIDs(ctx context.Context, reps []*RoleBindingByUIDsInput) ([]*platform.RoleBinding, error)
 	FindManyTagByUIDs(ctx context.Context, reps []*TagByUIDsInput) ([]*platform.Tag, error)
+	FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*platform.TermsAcceptance, error)
 	FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx context.Context, reps []*VulnerabilityMetadataByVulnerabilityIDsInput) ([]*platform.Vulnerability, error)
 }
 
@@ -36,12 +42,40 @@ type EntityResolver interface {
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_Entity_findManyAccountAssociationByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*AccountAssociationByUIDsInput, error) {
+			return ec.unmarshalNAccountAssociationByUIDsInput2ᚕᚖatriumᚋgraphᚐAccountAssociationByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Entity_findManyAdvisoryByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
 		func(ctx context.Context, v any) ([]*AdvisoryByUIDsInput, error) {
 			return ec.unmarshalNAdvisoryByUIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Entity_findManyAdvisoryDocumentByDocumentIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*AdvisoryDocumentByDocumentIDsInput, error) {
+			return ec.unmarshalNAdvisoryDocumentByDocumentIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -92,6 +126,20 @@ func (ec *executionContext) field_Entity_findManyEventSubscriptionByUIDs_args(ct
 	return args, nil
 }
 
+func (ec *executionContext) field_Entity_findManyExternalGroupRoleMappingByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*ExternalGroupRoleMappingByUIDsInput, error) {
+			return ec.unmarshalNExternalGroupRoleMappingByUIDsInput2ᚕᚖatriumᚋgraphᚐExternalGroupRoleMappingByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Entity_findManyGroupByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -106,12 +154,40 @@ func (ec *executionContext) field_Entity_findManyGroupByUIDs_args(ctx context.Co
 	return args, nil
 }
 
+func (ec *executionContext) field_Entity_findManyGroupInviteByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*GroupInviteByUIDsInput, error) {
+			return ec.unmarshalNGroupInviteByUIDsInput2ᚕᚖatriumᚋgraphᚐGroupInviteByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Entity_findManyIdentityByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
 		func(ctx context.Context, v any) ([]*IdentityByUIDsInput, error) {
 			return ec.unmarshalNIdentityByUIDsInput2ᚕᚖatriumᚋgraphᚐIdentityByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Entity_findManyIdentityProviderByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*IdentityProviderByUIDsInput, error) {
+			return ec.unmarshalNIdentityProviderByUIDsInput2ᚕᚖatriumᚋgraphᚐIdentityProviderByUIDsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -176,6 +252,20 @@ func (ec *executionContext) field_Entity_findManyTagByUIDs_args(ctx context.Cont
 	return args, nil
 }
 
+func (ec *executionContext) field_Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*TermsAcceptanceByOrgUIDAndDocIDsInput, error) {
+			return ec.unmarshalNTermsAcceptanceByOrgUIDAndDocIDsInput2ᚕᚖatriumᚋgraphᚐTermsAcceptanceByOrgUIDAndDocIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Entity_findManyVulnerabilityMetadataByVulnerabilityIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -193,6 +283,50 @@ func (ec *executionContext) field_Entity_findManyVulnerabilityMetadataByVulnerab
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _Entity_findManyAccountAssociationByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyAccountAssociationByUIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyAccountAssociationByUIDs(ctx, fc.Args["reps"].([]*AccountAssociationByUIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.AccountAssociation) graphql.Marshaler {
+			return ec.marshalOAccountAssociation2ᚕᚖatriumᚋplatformᚐAccountAssociation(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyAccountAssociationByUIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AccountAssociation(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyAccountAssociationByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
 
 func (ec *executionContext) _Entity_findManyAdvisoryByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -232,6 +366,50 @@ func (ec *executionContext) fieldContext_Entity_findManyAdvisoryByUIDs(ctx conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Entity_findManyAdvisoryByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Entity_findManyAdvisoryDocumentByDocumentIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyAdvisoryDocumentByDocumentIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, fc.Args["reps"].([]*AdvisoryDocumentByDocumentIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.AdvisoryDocument) graphql.Marshaler {
+			return ec.marshalOAdvisoryDocument2ᚕᚖatriumᚋplatformᚐAdvisoryDocument(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyAdvisoryDocumentByDocumentIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AdvisoryDocument(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyAdvisoryDocumentByDocumentIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -370,6 +548,50 @@ func (ec *executionContext) fieldContext_Entity_findManyEventSubscriptionByUIDs(
 	return fc, nil
 }
 
+func (ec *executionContext) _Entity_findManyExternalGroupRoleMappingByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyExternalGroupRoleMappingByUIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyExternalGroupRoleMappingByUIDs(ctx, fc.Args["reps"].([]*ExternalGroupRoleMappingByUIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.ExternalGroupRoleMapping) graphql.Marshaler {
+			return ec.marshalOExternalGroupRoleMapping2ᚕᚖatriumᚋplatformᚐExternalGroupRoleMapping(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyExternalGroupRoleMappingByUIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ExternalGroupRoleMapping(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyExternalGroupRoleMappingByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Entity_findManyGroupByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -414,6 +636,50 @@ func (ec *executionContext) fieldContext_Entity_findManyGroupByUIDs(ctx context.
 	return fc, nil
 }
 
+func (ec *executionContext) _Entity_findManyGroupInviteByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyGroupInviteByUIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyGroupInviteByUIDs(ctx, fc.Args["reps"].([]*GroupInviteByUIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.GroupInvite) graphql.Marshaler {
+			return ec.marshalOGroupInvite2ᚕᚖatriumᚋplatformᚐGroupInvite(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyGroupInviteByUIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GroupInvite(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyGroupInviteByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Entity_findManyIdentityByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -452,6 +718,50 @@ func (ec *executionContext) fieldContext_Entity_findManyIdentityByUIDs(ctx conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Entity_findManyIdentityByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Entity_findManyIdentityProviderByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyIdentityProviderByUIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyIdentityProviderByUIDs(ctx, fc.Args["reps"].([]*IdentityProviderByUIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.IdentityProvider) graphql.Marshaler {
+			return ec.marshalOIdentityProvider2ᚕᚖatriumᚋplatformᚐIdentityProvider(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyIdentityProviderByUIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_IdentityProvider(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyIdentityProviderByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -634,6 +944,50 @@ func (ec *executionContext) fieldContext_Entity_findManyTagByUIDs(ctx context.Co
 	return fc, nil
 }
 
+func (ec *executionContext) _Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx, fc.Args["reps"].([]*TermsAcceptanceByOrgUIDAndDocIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.TermsAcceptance) graphql.Marshaler {
+			return ec.marshalOTermsAcceptance2ᚕᚖatriumᚋplatformᚐTermsAcceptance(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TermsAcceptance(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Entity_findManyVulnerabilityMetadataByVulnerabilityIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -705,6 +1059,36 @@ func (ec *executionContext) fieldContext__Service_sdl(_ context.Context, field g
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputAccountAssociationByUIDsInput(ctx context.Context, obj any) (AccountAssociationByUIDsInput, error) {
+	var it AccountAssociationByUIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"UID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "UID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAdvisoryByUIDsInput(ctx context.Context, obj any) (AdvisoryByUIDsInput, error) {
 	var it AdvisoryByUIDsInput
 	if obj == nil {
@@ -730,6 +1114,36 @@ func (ec *executionContext) unmarshalInputAdvisoryByUIDsInput(ctx context.Contex
 				return it, err
 			}
 			it.UID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAdvisoryDocumentByDocumentIDsInput(ctx context.Context, obj any) (AdvisoryDocumentByDocumentIDsInput, error) {
+	var it AdvisoryDocumentByDocumentIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"DocumentID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "DocumentID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("DocumentID"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DocumentID = data
 		}
 	}
 	return it, nil
@@ -825,6 +1239,36 @@ func (ec *executionContext) unmarshalInputEventSubscriptionByUIDsInput(ctx conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputExternalGroupRoleMappingByUIDsInput(ctx context.Context, obj any) (ExternalGroupRoleMappingByUIDsInput, error) {
+	var it ExternalGroupRoleMappingByUIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"UID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "UID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputGroupByUIDsInput(ctx context.Context, obj any) (GroupByUIDsInput, error) {
 	var it GroupByUIDsInput
 	if obj == nil {
@@ -855,8 +1299,68 @@ func (ec *executionContext) unmarshalInputGroupByUIDsInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputGroupInviteByUIDsInput(ctx context.Context, obj any) (GroupInviteByUIDsInput, error) {
+	var it GroupInviteByUIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"UID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "UID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputIdentityByUIDsInput(ctx context.Context, obj any) (IdentityByUIDsInput, error) {
 	var it IdentityByUIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"UID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "UID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputIdentityProviderByUIDsInput(ctx context.Context, obj any) (IdentityProviderByUIDsInput, error) {
+	var it IdentityProviderByUIDsInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1005,6 +1509,43 @@ func (ec *executionContext) unmarshalInputTagByUIDsInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputTermsAcceptanceByOrgUIDAndDocIDsInput(ctx context.Context, obj any) (TermsAcceptanceByOrgUIDAndDocIDsInput, error) {
+	var it TermsAcceptanceByOrgUIDAndDocIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"OrgUID", "DocID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "OrgUID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("OrgUID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrgUID = data
+		case "DocID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("DocID"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DocID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputVulnerabilityMetadataByVulnerabilityIDsInput(ctx context.Context, obj any) (VulnerabilityMetadataByVulnerabilityIDsInput, error) {
 	var it VulnerabilityMetadataByVulnerabilityIDsInput
 	if obj == nil {
@@ -1048,6 +1589,11 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._VulnerabilityMetadata(ctx, sel, obj)
+	case *platform.TermsAcceptance:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._TermsAcceptance(ctx, sel, obj)
 	case *platform.Tag:
 		if obj == nil {
 			return graphql.Null
@@ -1068,16 +1614,31 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._Repo(ctx, sel, obj)
+	case *platform.IdentityProvider:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._IdentityProvider(ctx, sel, obj)
 	case *platform.Identity:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Identity(ctx, sel, obj)
+	case *platform.GroupInvite:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._GroupInvite(ctx, sel, obj)
 	case *platform.Group:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Group(ctx, sel, obj)
+	case *platform.ExternalGroupRoleMapping:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ExternalGroupRoleMapping(ctx, sel, obj)
 	case *platform.Subscription:
 		if obj == nil {
 			return graphql.Null
@@ -1093,11 +1654,21 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._Artifact(ctx, sel, obj)
+	case *platform.AdvisoryDocument:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AdvisoryDocument(ctx, sel, obj)
 	case *platform.Advisory:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Advisory(ctx, sel, obj)
+	case *platform.AccountAssociation:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AccountAssociation(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj
@@ -1131,6 +1702,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Entity")
+		case "findManyAccountAssociationByUIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyAccountAssociationByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "findManyAdvisoryByUIDs":
 			field := field
 
@@ -1141,6 +1734,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 					}
 				}()
 				res = ec._Entity_findManyAdvisoryByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyAdvisoryDocumentByDocumentIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyAdvisoryDocumentByDocumentIDs(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1219,6 +1834,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyExternalGroupRoleMappingByUIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyExternalGroupRoleMappingByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "findManyGroupByUIDs":
 			field := field
 
@@ -1241,6 +1878,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyGroupInviteByUIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyGroupInviteByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "findManyIdentityByUIDs":
 			field := field
 
@@ -1251,6 +1910,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 					}
 				}()
 				res = ec._Entity_findManyIdentityByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyIdentityProviderByUIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyIdentityProviderByUIDs(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1351,6 +2032,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyTermsAcceptanceByOrgUIDAndDocIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "findManyVulnerabilityMetadataByVulnerabilityIDs":
 			field := field
 
@@ -1436,6 +2139,20 @@ func (ec *executionContext) __Service(ctx context.Context, sel ast.SelectionSet,
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNAccountAssociationByUIDsInput2ᚕᚖatriumᚋgraphᚐAccountAssociationByUIDsInput(ctx context.Context, v any) ([]*AccountAssociationByUIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*AccountAssociationByUIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOAccountAssociationByUIDsInput2ᚖatriumᚋgraphᚐAccountAssociationByUIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNAdvisoryByUIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryByUIDsInput(ctx context.Context, v any) ([]*AdvisoryByUIDsInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -1443,6 +2160,20 @@ func (ec *executionContext) unmarshalNAdvisoryByUIDsInput2ᚕᚖatriumᚋgraph�
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalOAdvisoryByUIDsInput2ᚖatriumᚋgraphᚐAdvisoryByUIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNAdvisoryDocumentByDocumentIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx context.Context, v any) ([]*AdvisoryDocumentByDocumentIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*AdvisoryDocumentByDocumentIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOAdvisoryDocumentByDocumentIDsInput2ᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -1492,6 +2223,20 @@ func (ec *executionContext) unmarshalNEventSubscriptionByUIDsInput2ᚕᚖatrium�
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalNExternalGroupRoleMappingByUIDsInput2ᚕᚖatriumᚋgraphᚐExternalGroupRoleMappingByUIDsInput(ctx context.Context, v any) ([]*ExternalGroupRoleMappingByUIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ExternalGroupRoleMappingByUIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOExternalGroupRoleMappingByUIDsInput2ᚖatriumᚋgraphᚐExternalGroupRoleMappingByUIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNGroupByUIDsInput2ᚕᚖatriumᚋgraphᚐGroupByUIDsInput(ctx context.Context, v any) ([]*GroupByUIDsInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -1506,6 +2251,20 @@ func (ec *executionContext) unmarshalNGroupByUIDsInput2ᚕᚖatriumᚋgraphᚐGr
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalNGroupInviteByUIDsInput2ᚕᚖatriumᚋgraphᚐGroupInviteByUIDsInput(ctx context.Context, v any) ([]*GroupInviteByUIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*GroupInviteByUIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOGroupInviteByUIDsInput2ᚖatriumᚋgraphᚐGroupInviteByUIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNIdentityByUIDsInput2ᚕᚖatriumᚋgraphᚐIdentityByUIDsInput(ctx context.Context, v any) ([]*IdentityByUIDsInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -1513,6 +2272,20 @@ func (ec *executionContext) unmarshalNIdentityByUIDsInput2ᚕᚖatriumᚋgraph�
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalOIdentityByUIDsInput2ᚖatriumᚋgraphᚐIdentityByUIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNIdentityProviderByUIDsInput2ᚕᚖatriumᚋgraphᚐIdentityProviderByUIDsInput(ctx context.Context, v any) ([]*IdentityProviderByUIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*IdentityProviderByUIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOIdentityProviderByUIDsInput2ᚖatriumᚋgraphᚐIdentityProviderByUIDsInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -1576,6 +2349,20 @@ func (ec *executionContext) unmarshalNTagByUIDsInput2ᚕᚖatriumᚋgraphᚐTagB
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalNTermsAcceptanceByOrgUIDAndDocIDsInput2ᚕᚖatriumᚋgraphᚐTermsAcceptanceByOrgUIDAndDocIDsInput(ctx context.Context, v any) ([]*TermsAcceptanceByOrgUIDAndDocIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*TermsAcceptanceByOrgUIDAndDocIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOTermsAcceptanceByOrgUIDAndDocIDsInput2ᚖatriumᚋgraphᚐTermsAcceptanceByOrgUIDAndDocIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNVulnerabilityMetadataByVulnerabilityIDsInput2ᚕᚖatriumᚋgraphᚐVulnerabilityMetadataByVulnerabilityIDsInput(ctx context.Context, v any) ([]*VulnerabilityMetadataByVulnerabilityIDsInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -1604,11 +2391,27 @@ func (ec *executionContext) marshalN_Service2githubᚗcomᚋ99designsᚋgqlgen�
 	return ec.__Service(ctx, sel, &v)
 }
 
+func (ec *executionContext) unmarshalOAccountAssociationByUIDsInput2ᚖatriumᚋgraphᚐAccountAssociationByUIDsInput(ctx context.Context, v any) (*AccountAssociationByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAccountAssociationByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOAdvisoryByUIDsInput2ᚖatriumᚋgraphᚐAdvisoryByUIDsInput(ctx context.Context, v any) (*AdvisoryByUIDsInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputAdvisoryByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAdvisoryDocumentByDocumentIDsInput2ᚖatriumᚋgraphᚐAdvisoryDocumentByDocumentIDsInput(ctx context.Context, v any) (*AdvisoryDocumentByDocumentIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAdvisoryDocumentByDocumentIDsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1636,6 +2439,14 @@ func (ec *executionContext) unmarshalOEventSubscriptionByUIDsInput2ᚖatriumᚋg
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOExternalGroupRoleMappingByUIDsInput2ᚖatriumᚋgraphᚐExternalGroupRoleMappingByUIDsInput(ctx context.Context, v any) (*ExternalGroupRoleMappingByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputExternalGroupRoleMappingByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOGroupByUIDsInput2ᚖatriumᚋgraphᚐGroupByUIDsInput(ctx context.Context, v any) (*GroupByUIDsInput, error) {
 	if v == nil {
 		return nil, nil
@@ -1644,11 +2455,27 @@ func (ec *executionContext) unmarshalOGroupByUIDsInput2ᚖatriumᚋgraphᚐGroup
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOGroupInviteByUIDsInput2ᚖatriumᚋgraphᚐGroupInviteByUIDsInput(ctx context.Context, v any) (*GroupInviteByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputGroupInviteByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOIdentityByUIDsInput2ᚖatriumᚋgraphᚐIdentityByUIDsInput(ctx context.Context, v any) (*IdentityByUIDsInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputIdentityByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOIdentityProviderByUIDsInput2ᚖatriumᚋgraphᚐIdentityProviderByUIDsInput(ctx context.Context, v any) (*IdentityProviderByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputIdentityProviderByUIDsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1681,6 +2508,14 @@ func (ec *executionContext) unmarshalOTagByUIDsInput2ᚖatriumᚋgraphᚐTagByUI
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputTagByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOTermsAcceptanceByOrgUIDAndDocIDsInput2ᚖatriumᚋgraphᚐTermsAcceptanceByOrgUIDAndDocIDsInput(ctx context.Context, v any) (*TermsAcceptanceByOrgUIDAndDocIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputTermsAcceptanceByOrgUIDAndDocIDsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -135,7 +135,11 @@ func (ec *executionContext) resolveEntityGroup(
 
 func isMulti(typeName string) bool {
 	switch typeName {
+	case "AccountAssociation":
+		return true
 	case "Advisory":
+		return true
+	case "AdvisoryDocument":
 		return true
 	case "Artifact":
 		return true
@@ -143,9 +147,15 @@ func isMulti(typeName string) bool {
 		return true
 	case "EventSubscription":
 		return true
+	case "ExternalGroupRoleMapping":
+		return true
 	case "Group":
 		return true
+	case "GroupInvite":
+		return true
 	case "Identity":
+		return true
+	case "IdentityProvider":
 		return true
 	case "Repo":
 		return true
@@ -154,6 +164,8 @@ func isMulti(typeName string) bool {
 	case "RoleBinding":
 		return true
 	case "Tag":
+		return true
+	case "TermsAcceptance":
 		return true
 	case "VulnerabilityMetadata":
 		return true
@@ -197,6 +209,46 @@ func (ec *executionContext) resolveManyEntities(
 
 	switch typeName {
 
+	case "AccountAssociation":
+		resolverName, err := entityResolverNameForAccountAssociation(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "AccountAssociation": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyAccountAssociationByUIDs":
+			typedReps := make([]*AccountAssociationByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &AccountAssociationByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyAccountAssociationByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
 	case "Advisory":
 		resolverName, err := entityResolverNameForAdvisory(ctx, reps[0].entity)
 		if err != nil {
@@ -219,6 +271,46 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyAdvisoryByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "AdvisoryDocument":
+		resolverName, err := entityResolverNameForAdvisoryDocument(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "AdvisoryDocument": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyAdvisoryDocumentByDocumentIDs":
+			typedReps := make([]*AdvisoryDocumentByDocumentIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNString2string(ctx, rep.entity["documentId"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "documentID"))
+				}
+
+				typedReps[i] = &AdvisoryDocumentByDocumentIDsInput{
+					DocumentID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -357,6 +449,46 @@ func (ec *executionContext) resolveManyEntities(
 			return fmt.Errorf("unknown resolver: %s", resolverName)
 		}
 
+	case "ExternalGroupRoleMapping":
+		resolverName, err := entityResolverNameForExternalGroupRoleMapping(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "ExternalGroupRoleMapping": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyExternalGroupRoleMappingByUIDs":
+			typedReps := make([]*ExternalGroupRoleMappingByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &ExternalGroupRoleMappingByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyExternalGroupRoleMappingByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
 	case "Group":
 		resolverName, err := entityResolverNameForGroup(ctx, reps[0].entity)
 		if err != nil {
@@ -397,6 +529,46 @@ func (ec *executionContext) resolveManyEntities(
 			return fmt.Errorf("unknown resolver: %s", resolverName)
 		}
 
+	case "GroupInvite":
+		resolverName, err := entityResolverNameForGroupInvite(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "GroupInvite": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyGroupInviteByUIDs":
+			typedReps := make([]*GroupInviteByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &GroupInviteByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyGroupInviteByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
 	case "Identity":
 		resolverName, err := entityResolverNameForIdentity(ctx, reps[0].entity)
 		if err != nil {
@@ -419,6 +591,46 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyIdentityByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "IdentityProvider":
+		resolverName, err := entityResolverNameForIdentityProvider(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "IdentityProvider": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyIdentityProviderByUIDs":
+			typedReps := make([]*IdentityProviderByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &IdentityProviderByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyIdentityProviderByUIDs(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -597,6 +809,51 @@ func (ec *executionContext) resolveManyEntities(
 			return fmt.Errorf("unknown resolver: %s", resolverName)
 		}
 
+	case "TermsAcceptance":
+		resolverName, err := entityResolverNameForTermsAcceptance(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "TermsAcceptance": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyTermsAcceptanceByOrgUIDAndDocIDs":
+			typedReps := make([]*TermsAcceptanceByOrgUIDAndDocIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["orgUid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "orgUID"))
+				}
+				id1, err := ec.unmarshalNString2string(ctx, rep.entity["docId"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "docID"))
+				}
+
+				typedReps[i] = &TermsAcceptanceByOrgUIDAndDocIDsInput{
+					OrgUID: id0,
+					DocID:  id1,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
 	case "VulnerabilityMetadata":
 		resolverName, err := entityResolverNameForVulnerabilityMetadata(ctx, reps[0].entity)
 		if err != nil {
@@ -642,6 +899,41 @@ func (ec *executionContext) resolveManyEntities(
 	}
 }
 
+func entityResolverNameForAccountAssociation(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for AccountAssociation", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for AccountAssociation", ErrTypeNotFound))
+			break
+		}
+		return "findManyAccountAssociationByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for AccountAssociation due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
 func entityResolverNameForAdvisory(ctx context.Context, rep EntityRepresentation) (string, error) {
 	// we collect errors because a later entity resolver may work fine
 	// when an entity has multiple keys
@@ -674,6 +966,41 @@ func entityResolverNameForAdvisory(ctx context.Context, rep EntityRepresentation
 		return "findManyAdvisoryByUIDs", nil
 	}
 	return "", fmt.Errorf("%w for Advisory due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForAdvisoryDocument(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["documentId"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"documentId\" for AdvisoryDocument", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for AdvisoryDocument", ErrTypeNotFound))
+			break
+		}
+		return "findManyAdvisoryDocumentByDocumentIDs", nil
+	}
+	return "", fmt.Errorf("%w for AdvisoryDocument due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 
@@ -782,6 +1109,41 @@ func entityResolverNameForEventSubscription(ctx context.Context, rep EntityRepre
 		errors.Join(entityResolverErrs...).Error())
 }
 
+func entityResolverNameForExternalGroupRoleMapping(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for ExternalGroupRoleMapping", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for ExternalGroupRoleMapping", ErrTypeNotFound))
+			break
+		}
+		return "findManyExternalGroupRoleMappingByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for ExternalGroupRoleMapping due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
 func entityResolverNameForGroup(ctx context.Context, rep EntityRepresentation) (string, error) {
 	// we collect errors because a later entity resolver may work fine
 	// when an entity has multiple keys
@@ -817,6 +1179,41 @@ func entityResolverNameForGroup(ctx context.Context, rep EntityRepresentation) (
 		errors.Join(entityResolverErrs...).Error())
 }
 
+func entityResolverNameForGroupInvite(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for GroupInvite", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for GroupInvite", ErrTypeNotFound))
+			break
+		}
+		return "findManyGroupInviteByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for GroupInvite due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
 func entityResolverNameForIdentity(ctx context.Context, rep EntityRepresentation) (string, error) {
 	// we collect errors because a later entity resolver may work fine
 	// when an entity has multiple keys
@@ -849,6 +1246,41 @@ func entityResolverNameForIdentity(ctx context.Context, rep EntityRepresentation
 		return "findManyIdentityByUIDs", nil
 	}
 	return "", fmt.Errorf("%w for Identity due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForIdentityProvider(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for IdentityProvider", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for IdentityProvider", ErrTypeNotFound))
+			break
+		}
+		return "findManyIdentityProviderByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for IdentityProvider due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 
@@ -989,6 +1421,51 @@ func entityResolverNameForTag(ctx context.Context, rep EntityRepresentation) (st
 		return "findManyTagByUIDs", nil
 	}
 	return "", fmt.Errorf("%w for Tag due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForTermsAcceptance(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["orgUid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"orgUid\" for TermsAcceptance", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		m = rep
+		val, ok = m["docId"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"docId\" for TermsAcceptance", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for TermsAcceptance", ErrTypeNotFound))
+			break
+		}
+		return "findManyTermsAcceptanceByOrgUIDAndDocIDs", nil
+	}
+	return "", fmt.Errorf("%w for TermsAcceptance due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 

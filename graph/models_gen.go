@@ -7,8 +7,30 @@ import (
 	"atrium/platform"
 )
 
+// What the caller was told.
+type AcceptGroupInviteInput struct {
+	// The code of the invite.
+	Code string `json:"code"`
+}
+
+// What is accepted, and for whom.
+type AcceptTermsInput struct {
+	// Uid of the group to accept for.
+	Group platform.UID `json:"group"`
+	// The documents, 1 to 100.
+	DocumentIds []string `json:"documentIds"`
+}
+
+type AccountAssociationByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
 type AdvisoryByUIDsInput struct {
 	UID platform.UID `json:"UID"`
+}
+
+type AdvisoryDocumentByDocumentIDsInput struct {
+	DocumentID string `json:"DocumentID"`
 }
 
 type ArtifactByUIDsInput struct {
@@ -45,6 +67,14 @@ type BatchCreateRoleBindingsRequest struct {
 	RoleBinding map[string]any `json:"roleBinding"`
 }
 
+// Which mappings to delete.
+type BatchDeleteExternalGroupRoleMappingsInput struct {
+	// Uid of an identity provider or group that all of them lie below.
+	Parent platform.UID `json:"parent"`
+	// Their uids, 1 to 200, each once.
+	Uids []platform.UID `json:"uids"`
+}
+
 // The subscription that was made.
 type CreateSubscriptionPayload struct {
 	// The subscription.
@@ -59,11 +89,31 @@ type EventSubscriptionByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+type ExternalGroupRoleMappingByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
+// Where one GitHub app is installed.
+type GitHubAppInstallations struct {
+	// Number of the app.
+	AppID platform.Int64 `json:"appId"`
+	// Its installations.
+	Installations []*platform.GitHubInstallation `json:"installations"`
+}
+
 type GroupByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+type GroupInviteByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
 type IdentityByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
+type IdentityProviderByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
@@ -89,6 +139,11 @@ type RoleByUIDsInput struct {
 
 type TagByUIDsInput struct {
 	UID platform.UID `json:"UID"`
+}
+
+type TermsAcceptanceByOrgUIDAndDocIDsInput struct {
+	OrgUID platform.UID `json:"OrgUID"`
+	DocID  string       `json:"DocID"`
 }
 
 // The repo whose readme was replaced.

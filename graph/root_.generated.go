@@ -21,13 +21,19 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	AcceptTermsPayload() AcceptTermsPayloadResolver
+	AccountAssociation() AccountAssociationResolver
 	Advisory() AdvisoryResolver
 	Artifact() ArtifactResolver
 	ArtifactVersion() ArtifactVersionResolver
 	Entity() EntityResolver
 	EventSubscription() EventSubscriptionResolver
+	ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver
+	GitHubAccount() GitHubAccountResolver
 	Group() GroupResolver
+	GroupInvite() GroupInviteResolver
 	Identity() IdentityResolver
+	IdentityProvider() IdentityProviderResolver
 	Image() ImageResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
@@ -36,6 +42,7 @@ type ResolverRoot interface {
 	RoleBinding() RoleBindingResolver
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
+	TermsAcceptance() TermsAcceptanceResolver
 	Viewer() ViewerResolver
 }
 
@@ -64,26 +71,43 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAcceptGroupInviteInput,
+		ec.unmarshalInputAcceptTermsInput,
+		ec.unmarshalInputAccountAssociationByUIDsInput,
+		ec.unmarshalInputAccountAssociationFilter,
+		ec.unmarshalInputAccountAssociationOrder,
 		ec.unmarshalInputAdvisoryByUIDsInput,
+		ec.unmarshalInputAdvisoryDocumentByDocumentIDsInput,
 		ec.unmarshalInputAdvisoryFilter,
 		ec.unmarshalInputAdvisoryOrder,
+		ec.unmarshalInputAmazonAccountInput,
 		ec.unmarshalInputArtifactByUIDsInput,
 		ec.unmarshalInputArtifactFilter,
 		ec.unmarshalInputArtifactOrder,
 		ec.unmarshalInputArtifactVersionByUIDsInput,
 		ec.unmarshalInputArtifactVersionOrder,
+		ec.unmarshalInputAzureAccountInput,
 		ec.unmarshalInputBatchCreateRoleBindingsInput,
 		ec.unmarshalInputBatchCreateRoleBindingsRequest,
+		ec.unmarshalInputBatchDeleteExternalGroupRoleMappingsInput,
 		ec.unmarshalInputClaimMatchInput,
+		ec.unmarshalInputCreateAccountAssociationInput,
+		ec.unmarshalInputCreateExternalGroupRoleMappingInput,
 		ec.unmarshalInputCreateGroupInput,
+		ec.unmarshalInputCreateGroupInviteInput,
 		ec.unmarshalInputCreateIdentityInput,
+		ec.unmarshalInputCreateIdentityProviderInput,
 		ec.unmarshalInputCreateRepoInput,
 		ec.unmarshalInputCreateRoleBindingInput,
 		ec.unmarshalInputCreateRoleInput,
 		ec.unmarshalInputCreateSubscriptionInput,
 		ec.unmarshalInputCreateTagInput,
+		ec.unmarshalInputDeleteAccountAssociationInput,
+		ec.unmarshalInputDeleteExternalGroupRoleMappingInput,
 		ec.unmarshalInputDeleteGroupInput,
+		ec.unmarshalInputDeleteGroupInviteInput,
 		ec.unmarshalInputDeleteIdentityInput,
+		ec.unmarshalInputDeleteIdentityProviderInput,
 		ec.unmarshalInputDeleteRepoInput,
 		ec.unmarshalInputDeleteRoleBindingInput,
 		ec.unmarshalInputDeleteRoleInput,
@@ -92,12 +116,28 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEventSubscriptionByUIDsInput,
 		ec.unmarshalInputEventSubscriptionFilter,
 		ec.unmarshalInputEventSubscriptionOrder,
+		ec.unmarshalInputExternalGroupRoleMappingByUIDsInput,
+		ec.unmarshalInputExternalGroupRoleMappingFilter,
+		ec.unmarshalInputExternalGroupRoleMappingOrder,
+		ec.unmarshalInputGitHubAccountInput,
+		ec.unmarshalInputGitHubAppInstallationsInput,
+		ec.unmarshalInputGitHubInstallationInput,
+		ec.unmarshalInputGoogleAccountInput,
 		ec.unmarshalInputGroupByUIDsInput,
 		ec.unmarshalInputGroupFilter,
+		ec.unmarshalInputGroupInviteByUIDsInput,
+		ec.unmarshalInputGroupInviteFilter,
+		ec.unmarshalInputGroupInviteOrder,
 		ec.unmarshalInputGroupOrder,
 		ec.unmarshalInputIdentityByUIDsInput,
 		ec.unmarshalInputIdentityFilter,
 		ec.unmarshalInputIdentityOrder,
+		ec.unmarshalInputIdentityProviderByUIDsInput,
+		ec.unmarshalInputIdentityProviderFilter,
+		ec.unmarshalInputIdentityProviderOrder,
+		ec.unmarshalInputImageRef,
+		ec.unmarshalInputOIDCInput,
+		ec.unmarshalInputPlatformServicesInput,
 		ec.unmarshalInputRepoByUIDsInput,
 		ec.unmarshalInputRepoFilter,
 		ec.unmarshalInputRepoOrder,
@@ -113,8 +153,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputTagByUIDsInput,
 		ec.unmarshalInputTagFilter,
 		ec.unmarshalInputTagOrder,
+		ec.unmarshalInputTermsAcceptanceByOrgUIDAndDocIDsInput,
+		ec.unmarshalInputTermsAcceptanceOrder,
+		ec.unmarshalInputUpdateAccountAssociationInput,
 		ec.unmarshalInputUpdateGroupInput,
 		ec.unmarshalInputUpdateIdentityInput,
+		ec.unmarshalInputUpdateIdentityProviderInput,
 		ec.unmarshalInputUpdateRepoInput,
 		ec.unmarshalInputUpdateRepoReadmeInput,
 		ec.unmarshalInputUpdateRoleBindingInput,
@@ -214,6 +258,316 @@ func newExecutionContext(
 }
 
 var sources = []*ast.Source{
+	{Name: "../schema/account_association.graphqls", Input: `extend type Query {
+  "One account association. NOT_FOUND where there is none; PERMISSION_DENIED without account_associations.list on it, whether it exists or not."
+  accountAssociation(
+    "Its uid, which is the group's."
+    uid: ID!
+  ): AccountAssociation
+  "Account associations that the caller may see. PERMISSION_DENIED without account_associations.list anywhere in the scope."
+  accountAssociations(
+    "Only account associations of this group and of groups anywhere below it, by its uid."
+    descendantsOf: ID
+    "Only the account association of this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: AccountAssociationFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: AccountAssociationOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): AccountAssociationConnection
+}
+
+extend type Mutation {
+  """
+  Ties a group to accounts. Needs account_associations.create on the group and, for services that are to act as
+  identities, every capability that is bound to those. ALREADY_EXISTS where the group has an association.
+  """
+  createAccountAssociation(
+    "The new account association."
+    input: CreateAccountAssociationInput!
+  ): CreateAccountAssociationPayload
+  "Changes what a group is tied to. Needs account_associations.update and what a creation needs of identities."
+  updateAccountAssociation(
+    "The changes."
+    input: UpdateAccountAssociationInput!
+  ): UpdateAccountAssociationPayload
+  "Unties a group from its accounts. Needs account_associations.delete."
+  deleteAccountAssociation(
+    "Which one."
+    input: DeleteAccountAssociationInput!
+  ): DeleteAccountAssociationPayload
+}
+
+"""
+What ties a group to accounts elsewhere: at clouds, on GitHub, and to this platform's own services. A group has at most
+one, and it has the group's uid.
+"""
+type AccountAssociation implements Node @key(fields: "uid") {
+  "Global id. It differs from the group's."
+  id: ID!
+  "Uid of the group."
+  uid: ID!
+  "Name for people to read."
+  name: String!
+  "One line of text."
+  description: String
+  "The account at Amazon Web Services."
+  amazon: AmazonAccount
+  "The project of Google Cloud."
+  google: GoogleAccount
+  "As whom services of this platform act in the group."
+  platform: PlatformServices
+  "The tenant of Microsoft Azure."
+  azure: AzureAccount
+  "Where GitHub apps are installed; null where none is."
+  github: GitHubAccount
+  "When it was created."
+  createTime: DateTime!
+  "When it was last changed."
+  updateTime: DateTime!
+
+  "The group that it ties."
+  group: Group
+}
+
+"An account at Amazon Web Services."
+type AmazonAccount {
+  "Number of the account."
+  account: String!
+}
+
+"A project of Google Cloud."
+type GoogleAccount {
+  "Id of the project."
+  projectId: String!
+  "Number of the project."
+  projectNumber: String!
+}
+
+"As whom services of this platform act in a group."
+type PlatformServices {
+  "The uid of an identity, by the name of the service."
+  serviceBindings: StringMap!
+}
+
+"A tenant of Microsoft Azure."
+type AzureAccount {
+  "Id of the tenant."
+  tenantId: String!
+  "Ids of clients, by what they are for."
+  clientIds: StringMap!
+}
+
+"Where GitHub apps are installed."
+type GitHubAccount {
+  "The installations of each app, by the number of the app."
+  appInstallations: [GitHubAppInstallations!]!
+}
+
+"Where one GitHub app is installed."
+type GitHubAppInstallations {
+  "Number of the app."
+  appId: Int64!
+  "Its installations."
+  installations: [GitHubInstallation!]!
+}
+
+"One installation of a GitHub app."
+type GitHubInstallation {
+  "Number of the installation."
+  installationId: Int64!
+  "Who it is installed for."
+  name: String
+}
+
+"One page of account associations."
+type AccountAssociationConnection {
+  "The page, each account association with its cursor."
+  edges: [AccountAssociationEdge!]!
+  "The page without cursors."
+  nodes: [AccountAssociation!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many account associations the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Account association in a page."
+type AccountAssociationEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The account association."
+  node: AccountAssociation!
+}
+
+"Which account associations to list; fields that are given must all hold."
+input AccountAssociationFilter {
+  "Exactly this name."
+  name: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort account associations."
+input AccountAssociationOrder {
+  "What to sort by."
+  field: AccountAssociationOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What account associations can be sorted by."
+enum AccountAssociationOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+}
+
+"A new account association."
+input CreateAccountAssociationInput {
+  "Uid of the group to tie."
+  parent: ID!
+  "One line of at most 255 bytes."
+  name: String!
+  "One line of at most 512 characters."
+  description: String
+  "The account at Amazon Web Services."
+  amazon: AmazonAccountInput
+  "The project of Google Cloud."
+  google: GoogleAccountInput
+  "As whom services of this platform are to act in the group."
+  platform: PlatformServicesInput
+  "The tenant of Microsoft Azure."
+  azure: AzureAccountInput
+  "Where GitHub apps are installed."
+  github: GitHubAccountInput
+}
+
+"An account at Amazon Web Services."
+input AmazonAccountInput {
+  "Number of the account."
+  account: String!
+}
+
+"A project of Google Cloud."
+input GoogleAccountInput {
+  "Id of the project."
+  projectId: String!
+  "Number of the project."
+  projectNumber: String!
+}
+
+"As whom services of this platform are to act in a group."
+input PlatformServicesInput {
+  "The uid of an identity, by the name of the service; 1 to 100."
+  serviceBindings: StringMap!
+}
+
+"A tenant of Microsoft Azure."
+input AzureAccountInput {
+  "Id of the tenant."
+  tenantId: String!
+  "Ids of clients, by what they are for; 1 to 100."
+  clientIds: StringMap!
+}
+
+"Where GitHub apps are installed."
+input GitHubAccountInput {
+  "The installations of each app, at most 100 apps, each once."
+  appInstallations: [GitHubAppInstallationsInput!]
+}
+
+"Where one GitHub app is installed."
+input GitHubAppInstallationsInput {
+  "Number of the app."
+  appId: Int64!
+  "Its installations, at most 100."
+  installations: [GitHubInstallationInput!]
+}
+
+"One installation of a GitHub app."
+input GitHubInstallationInput {
+  "Number of the installation."
+  installationId: Int64!
+  "Who it is installed for; one line of text."
+  name: String
+}
+
+"The account association that was made."
+type CreateAccountAssociationPayload {
+  "The account association."
+  accountAssociation: AccountAssociation!
+  "The account association as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `accountAssociations(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  accountAssociationEdge: AccountAssociationEdge!
+}
+
+"Changes to an account association."
+input UpdateAccountAssociationInput {
+  "Its uid."
+  uid: ID!
+  "New name; cannot be cleared."
+  name: String
+  "New description."
+  description: String
+  "New account at Amazon Web Services."
+  amazon: AmazonAccountInput
+  "New project of Google Cloud."
+  google: GoogleAccountInput
+  "As whom services act from now on, all of them."
+  platform: PlatformServicesInput
+  "New tenant of Microsoft Azure."
+  azure: AzureAccountInput
+  "Where GitHub apps are installed from now on, all of them."
+  github: GitHubAccountInput
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The account association after the change."
+type UpdateAccountAssociationPayload {
+  "The account association."
+  accountAssociation: AccountAssociation!
+}
+
+"Which account association to delete."
+input DeleteAccountAssociationInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The account association that is gone."
+type DeleteAccountAssociationPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
 	{Name: "../schema/advisory.graphqls", Input: `extend type Query {
   "One advisory. NOT_FOUND where there is none; PERMISSION_DENIED without advisories.list on it, whether it exists or not."
   advisory(
@@ -297,6 +651,8 @@ type AdvisoryEvent {
   type: AdvisoryEventType!
   "When it became known."
   createTime: DateTime
+  "What was found, as whoever found it wrote it down."
+  findings: Base64
   "Who recorded it."
   author: String
   "Who reviewed it."
@@ -522,9 +878,9 @@ input AdvisoryFilter {
   excludeEventAuthors: [String!]
   "Only with an event reviewed by one of these."
   eventReviewers: [String!]
-  "Only with an event of one of these types. One event must meet all conditions on events."
+  "Only with an event of one of these types. Each condition on events may be met by another event."
   eventTypes: [AdvisoryEventType!]
-  "Only with this as the type of the latest event."
+  "Only with this as the type of the event that became known last; of several at once, the last one in the list."
   latestEventType: AdvisoryEventType
   "Only with this text in its id, an alias, or the name of its artifact or component; case is ignored."
   query: String
@@ -556,6 +912,113 @@ enum AdvisoryOrderField {
   UPDATE_TIME
   "By uid: depth first along the tree of groups."
   UID
+}
+`, BuiltIn: false},
+	{Name: "../schema/advisory_document.graphqls", Input: `extend type Query {
+  """
+  What advisories say, by the artifact they are about: of all feeds, without what was withdrawn, sorted by documentId.
+  Any caller with an identity may read it. It comes whole: INVALID_ARGUMENT where it would hold more than 10,000 advisories.
+  """
+  advisoryDocuments(
+    "Only the document of the artifact of this name."
+    id: String
+    "Only documents with an advisory that has one of these as its id or alias, and of these advisories only; at most 200."
+    cves: [String!]
+  ): [AdvisoryDocument!]
+}
+
+"What the advisories on one artifact say. It is made out of them when it is asked for."
+type AdvisoryDocument implements Node @key(fields: "documentId") {
+  "Global id."
+  id: ID!
+  "Name of the artifact, such as a package."
+  documentId: String!
+  "Its advisories, sorted by advisoryId. One that several groups have is here once, as it was changed last."
+  advisories: [DocumentAdvisory!]!
+}
+
+"An advisory in a document."
+type DocumentAdvisory {
+  "The advisory's name at its source, such as GO-2024-3228."
+  advisoryId: String!
+  "Other names of the vulnerability, such as its CVE."
+  aliases: [String!]!
+  "The ecosystem of the artifact without a release, such as Go, or Debian of Debian:12. It tells artifacts of one name apart."
+  packageNamespace: String
+  "What became known, the earliest first. Patches are left out."
+  events: [DocumentEvent!]!
+}
+
+"""
+Something that became known about a vulnerability in an artifact. ` + "`" + `type` + "`" + ` tells which of the fields below it holds what
+was found; all others of them are null.
+"""
+type DocumentEvent {
+  "What the event is; never PATCHED."
+  type: AdvisoryEventType!
+  "When it became known; the time of the advisory where its source does not tell."
+  timestamp: DateTime
+
+  "DETECTION: how the vulnerability was found."
+  detection: DocumentDetection
+  "FIXED: the version without it."
+  fixed: DocumentFix
+  "FALSE_POSITIVE_DETERMINATION: why it is none here."
+  falsePositiveDetermination: AdvisoryFalsePositive
+  "TRUE_POSITIVE_DETERMINATION: it is one."
+  truePositiveDetermination: AdvisoryNote
+  "ANALYSIS_NOT_PLANNED: nobody will look into it."
+  analysisNotPlanned: AdvisoryNote
+  "FIX_NOT_PLANNED: it will stay."
+  fixNotPlanned: AdvisoryNote
+  "PENDING_UPSTREAM_FIX: it waits for the project the artifact is made from."
+  pendingUpstreamFix: AdvisoryNote
+}
+
+"How a vulnerability was found. By hand where both fields are null."
+type DocumentDetection {
+  "By a search in the National Vulnerability Database."
+  nvdapi: AdvisoryNVDDetection
+  "By a scanner."
+  scanv1: DocumentScan
+}
+
+"A scanner's hit."
+type DocumentScan {
+  "Name of the scanner."
+  scanner: String
+  "The subpackage it was found in."
+  subpackageName: String
+  "The scanner's id of the component."
+  componentId: String
+  "Name of the component."
+  componentName: String
+  "Version of the component."
+  componentVersion: String
+  "What the component is."
+  componentType: String
+  "Where in the artifact the component lies."
+  componentLocation: String
+  "The version of the artifact that was scanned."
+  artifactVersion: String
+  "Version of the scanner."
+  scannerVersion: String
+  "When the scanner's database was built, as it says."
+  grypeDbBuilt: String
+  "Checksum of the scanner's database."
+  grypeDbChecksum: String
+}
+
+"The version in which a vulnerability is gone."
+type DocumentFix {
+  "That version of the artifact."
+  fixedVersion: String
+  "Version of the scanner that no longer finds it."
+  scannerVersion: String
+  "When the scanner's database was built, as it says."
+  grypeDbBuilt: String
+  "Checksum of the scanner's database."
+  grypeDbChecksum: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/artifact.graphqls", Input: `extend type Query {
@@ -901,6 +1364,193 @@ type EventActor {
 "Any JSON value."
 scalar JSON
 `, BuiltIn: false},
+	{Name: "../schema/external_group_role_mapping.graphqls", Input: `extend type Query {
+  "One mapping. NOT_FOUND where there is none; PERMISSION_DENIED without identity_providers.list on it, whether it exists or not."
+  externalGroupRoleMapping(
+    "Its uid."
+    uid: ID!
+  ): ExternalGroupRoleMapping
+  "Mappings of external groups that the caller may see. PERMISSION_DENIED without identity_providers.list anywhere in the scope."
+  externalGroupRoleMappings(
+    "Only mappings anywhere below this group or identity provider, by its uid."
+    descendantsOf: ID
+    "Only mappings of this identity provider, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: ExternalGroupRoleMappingFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: ExternalGroupRoleMappingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): ExternalGroupRoleMappingConnection
+}
+
+extend type Mutation {
+  """
+  Maps an external group to a role. Needs identity_providers.create and role_bindings.create on the identity provider;
+  on the scope role_bindings.create and every capability of the role. INVALID_ARGUMENT for a scope outside of the
+  provider's group; ALREADY_EXISTS for the same external group, role and scope.
+  """
+  createExternalGroupRoleMapping(
+    "The new mapping."
+    input: CreateExternalGroupRoleMappingInput!
+  ): CreateExternalGroupRoleMappingPayload
+  "Deletes a mapping; it counts from the next request on. Needs identity_providers.delete."
+  deleteExternalGroupRoleMapping(
+    "Which one."
+    input: DeleteExternalGroupRoleMappingInput!
+  ): DeleteExternalGroupRoleMappingPayload
+  "Deletes up to 200 mappings: all of them or, on any error, none. Needs identity_providers.delete on the parent."
+  batchDeleteExternalGroupRoleMappings(
+    "Which ones."
+    input: BatchDeleteExternalGroupRoleMappingsInput!
+  ): BatchDeleteExternalGroupRoleMappingsPayload
+}
+
+"""
+Gives a role to everybody whose token of an identity provider lists an external group, for as long as tokens list it.
+It is bound to no identity.
+"""
+type ExternalGroupRoleMapping implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the identity provider's, a slash, 16 hex digits."
+  uid: ID!
+  "Uid of the identity provider."
+  identityProviderUid: ID!
+  "The group as the provider's tokens name it."
+  externalGroupId: String!
+  "Uid of the role."
+  roleUid: ID!
+  "Uid of the group on which the role counts."
+  scopeUid: ID!
+  "When it was created."
+  createTime: DateTime!
+
+  "The identity provider whose tokens count."
+  identityProvider: IdentityProvider
+  "The role that they bring."
+  role: Role
+  "The group on which the role counts, with everything below it."
+  scope: Group
+}
+
+"One page of mappings."
+type ExternalGroupRoleMappingConnection {
+  "The page, each mapping with its cursor."
+  edges: [ExternalGroupRoleMappingEdge!]!
+  "The page without cursors."
+  nodes: [ExternalGroupRoleMapping!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many mappings the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Mapping in a page."
+type ExternalGroupRoleMappingEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The mapping."
+  node: ExternalGroupRoleMapping!
+}
+
+"Which mappings to list; fields that are given must all hold."
+input ExternalGroupRoleMappingFilter {
+  "Only those of this identity provider, by its uid."
+  identityProvider: ID
+  "Only those of exactly this external group."
+  externalGroupId: String
+  "Only those to this role, by its uid."
+  role: ID
+  "Only those on exactly this group, by its uid."
+  scope: ID
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort mappings."
+input ExternalGroupRoleMappingOrder {
+  "What to sort by."
+  field: ExternalGroupRoleMappingOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What mappings can be sorted by."
+enum ExternalGroupRoleMappingOrderField {
+  "By uid: depth first along the tree of groups."
+  UID
+  "By the time of creation."
+  CREATE_TIME
+}
+
+"A new mapping."
+input CreateExternalGroupRoleMappingInput {
+  "Uid of the identity provider."
+  parent: ID!
+  "The group as the provider's tokens name it, at most 255 bytes."
+  externalGroupId: String!
+  "Uid of the role: a built-in one, or one of the scope or above it."
+  roleUid: ID!
+  "Uid of the group on which the role is to count: the provider's, which it is where absent, or one below."
+  scope: ID
+}
+
+"The mapping that was made."
+type CreateExternalGroupRoleMappingPayload {
+  "The mapping."
+  externalGroupRoleMapping: ExternalGroupRoleMapping!
+  "The mapping as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `externalGroupRoleMappings(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  externalGroupRoleMappingEdge: ExternalGroupRoleMappingEdge!
+}
+
+"Which mapping to delete."
+input DeleteExternalGroupRoleMappingInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The mapping that is gone."
+type DeleteExternalGroupRoleMappingPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+
+"Which mappings to delete."
+input BatchDeleteExternalGroupRoleMappingsInput {
+  "Uid of an identity provider or group that all of them lie below."
+  parent: ID!
+  "Their uids, 1 to 200, each once."
+  uids: [ID!]!
+}
+
+"The mappings that are gone."
+type BatchDeleteExternalGroupRoleMappingsPayload {
+  "What they were, in the order they were asked for."
+  externalGroupRoleMappings: [ExternalGroupRoleMapping!]!
+  "Their global ids, for removing them from a client's cache."
+  deletedIds: [ID!]!
+  "Their uids."
+  deletedUids: [ID!]!
+}
+`, BuiltIn: false},
 	{Name: "../schema/group.graphqls", Input: `extend type Query {
   "One group. NOT_FOUND where there is none; PERMISSION_DENIED without groups.list on it, whether it exists or not."
   group(
@@ -1144,6 +1794,61 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): AdvisoryConnection
+  "Identity providers of this group and of groups below it."
+  identityProviders(
+    "Only identity providers directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: IdentityProviderFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: IdentityProviderOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): IdentityProviderConnection
+  "What this group is tied to elsewhere; null where it is to nothing."
+  accountAssociation: AccountAssociation
+  "Invites to this group and to groups below it."
+  invites(
+    "Only invites directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: GroupInviteFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: GroupInviteOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): GroupInviteConnection
+  "Which terms count for this group: accepted for it, or for a group above it."
+  termsAcceptances(
+    "Sort order; by document where absent."
+    orderBy: TermsAcceptanceOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): TermsAcceptanceConnection
   "Event subscriptions below this group."
   subscriptions(
     "Only subscriptions directly in this group, none of groups below it."
@@ -1301,6 +2006,190 @@ type DeleteGroupPayload {
   deletedId: ID!
   "Its uid."
   deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../schema/group_invite.graphqls", Input: `extend type Query {
+  "One invite. NOT_FOUND where there is none; PERMISSION_DENIED without group_invites.list on it, whether it exists or not."
+  groupInvite(
+    "Its uid."
+    uid: ID!
+  ): GroupInvite
+  "Invites that the caller may see. PERMISSION_DENIED without group_invites.list anywhere in the scope."
+  groupInvites(
+    "Only invites anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only invites directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: GroupInviteFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: GroupInviteOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): GroupInviteConnection
+}
+
+extend type Mutation {
+  """
+  Invites to a group. Needs group_invites.create and role_bindings.create on the parent, and every capability of the
+  role. Only this answer shows the code.
+  """
+  createGroupInvite(
+    "The new invite."
+    input: CreateGroupInviteInput!
+  ): CreateGroupInvitePayload
+  "Takes an invite back. Needs group_invites.delete. Who accepted it before keeps the role."
+  deleteGroupInvite(
+    "Which one."
+    input: DeleteGroupInviteInput!
+  ): DeleteGroupInvitePayload
+  """
+  Binds the role of an invite to the caller, who needs no permission but the code: to the identity that can act in the
+  group, or to a new one there. It counts from the next request on. Who has the role already is answered the binding
+  there is. NOT_FOUND where no invite has the code; FAILED_PRECONDITION (INVITE_EXPIRED) for one that has expired;
+  PERMISSION_DENIED for one to another email address than the token's verified one.
+  """
+  acceptGroupInvite(
+    "The code."
+    input: AcceptGroupInviteInput!
+  ): AcceptGroupInvitePayload
+}
+
+"Offers a role in a group to whoever has its code, until it expires."
+type GroupInvite implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "Uid of the role that is offered."
+  roleUid: ID!
+  "The only one who can accept, by a verified email address; null for anyone with the code."
+  email: String
+  "When it expires."
+  expirationTime: DateTime!
+  "Whether it is gone once it is accepted."
+  singleUse: Boolean!
+  "What the invited are told. Only the answer to ` + "`" + `createGroupInvite` + "`" + ` has it; null everywhere else."
+  code: String
+  "The part of the code that is no secret: tells codes apart."
+  keyId: String!
+  "When it was created."
+  createTime: DateTime!
+
+  "The group that it invites to."
+  group: Group
+  "The role that is offered."
+  role: Role
+}
+
+"One page of invites."
+type GroupInviteConnection {
+  "The page, each invite with its cursor."
+  edges: [GroupInviteEdge!]!
+  "The page without cursors."
+  nodes: [GroupInvite!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many invites the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Invite in a page."
+type GroupInviteEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The invite."
+  node: GroupInvite!
+}
+
+"Which invites to list; fields that are given must all hold."
+input GroupInviteFilter {
+  "Only the one whose code begins with this."
+  keyId: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort invites."
+input GroupInviteOrder {
+  "What to sort by."
+  field: GroupInviteOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What invites can be sorted by."
+enum GroupInviteOrderField {
+  "By uid: depth first along the tree of groups."
+  UID
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of expiry."
+  EXPIRATION_TIME
+}
+
+"A new invite."
+input CreateGroupInviteInput {
+  "Uid of the group to invite to."
+  parent: ID!
+  "Uid of the role to offer: a built-in one, or one of that group or above it."
+  roleUid: ID!
+  "Email address of the only one who can accept; anyone with the code where absent."
+  email: String
+  "How long it can be accepted: 1 second to 365 days."
+  ttl: Duration!
+  "Whether it is gone once it is accepted."
+  singleUse: Boolean
+}
+
+"The invite that was made."
+type CreateGroupInvitePayload {
+  "The invite."
+  groupInvite: GroupInvite!
+  "The invite as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `groupInvites(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  groupInviteEdge: GroupInviteEdge!
+}
+
+"Which invite to delete."
+input DeleteGroupInviteInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The invite that is gone."
+type DeleteGroupInvitePayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+
+"What the caller was told."
+input AcceptGroupInviteInput {
+  "The code of the invite."
+  code: String!
+}
+
+"What the caller has now."
+type AcceptGroupInvitePayload {
+  "The role binding."
+  roleBinding: RoleBinding!
+  "The role binding as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `roleBindings(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  roleBindingEdge: RoleBindingEdge!
 }
 `, BuiltIn: false},
 	{Name: "../schema/identity.graphqls", Input: `extend type Query {
@@ -1619,6 +2508,265 @@ input DeleteIdentityInput {
 
 "The identity that is gone."
 type DeleteIdentityPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../schema/identity_provider.graphqls", Input: `extend type Query {
+  "One identity provider. NOT_FOUND where there is none; PERMISSION_DENIED without identity_providers.list on it, whether it exists or not."
+  identityProvider(
+    "Its uid."
+    uid: ID!
+  ): IdentityProvider
+  "Identity providers that the caller may see. PERMISSION_DENIED without identity_providers.list anywhere in the scope."
+  identityProviders(
+    "Only identity providers anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only identity providers directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: IdentityProviderFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: IdentityProviderOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): IdentityProviderConnection
+}
+
+extend type Mutation {
+  """
+  Creates an identity provider. Needs identity_providers.create and role_bindings.create on the parent, and every
+  capability of the default role. ALREADY_EXISTS where the group has a provider of that name.
+  """
+  createIdentityProvider(
+    "The new identity provider."
+    input: CreateIdentityProviderInput!
+  ): CreateIdentityProviderPayload
+  """
+  Changes an identity provider. Needs identity_providers.update and role_bindings.create; to change whose tokens come in
+  or the default role also every capability that they then get, those of the provider's mappings among them.
+  """
+  updateIdentityProvider(
+    "The changes."
+    input: UpdateIdentityProviderInput!
+  ): UpdateIdentityProviderPayload
+  """
+  Deletes an identity provider: whom it let in loses access at once, and the identities stay. Needs
+  identity_providers.delete. FAILED_PRECONDITION (RESOURCE_NOT_EMPTY) while it has mappings.
+  """
+  deleteIdentityProvider(
+    "Which one."
+    input: DeleteIdentityProviderInput!
+  ): DeleteIdentityProviderPayload
+}
+
+"""
+An OpenID provider of a group's own. Who brings a token of it gets an identity in the group on first use, with the
+default role.
+"""
+type IdentityProvider implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "Unique in its group."
+  name: String!
+  "One line of text."
+  description: String
+  "Uid of the role that newcomers get."
+  defaultRoleUid: ID!
+  "Which tokens come in; null where none do."
+  oidc: OIDC
+  "When it was created."
+  createTime: DateTime!
+  "When it was last changed."
+  updateTime: DateTime!
+
+  "The group that it lets people into."
+  group: Group
+  "The role that newcomers get."
+  defaultRole: Role
+  "Which external groups of the provider get which roles."
+  mappings(
+    "What else must hold, all of it."
+    where: ExternalGroupRoleMappingFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: ExternalGroupRoleMappingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): ExternalGroupRoleMappingConnection
+}
+
+"Which tokens an identity provider stands for. A token must be made for the client, or for this service by way of the client."
+type OIDC {
+  "` + "`" + `iss` + "`" + ` of the tokens."
+  issuer: String!
+  "The client at the provider."
+  clientId: String!
+  "Scopes to ask the provider for, beside the usual ones."
+  additionalScopes: [String!]!
+  "The claim that lists the external groups of the bearer; null where there is none."
+  groupsClaim: String
+  "Which claim tells the people of the provider apart; null is the same as SUB_EQUALS_EXTERNAL_ID."
+  correlationRule: CorrelationRule
+  "Whether clients prove with PKCE that a sign-in is theirs."
+  pkceEnabled: Boolean!
+}
+
+"Which claim tells the people of an identity provider apart."
+enum CorrelationRule {
+  "` + "`" + `sub` + "`" + `."
+  SUB_EQUALS_EXTERNAL_ID
+  "` + "`" + `oid` + "`" + `, which Microsoft Entra gives a person in every application."
+  OID_EQUALS_EXTERNAL_ID
+}
+
+"One page of identity providers."
+type IdentityProviderConnection {
+  "The page, each identity provider with its cursor."
+  edges: [IdentityProviderEdge!]!
+  "The page without cursors."
+  nodes: [IdentityProvider!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many identity providers the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Identity provider in a page."
+type IdentityProviderEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The identity provider."
+  node: IdentityProvider!
+}
+
+"Which identity providers to list; fields that are given must all hold."
+input IdentityProviderFilter {
+  "Exactly this name."
+  name: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort identity providers."
+input IdentityProviderOrder {
+  "What to sort by."
+  field: IdentityProviderOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What identity providers can be sorted by."
+enum IdentityProviderOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+}
+
+"A new identity provider."
+input CreateIdentityProviderInput {
+  "Uid of the group that it lets people into."
+  parent: ID!
+  "1 to 255 of lower-case letters, digits, space, ` + "`" + `.` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `-` + "`" + `; unique in the group."
+  name: String!
+  "One line of at most 512 characters."
+  description: String
+  "Uid of the role that newcomers get: a built-in one, or one of that group or above it."
+  defaultRole: ID!
+  "Which tokens come in; none where absent."
+  oidc: OIDCInput
+}
+
+"Which tokens an identity provider stands for."
+input OIDCInput {
+  "` + "`" + `iss` + "`" + ` of the tokens, an https URL."
+  issuer: String!
+  "The client at the provider."
+  clientId: String!
+  "The client's secret, kept encrypted; no answer shows it. In an update an absent one stays as it is, null removes it."
+  clientSecret: String
+  "Scopes to ask the provider for, beside the usual ones, at most 20."
+  additionalScopes: [String!]
+  "The claim that lists the external groups of the bearer; without it mappings count for nobody."
+  groupsClaim: String
+  "Which claim tells people apart; SUB_EQUALS_EXTERNAL_ID where absent. It cannot be changed later."
+  correlationRule: CorrelationRule
+  "Whether clients prove with PKCE that a sign-in is theirs."
+  pkceEnabled: Boolean
+}
+
+"The identity provider that was made."
+type CreateIdentityProviderPayload {
+  "The identity provider."
+  identityProvider: IdentityProvider!
+  "The identity provider as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `identityProviders(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  identityProviderEdge: IdentityProviderEdge!
+}
+
+"Changes to an identity provider."
+input UpdateIdentityProviderInput {
+  "Its uid."
+  uid: ID!
+  "New name; cannot be cleared."
+  name: String
+  "New description."
+  description: String
+  "Uid of the new default role; cannot be cleared."
+  defaultRole: ID
+  "New configuration, replacing the whole of the old one but for an absent client secret."
+  oidc: OIDCInput
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The identity provider after the change."
+type UpdateIdentityProviderPayload {
+  "The identity provider."
+  identityProvider: IdentityProvider!
+}
+
+"Which identity provider to delete."
+input DeleteIdentityProviderInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The identity provider that is gone."
+type DeleteIdentityProviderPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
   "Its uid."
@@ -1960,6 +3108,59 @@ input UpdateRepoReadmeInput {
 type UpdateRepoReadmePayload {
   "The repo, with its new readme. Null, with an error, for a caller who may change but not read it."
   repo: Repo
+}
+`, BuiltIn: false},
+	{Name: "../schema/resolved_vulnerability.graphqls", Input: `extend type Query {
+  """
+  Which vulnerabilities of images got a fix, day by day: by the ` + "`" + `fixed` + "`" + ` events of advisories on the packages that an image
+  holds, or on an artifact of its repo's name where its packages are not known. One report for each image and day that has
+  any, in the order of the images asked for, then by date.
+  NOT_FOUND where a repo or tag is missing; PERMISSION_DENIED without repo.list, manifest.metadata.list and tag.list on a repo.
+  """
+  resolvedVulnerabilities(
+    "The images, at most 50: each tag of a reference is one."
+    images: [ImageRef!]!
+    "Where the time to report on begins."
+    startTime: DateTime!
+    "Where it ends, exclusive: after startTime, at most 366 days."
+    endTime: DateTime!
+  ): [ResolvedVulnerabilityReport!]
+}
+
+"Names images: those that tags of a repo stand for."
+input ImageRef {
+  "Uid of the repo, or its name; INVALID_ARGUMENT where the caller sees several repos of that name."
+  repo: String!
+  "Its tags; ` + "`" + `latest` + "`" + ` where absent or empty."
+  tags: [String!]
+}
+
+"Which vulnerabilities of an image got a fix on one day."
+type ResolvedVulnerabilityReport {
+  "The image."
+  imageRef: ReportedImageRef!
+  "The first moment of the day, UTC."
+  date: DateTime!
+  "The vulnerabilities, sorted by advisoryId. Withdrawn advisories do not count."
+  resolvedVulns: [ResolvedVulnerability!]!
+}
+
+"The image that a report is about."
+type ReportedImageRef {
+  "Uid of its repo."
+  repo: ID!
+  "Its one tag."
+  tags: [String!]!
+}
+
+"A vulnerability that got a fix."
+type ResolvedVulnerability {
+  "Its advisory's name at the source, such as GO-2024-3228."
+  advisoryId: String!
+  "Other names of the vulnerability, such as its CVE."
+  aliases: [String!]!
+  "How severe it is, by CVSS: as its metadata says, or else the advisory."
+  cvssSeverities: [Severity!]!
 }
 `, BuiltIn: false},
 	{Name: "../schema/role.graphqls", Input: `extend type Query {
@@ -2441,6 +3642,15 @@ scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-ti
 "A number of bytes, as a JSON number; beyond 2^53 (9 PB) JavaScript rounds it."
 scalar ByteCount
 
+"Bytes in base64 with padding (RFC 4648, section 4)."
+scalar Base64 @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc4648#section-4")
+
+"A length of time in seconds, with at most nine decimals: ` + "`" + `3600s` + "`" + `, ` + "`" + `0.5s` + "`" + `."
+scalar Duration
+
+"A whole number of 64 bits as text, since JSON numbers are good for 53 in JavaScript. An input can be a number."
+scalar Int64
+
 "A JSON object whose values are all strings."
 scalar StringMap
 `, BuiltIn: false},
@@ -2758,6 +3968,107 @@ type DeleteTagPayload {
   deletedUid: ID!
 }
 `, BuiltIn: false},
+	{Name: "../schema/terms.graphqls", Input: `extend type Query {
+  "Which documents of terms were accepted for a group or for one above it. PERMISSION_DENIED without terms.list on the group; what was accepted above needs no more."
+  termsAcceptances(
+    "The group's uid."
+    group: ID!
+    "Sort order; by document where absent."
+    orderBy: TermsAcceptanceOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): TermsAcceptanceConnection
+}
+
+extend type Mutation {
+  "Notes that the caller accepts documents for a group. Needs terms.accept. What has been accepted for it before stays as it is."
+  acceptTerms(
+    "What is accepted."
+    input: AcceptTermsInput!
+  ): AcceptTermsPayload
+}
+
+"Somebody accepted a document of terms for a group. It counts for everything below the group."
+type TermsAcceptance implements Node @key(fields: "orgUid docId") {
+  "Global id."
+  id: ID!
+  "The document."
+  docId: String!
+  "Who accepted it first: the uid of an identity, or the subject of a token without one."
+  acceptedBy: String
+  "Uid of the group that it was accepted for, an organization or a group in one."
+  orgUid: ID!
+  "When it was accepted."
+  createTime: DateTime!
+
+  "The group that it was accepted for."
+  group: Group
+}
+
+"One page of acceptances."
+type TermsAcceptanceConnection {
+  "The page, each acceptance with its cursor."
+  edges: [TermsAcceptanceEdge!]!
+  "The page without cursors."
+  nodes: [TermsAcceptance!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many acceptances the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Acceptance in a page."
+type TermsAcceptanceEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The acceptance."
+  node: TermsAcceptance!
+}
+
+"How to sort acceptances."
+input TermsAcceptanceOrder {
+  "What to sort by."
+  field: TermsAcceptanceOrderField!
+  "Which end comes first."
+  direction: OrderDirection! = ASC
+}
+
+"What acceptances can be sorted by."
+enum TermsAcceptanceOrderField {
+  "By document, in byte order."
+  DOC_ID
+  "By the time of creation."
+  CREATE_TIME
+}
+
+"What is accepted, and for whom."
+input AcceptTermsInput {
+  "Uid of the group to accept for."
+  group: ID!
+  "The documents, 1 to 100."
+  documentIds: [String!]!
+}
+
+"What is accepted."
+type AcceptTermsPayload {
+  "Uid of the group."
+  groupUid: ID!
+  "The group."
+  group: Group
+  "The documents, as they were given."
+  documentIds: [String!]!
+}
+`, BuiltIn: false},
 	{Name: "../schema/viewer.graphqls", Input: `"The caller, and what it may do. Its token can match several identities, whose permissions add up."
 type Viewer {
   "The identities that the token matches; none where it matches no identity."
@@ -2957,10 +4268,18 @@ enum VulnerabilityMetadataOrderField {
 `, BuiltIn: true},
 	{Name: "../federation/entity.graphql", Input: `
 # a union of all types that use the @key directive
-union _Entity = Advisory | Artifact | ArtifactVersion | EventSubscription | Group | Identity | Repo | Role | RoleBinding | Tag | VulnerabilityMetadata
+union _Entity = AccountAssociation | Advisory | AdvisoryDocument | Artifact | ArtifactVersion | EventSubscription | ExternalGroupRoleMapping | Group | GroupInvite | Identity | IdentityProvider | Repo | Role | RoleBinding | Tag | TermsAcceptance | VulnerabilityMetadata
+
+input AccountAssociationByUIDsInput {
+	UID: ID!
+}
 
 input AdvisoryByUIDsInput {
 	UID: ID!
+}
+
+input AdvisoryDocumentByDocumentIDsInput {
+	DocumentID: String!
 }
 
 input ArtifactByUIDsInput {
@@ -2975,11 +4294,23 @@ input EventSubscriptionByUIDsInput {
 	UID: ID!
 }
 
+input ExternalGroupRoleMappingByUIDsInput {
+	UID: ID!
+}
+
 input GroupByUIDsInput {
 	UID: ID!
 }
 
+input GroupInviteByUIDsInput {
+	UID: ID!
+}
+
 input IdentityByUIDsInput {
+	UID: ID!
+}
+
+input IdentityProviderByUIDsInput {
 	UID: ID!
 }
 
@@ -2999,22 +4330,33 @@ input TagByUIDsInput {
 	UID: ID!
 }
 
+input TermsAcceptanceByOrgUIDAndDocIDsInput {
+	OrgUID: ID!
+	DocID: String!
+}
+
 input VulnerabilityMetadataByVulnerabilityIDsInput {
 	VulnerabilityID: String!
 }
 
 # fake type to build resolver interfaces for users to implement
 type Entity {
+	findManyAccountAssociationByUIDs(reps: [AccountAssociationByUIDsInput]!): [AccountAssociation]
 	findManyAdvisoryByUIDs(reps: [AdvisoryByUIDsInput]!): [Advisory]
+	findManyAdvisoryDocumentByDocumentIDs(reps: [AdvisoryDocumentByDocumentIDsInput]!): [AdvisoryDocument]
 	findManyArtifactByUIDs(reps: [ArtifactByUIDsInput]!): [Artifact]
 	findManyArtifactVersionByUIDs(reps: [ArtifactVersionByUIDsInput]!): [ArtifactVersion]
 	findManyEventSubscriptionByUIDs(reps: [EventSubscriptionByUIDsInput]!): [EventSubscription]
+	findManyExternalGroupRoleMappingByUIDs(reps: [ExternalGroupRoleMappingByUIDsInput]!): [ExternalGroupRoleMapping]
 	findManyGroupByUIDs(reps: [GroupByUIDsInput]!): [Group]
+	findManyGroupInviteByUIDs(reps: [GroupInviteByUIDsInput]!): [GroupInvite]
 	findManyIdentityByUIDs(reps: [IdentityByUIDsInput]!): [Identity]
+	findManyIdentityProviderByUIDs(reps: [IdentityProviderByUIDsInput]!): [IdentityProvider]
 	findManyRepoByUIDs(reps: [RepoByUIDsInput]!): [Repo]
 	findManyRoleByUIDs(reps: [RoleByUIDsInput]!): [Role]
 	findManyRoleBindingByUIDs(reps: [RoleBindingByUIDsInput]!): [RoleBinding]
 	findManyTagByUIDs(reps: [TagByUIDsInput]!): [Tag]
+	findManyTermsAcceptanceByOrgUIDAndDocIDs(reps: [TermsAcceptanceByOrgUIDAndDocIDsInput]!): [TermsAcceptance]
 	findManyVulnerabilityMetadataByVulnerabilityIDs(reps: [VulnerabilityMetadataByVulnerabilityIDsInput]!): [VulnerabilityMetadata]
 }
 
@@ -3033,6 +4375,84 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_AcceptGroupInvitePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "roleBinding":
+		return ec.fieldContext_AcceptGroupInvitePayload_roleBinding(ctx, field)
+	case "roleBindingEdge":
+		return ec.fieldContext_AcceptGroupInvitePayload_roleBindingEdge(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AcceptGroupInvitePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_AcceptTermsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "groupUid":
+		return ec.fieldContext_AcceptTermsPayload_groupUid(ctx, field)
+	case "group":
+		return ec.fieldContext_AcceptTermsPayload_group(ctx, field)
+	case "documentIds":
+		return ec.fieldContext_AcceptTermsPayload_documentIds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AcceptTermsPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_AccountAssociation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AccountAssociation_id(ctx, field)
+	case "uid":
+		return ec.fieldContext_AccountAssociation_uid(ctx, field)
+	case "name":
+		return ec.fieldContext_AccountAssociation_name(ctx, field)
+	case "description":
+		return ec.fieldContext_AccountAssociation_description(ctx, field)
+	case "amazon":
+		return ec.fieldContext_AccountAssociation_amazon(ctx, field)
+	case "google":
+		return ec.fieldContext_AccountAssociation_google(ctx, field)
+	case "platform":
+		return ec.fieldContext_AccountAssociation_platform(ctx, field)
+	case "azure":
+		return ec.fieldContext_AccountAssociation_azure(ctx, field)
+	case "github":
+		return ec.fieldContext_AccountAssociation_github(ctx, field)
+	case "createTime":
+		return ec.fieldContext_AccountAssociation_createTime(ctx, field)
+	case "updateTime":
+		return ec.fieldContext_AccountAssociation_updateTime(ctx, field)
+	case "group":
+		return ec.fieldContext_AccountAssociation_group(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AccountAssociation", field.Name)
+}
+
+func (ec *executionContext) childFields_AccountAssociationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AccountAssociationConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AccountAssociationConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AccountAssociationConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AccountAssociationConnection_totalCount(ctx, field)
+	case "skipped":
+		return ec.fieldContext_AccountAssociationConnection_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AccountAssociationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AccountAssociationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AccountAssociationEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AccountAssociationEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AccountAssociationEdge", field.Name)
+}
 
 func (ec *executionContext) childFields_Advisory(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -3104,6 +4524,18 @@ func (ec *executionContext) childFields_AdvisoryDetection(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type AdvisoryDetection", field.Name)
 }
 
+func (ec *executionContext) childFields_AdvisoryDocument(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AdvisoryDocument_id(ctx, field)
+	case "documentId":
+		return ec.fieldContext_AdvisoryDocument_documentId(ctx, field)
+	case "advisories":
+		return ec.fieldContext_AdvisoryDocument_advisories(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AdvisoryDocument", field.Name)
+}
+
 func (ec *executionContext) childFields_AdvisoryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -3122,6 +4554,8 @@ func (ec *executionContext) childFields_AdvisoryEvent(ctx context.Context, field
 		return ec.fieldContext_AdvisoryEvent_type(ctx, field)
 	case "createTime":
 		return ec.fieldContext_AdvisoryEvent_createTime(ctx, field)
+	case "findings":
+		return ec.fieldContext_AdvisoryEvent_findings(ctx, field)
 	case "author":
 		return ec.fieldContext_AdvisoryEvent_author(ctx, field)
 	case "reviewer":
@@ -3230,6 +4664,14 @@ func (ec *executionContext) childFields_AdvisoryScanDetection(ctx context.Contex
 		return ec.fieldContext_AdvisoryScanDetection_grypeDbChecksum(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AdvisoryScanDetection", field.Name)
+}
+
+func (ec *executionContext) childFields_AmazonAccount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return ec.fieldContext_AmazonAccount_account(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AmazonAccount", field.Name)
 }
 
 func (ec *executionContext) childFields_Artifact(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3344,6 +4786,16 @@ func (ec *executionContext) childFields_ArtifactVersionEdge(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type ArtifactVersionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_AzureAccount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tenantId":
+		return ec.fieldContext_AzureAccount_tenantId(ctx, field)
+	case "clientIds":
+		return ec.fieldContext_AzureAccount_clientIds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AzureAccount", field.Name)
+}
+
 func (ec *executionContext) childFields_BatchCreateRoleBindingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "roleBindings":
@@ -3352,6 +4804,18 @@ func (ec *executionContext) childFields_BatchCreateRoleBindingsPayload(ctx conte
 		return ec.fieldContext_BatchCreateRoleBindingsPayload_roleBindingEdges(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BatchCreateRoleBindingsPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_BatchDeleteExternalGroupRoleMappingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "externalGroupRoleMappings":
+		return ec.fieldContext_BatchDeleteExternalGroupRoleMappingsPayload_externalGroupRoleMappings(ctx, field)
+	case "deletedIds":
+		return ec.fieldContext_BatchDeleteExternalGroupRoleMappingsPayload_deletedIds(ctx, field)
+	case "deletedUids":
+		return ec.fieldContext_BatchDeleteExternalGroupRoleMappingsPayload_deletedUids(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BatchDeleteExternalGroupRoleMappingsPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_ClaimMatch(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3376,6 +4840,36 @@ func (ec *executionContext) childFields_ClaimMatch(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type ClaimMatch", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateAccountAssociationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accountAssociation":
+		return ec.fieldContext_CreateAccountAssociationPayload_accountAssociation(ctx, field)
+	case "accountAssociationEdge":
+		return ec.fieldContext_CreateAccountAssociationPayload_accountAssociationEdge(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateAccountAssociationPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateExternalGroupRoleMappingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "externalGroupRoleMapping":
+		return ec.fieldContext_CreateExternalGroupRoleMappingPayload_externalGroupRoleMapping(ctx, field)
+	case "externalGroupRoleMappingEdge":
+		return ec.fieldContext_CreateExternalGroupRoleMappingPayload_externalGroupRoleMappingEdge(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateExternalGroupRoleMappingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateGroupInvitePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "groupInvite":
+		return ec.fieldContext_CreateGroupInvitePayload_groupInvite(ctx, field)
+	case "groupInviteEdge":
+		return ec.fieldContext_CreateGroupInvitePayload_groupInviteEdge(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateGroupInvitePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -3394,6 +4888,16 @@ func (ec *executionContext) childFields_CreateIdentityPayload(ctx context.Contex
 		return ec.fieldContext_CreateIdentityPayload_identityEdge(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateIdentityPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateIdentityProviderPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "identityProvider":
+		return ec.fieldContext_CreateIdentityProviderPayload_identityProvider(ctx, field)
+	case "identityProviderEdge":
+		return ec.fieldContext_CreateIdentityProviderPayload_identityProviderEdge(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateIdentityProviderPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateRepoPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3448,6 +4952,36 @@ func (ec *executionContext) childFields_CreateTagPayload(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type CreateTagPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteAccountAssociationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteAccountAssociationPayload_deletedId(ctx, field)
+	case "deletedUid":
+		return ec.fieldContext_DeleteAccountAssociationPayload_deletedUid(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountAssociationPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteExternalGroupRoleMappingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteExternalGroupRoleMappingPayload_deletedId(ctx, field)
+	case "deletedUid":
+		return ec.fieldContext_DeleteExternalGroupRoleMappingPayload_deletedUid(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteExternalGroupRoleMappingPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteGroupInvitePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteGroupInvitePayload_deletedId(ctx, field)
+	case "deletedUid":
+		return ec.fieldContext_DeleteGroupInvitePayload_deletedUid(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteGroupInvitePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedId":
@@ -3466,6 +5000,16 @@ func (ec *executionContext) childFields_DeleteIdentityPayload(ctx context.Contex
 		return ec.fieldContext_DeleteIdentityPayload_deletedUid(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteIdentityPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteIdentityProviderPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteIdentityProviderPayload_deletedId(ctx, field)
+	case "deletedUid":
+		return ec.fieldContext_DeleteIdentityProviderPayload_deletedUid(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteIdentityProviderPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteRepoPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3516,6 +5060,96 @@ func (ec *executionContext) childFields_DeleteTagPayload(ctx context.Context, fi
 		return ec.fieldContext_DeleteTagPayload_deletedUid(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteTagPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentAdvisory(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "advisoryId":
+		return ec.fieldContext_DocumentAdvisory_advisoryId(ctx, field)
+	case "aliases":
+		return ec.fieldContext_DocumentAdvisory_aliases(ctx, field)
+	case "packageNamespace":
+		return ec.fieldContext_DocumentAdvisory_packageNamespace(ctx, field)
+	case "events":
+		return ec.fieldContext_DocumentAdvisory_events(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentAdvisory", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentDetection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nvdapi":
+		return ec.fieldContext_DocumentDetection_nvdapi(ctx, field)
+	case "scanv1":
+		return ec.fieldContext_DocumentDetection_scanv1(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentDetection", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "type":
+		return ec.fieldContext_DocumentEvent_type(ctx, field)
+	case "timestamp":
+		return ec.fieldContext_DocumentEvent_timestamp(ctx, field)
+	case "detection":
+		return ec.fieldContext_DocumentEvent_detection(ctx, field)
+	case "fixed":
+		return ec.fieldContext_DocumentEvent_fixed(ctx, field)
+	case "falsePositiveDetermination":
+		return ec.fieldContext_DocumentEvent_falsePositiveDetermination(ctx, field)
+	case "truePositiveDetermination":
+		return ec.fieldContext_DocumentEvent_truePositiveDetermination(ctx, field)
+	case "analysisNotPlanned":
+		return ec.fieldContext_DocumentEvent_analysisNotPlanned(ctx, field)
+	case "fixNotPlanned":
+		return ec.fieldContext_DocumentEvent_fixNotPlanned(ctx, field)
+	case "pendingUpstreamFix":
+		return ec.fieldContext_DocumentEvent_pendingUpstreamFix(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentEvent", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentFix(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "fixedVersion":
+		return ec.fieldContext_DocumentFix_fixedVersion(ctx, field)
+	case "scannerVersion":
+		return ec.fieldContext_DocumentFix_scannerVersion(ctx, field)
+	case "grypeDbBuilt":
+		return ec.fieldContext_DocumentFix_grypeDbBuilt(ctx, field)
+	case "grypeDbChecksum":
+		return ec.fieldContext_DocumentFix_grypeDbChecksum(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentFix", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentScan(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "scanner":
+		return ec.fieldContext_DocumentScan_scanner(ctx, field)
+	case "subpackageName":
+		return ec.fieldContext_DocumentScan_subpackageName(ctx, field)
+	case "componentId":
+		return ec.fieldContext_DocumentScan_componentId(ctx, field)
+	case "componentName":
+		return ec.fieldContext_DocumentScan_componentName(ctx, field)
+	case "componentVersion":
+		return ec.fieldContext_DocumentScan_componentVersion(ctx, field)
+	case "componentType":
+		return ec.fieldContext_DocumentScan_componentType(ctx, field)
+	case "componentLocation":
+		return ec.fieldContext_DocumentScan_componentLocation(ctx, field)
+	case "artifactVersion":
+		return ec.fieldContext_DocumentScan_artifactVersion(ctx, field)
+	case "scannerVersion":
+		return ec.fieldContext_DocumentScan_scannerVersion(ctx, field)
+	case "grypeDbBuilt":
+		return ec.fieldContext_DocumentScan_grypeDbBuilt(ctx, field)
+	case "grypeDbChecksum":
+		return ec.fieldContext_DocumentScan_grypeDbChecksum(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentScan", field.Name)
 }
 
 func (ec *executionContext) childFields_Event(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3594,6 +5228,96 @@ func (ec *executionContext) childFields_EventSubscriptionEdge(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type EventSubscriptionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_ExternalGroupRoleMapping(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ExternalGroupRoleMapping_id(ctx, field)
+	case "uid":
+		return ec.fieldContext_ExternalGroupRoleMapping_uid(ctx, field)
+	case "identityProviderUid":
+		return ec.fieldContext_ExternalGroupRoleMapping_identityProviderUid(ctx, field)
+	case "externalGroupId":
+		return ec.fieldContext_ExternalGroupRoleMapping_externalGroupId(ctx, field)
+	case "roleUid":
+		return ec.fieldContext_ExternalGroupRoleMapping_roleUid(ctx, field)
+	case "scopeUid":
+		return ec.fieldContext_ExternalGroupRoleMapping_scopeUid(ctx, field)
+	case "createTime":
+		return ec.fieldContext_ExternalGroupRoleMapping_createTime(ctx, field)
+	case "identityProvider":
+		return ec.fieldContext_ExternalGroupRoleMapping_identityProvider(ctx, field)
+	case "role":
+		return ec.fieldContext_ExternalGroupRoleMapping_role(ctx, field)
+	case "scope":
+		return ec.fieldContext_ExternalGroupRoleMapping_scope(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExternalGroupRoleMapping", field.Name)
+}
+
+func (ec *executionContext) childFields_ExternalGroupRoleMappingConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ExternalGroupRoleMappingConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ExternalGroupRoleMappingConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ExternalGroupRoleMappingConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ExternalGroupRoleMappingConnection_totalCount(ctx, field)
+	case "skipped":
+		return ec.fieldContext_ExternalGroupRoleMappingConnection_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExternalGroupRoleMappingConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ExternalGroupRoleMappingEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ExternalGroupRoleMappingEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ExternalGroupRoleMappingEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExternalGroupRoleMappingEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_GitHubAccount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "appInstallations":
+		return ec.fieldContext_GitHubAccount_appInstallations(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GitHubAccount", field.Name)
+}
+
+func (ec *executionContext) childFields_GitHubAppInstallations(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "appId":
+		return ec.fieldContext_GitHubAppInstallations_appId(ctx, field)
+	case "installations":
+		return ec.fieldContext_GitHubAppInstallations_installations(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GitHubAppInstallations", field.Name)
+}
+
+func (ec *executionContext) childFields_GitHubInstallation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "installationId":
+		return ec.fieldContext_GitHubInstallation_installationId(ctx, field)
+	case "name":
+		return ec.fieldContext_GitHubInstallation_name(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GitHubInstallation", field.Name)
+}
+
+func (ec *executionContext) childFields_GoogleAccount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "projectId":
+		return ec.fieldContext_GoogleAccount_projectId(ctx, field)
+	case "projectNumber":
+		return ec.fieldContext_GoogleAccount_projectNumber(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GoogleAccount", field.Name)
+}
+
 func (ec *executionContext) childFields_Group(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -3638,6 +5362,14 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_tags(ctx, field)
 	case "advisories":
 		return ec.fieldContext_Group_advisories(ctx, field)
+	case "identityProviders":
+		return ec.fieldContext_Group_identityProviders(ctx, field)
+	case "accountAssociation":
+		return ec.fieldContext_Group_accountAssociation(ctx, field)
+	case "invites":
+		return ec.fieldContext_Group_invites(ctx, field)
+	case "termsAcceptances":
+		return ec.fieldContext_Group_termsAcceptances(ctx, field)
 	case "subscriptions":
 		return ec.fieldContext_Group_subscriptions(ctx, field)
 	}
@@ -3668,6 +5400,60 @@ func (ec *executionContext) childFields_GroupEdge(ctx context.Context, field gra
 		return ec.fieldContext_GroupEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GroupEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_GroupInvite(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_GroupInvite_id(ctx, field)
+	case "uid":
+		return ec.fieldContext_GroupInvite_uid(ctx, field)
+	case "roleUid":
+		return ec.fieldContext_GroupInvite_roleUid(ctx, field)
+	case "email":
+		return ec.fieldContext_GroupInvite_email(ctx, field)
+	case "expirationTime":
+		return ec.fieldContext_GroupInvite_expirationTime(ctx, field)
+	case "singleUse":
+		return ec.fieldContext_GroupInvite_singleUse(ctx, field)
+	case "code":
+		return ec.fieldContext_GroupInvite_code(ctx, field)
+	case "keyId":
+		return ec.fieldContext_GroupInvite_keyId(ctx, field)
+	case "createTime":
+		return ec.fieldContext_GroupInvite_createTime(ctx, field)
+	case "group":
+		return ec.fieldContext_GroupInvite_group(ctx, field)
+	case "role":
+		return ec.fieldContext_GroupInvite_role(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GroupInvite", field.Name)
+}
+
+func (ec *executionContext) childFields_GroupInviteConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_GroupInviteConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_GroupInviteConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_GroupInviteConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_GroupInviteConnection_totalCount(ctx, field)
+	case "skipped":
+		return ec.fieldContext_GroupInviteConnection_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GroupInviteConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_GroupInviteEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_GroupInviteEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_GroupInviteEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GroupInviteEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Identity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3734,6 +5520,60 @@ func (ec *executionContext) childFields_IdentityEdge(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type IdentityEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_IdentityProvider(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_IdentityProvider_id(ctx, field)
+	case "uid":
+		return ec.fieldContext_IdentityProvider_uid(ctx, field)
+	case "name":
+		return ec.fieldContext_IdentityProvider_name(ctx, field)
+	case "description":
+		return ec.fieldContext_IdentityProvider_description(ctx, field)
+	case "defaultRoleUid":
+		return ec.fieldContext_IdentityProvider_defaultRoleUid(ctx, field)
+	case "oidc":
+		return ec.fieldContext_IdentityProvider_oidc(ctx, field)
+	case "createTime":
+		return ec.fieldContext_IdentityProvider_createTime(ctx, field)
+	case "updateTime":
+		return ec.fieldContext_IdentityProvider_updateTime(ctx, field)
+	case "group":
+		return ec.fieldContext_IdentityProvider_group(ctx, field)
+	case "defaultRole":
+		return ec.fieldContext_IdentityProvider_defaultRole(ctx, field)
+	case "mappings":
+		return ec.fieldContext_IdentityProvider_mappings(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type IdentityProvider", field.Name)
+}
+
+func (ec *executionContext) childFields_IdentityProviderConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_IdentityProviderConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_IdentityProviderConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_IdentityProviderConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_IdentityProviderConnection_totalCount(ctx, field)
+	case "skipped":
+		return ec.fieldContext_IdentityProviderConnection_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type IdentityProviderConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_IdentityProviderEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_IdentityProviderEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_IdentityProviderEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type IdentityProviderEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_Image(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "digest":
@@ -3758,6 +5598,24 @@ func (ec *executionContext) childFields_ImageSize(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type ImageSize", field.Name)
 }
 
+func (ec *executionContext) childFields_OIDC(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "issuer":
+		return ec.fieldContext_OIDC_issuer(ctx, field)
+	case "clientId":
+		return ec.fieldContext_OIDC_clientId(ctx, field)
+	case "additionalScopes":
+		return ec.fieldContext_OIDC_additionalScopes(ctx, field)
+	case "groupsClaim":
+		return ec.fieldContext_OIDC_groupsClaim(ctx, field)
+	case "correlationRule":
+		return ec.fieldContext_OIDC_correlationRule(ctx, field)
+	case "pkceEnabled":
+		return ec.fieldContext_OIDC_pkceEnabled(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OIDC", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -3770,6 +5628,14 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 		return ec.fieldContext_PageInfo_endCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+}
+
+func (ec *executionContext) childFields_PlatformServices(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "serviceBindings":
+		return ec.fieldContext_PlatformServices_serviceBindings(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlatformServices", field.Name)
 }
 
 func (ec *executionContext) childFields_Reference(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3844,6 +5710,40 @@ func (ec *executionContext) childFields_RepoEdge(ctx context.Context, field grap
 		return ec.fieldContext_RepoEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RepoEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportedImageRef(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "repo":
+		return ec.fieldContext_ReportedImageRef_repo(ctx, field)
+	case "tags":
+		return ec.fieldContext_ReportedImageRef_tags(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportedImageRef", field.Name)
+}
+
+func (ec *executionContext) childFields_ResolvedVulnerability(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "advisoryId":
+		return ec.fieldContext_ResolvedVulnerability_advisoryId(ctx, field)
+	case "aliases":
+		return ec.fieldContext_ResolvedVulnerability_aliases(ctx, field)
+	case "cvssSeverities":
+		return ec.fieldContext_ResolvedVulnerability_cvssSeverities(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResolvedVulnerability", field.Name)
+}
+
+func (ec *executionContext) childFields_ResolvedVulnerabilityReport(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "imageRef":
+		return ec.fieldContext_ResolvedVulnerabilityReport_imageRef(ctx, field)
+	case "date":
+		return ec.fieldContext_ResolvedVulnerabilityReport_date(ctx, field)
+	case "resolvedVulns":
+		return ec.fieldContext_ResolvedVulnerabilityReport_resolvedVulns(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResolvedVulnerabilityReport", field.Name)
 }
 
 func (ec *executionContext) childFields_ResourceLimit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4048,6 +5948,58 @@ func (ec *executionContext) childFields_TagEdge(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type TagEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_TermsAcceptance(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_TermsAcceptance_id(ctx, field)
+	case "docId":
+		return ec.fieldContext_TermsAcceptance_docId(ctx, field)
+	case "acceptedBy":
+		return ec.fieldContext_TermsAcceptance_acceptedBy(ctx, field)
+	case "orgUid":
+		return ec.fieldContext_TermsAcceptance_orgUid(ctx, field)
+	case "createTime":
+		return ec.fieldContext_TermsAcceptance_createTime(ctx, field)
+	case "group":
+		return ec.fieldContext_TermsAcceptance_group(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TermsAcceptance", field.Name)
+}
+
+func (ec *executionContext) childFields_TermsAcceptanceConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_TermsAcceptanceConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_TermsAcceptanceConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_TermsAcceptanceConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_TermsAcceptanceConnection_totalCount(ctx, field)
+	case "skipped":
+		return ec.fieldContext_TermsAcceptanceConnection_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TermsAcceptanceConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_TermsAcceptanceEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_TermsAcceptanceEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_TermsAcceptanceEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TermsAcceptanceEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateAccountAssociationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accountAssociation":
+		return ec.fieldContext_UpdateAccountAssociationPayload_accountAssociation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateAccountAssociationPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_UpdateGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -4062,6 +6014,14 @@ func (ec *executionContext) childFields_UpdateIdentityPayload(ctx context.Contex
 		return ec.fieldContext_UpdateIdentityPayload_identity(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateIdentityPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateIdentityProviderPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "identityProvider":
+		return ec.fieldContext_UpdateIdentityProviderPayload_identityProvider(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateIdentityProviderPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateRepoPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -81,7 +81,8 @@ const fullOSV = `{
 	"withdrawn": "2025-01-01T00:00:00Z", "aliases": ["CVE-1"], "related": ["CVE-2"], "upstream": ["X-1"],
 	"summary": "Short", "details": "Long", "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N"}],
 	"affected": [
-		{"package": {"ecosystem": "Debian:11", "name": "openssl", "purl": "pkg:deb/x"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "1.1"}]}],
+		{"package": {"ecosystem": "Debian:11", "name": "openssl", "purl": "pkg:deb/x"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "1.1"}]},
+			{"type": "GIT", "repo": "https://example.com/y", "events": [{"introduced": "0"}, {"fixed": "c0ffee"}]}],
 		 "versions": ["1.0"], "database_specific": {"anything": [1]}},
 		{"package": {"ecosystem": "Debian:12", "name": "openssl"}, "severity": [{"type": "CVSS_V4", "score": "CVSS:4.0/AV:N"}, {"type": "Ubuntu", "score": "high"}],
 		 "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "2"}, {"fixed": "1.1"}, {"fixed": "2.1"}]}]},
@@ -89,7 +90,7 @@ const fullOSV = `{
 		{"package": {"ecosystem": "npm", "name": "other"}}
 	],
 	"references": [{"type": "FIX", "url": "https://example.com/fix"}, {"type": "GIT", "url": "https://example.com/git"}],
-	"credits": [{"name": "Somebody"}]
+	"credits": [{"name": "Somebody"}], "database_specific": {"github_reviewed": true, "url": "https://example.com/GHSA-1", "review_status": 7}
 }`
 
 func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
@@ -100,13 +101,18 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 	checkKinds(t, sum, Kind{Name: "advisories", Added: 2}, Kind{Name: "vulnerability metadata", Added: 1})
 
 	published, modified := at(t, "2024-05-01T10:00:00.500Z"), at(t, "2024-05-02T00:00:00Z")
-	fixed := func(version string) platform.AdvisoryEvent {
-		return platform.AdvisoryEvent{CreateTime: published, Author: "OSV", Fixed: &platform.Fixed{FixedVersion: version}}
+	event := platform.AdvisoryEvent{CreateTime: published, Author: "OSV", ReviewState: platform.ReviewStateApproved}
+	fixed := func(version, note string) platform.AdvisoryEvent {
+		e := event
+		e.Fixed = &platform.Fixed{FixedVersion: version, Note: note}
+		return e
 	}
+	detected := event
+	detected.Detection = &platform.Detection{Manual: &struct{}{}}
 	want := &platform.Advisory{
 		AdvisoryID: "GHSA-1", CreateTime: published, UpdateTime: modified, DeleteTime: at(t, "2025-01-01T00:00:00Z"),
 		Author: "OSV", Origin: "GitHub", ArtifactName: "openssl", ArtifactType: "Debian", Aliases: []string{"CVE-1"},
-		Events: []platform.AdvisoryEvent{fixed("1.1"), fixed("2.1")},
+		Events: []platform.AdvisoryEvent{detected, fixed("1.1", ""), fixed("c0ffee", "A commit of https://example.com/y"), fixed("2.1", "")},
 		Severities: []platform.Severity{
 			{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}, {Type: "TYPE_CVSS_V4", Score: "CVSS:4.0/AV:N"}, {Type: "TYPE_UNSPECIFIED", Score: "high"},
 		},
@@ -117,11 +123,77 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 	wantMetadata := &platform.Vulnerability{
 		ID: "GHSA-1", Summary: "Short", Details: "Long", Aliases: []string{"CVE-1"}, UpdateTime: modified,
 		Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}},
-		References: []platform.Reference{{Type: "TYPE_FIX", URL: "https://example.com/fix"}, {Type: "TYPE_UNSPECIFIED", URL: "https://example.com/git"}},
+		References: []platform.Reference{{Type: "TYPE_FIX", URL: "https://example.com/fix"}, {Type: "TYPE_UNSPECIFIED", URL: "https://example.com/git"},
+			{Type: "TYPE_ADVISORY", URL: "https://example.com/GHSA-1"}},
 	}
 	if got := c.vulnerabilities["GHSA-1"]; !reflect.DeepEqual(got, wantMetadata) {
 		t.Errorf("metadata\n%+v\nwant\n%+v", got, wantMetadata)
 	}
+}
+
+func TestWhatTheGoDatabaseSaysBesideTheSchemaIsRead(t *testing.T) {
+	t.Parallel()
+	c := newCore()
+	long := strings.Repeat("x", 200)
+	importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-1", "aliases": ["CVE-1"], "affected": [
+		{"package": {"ecosystem": "Go", "name": "m"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}], "ecosystem_specific": {
+			"imports": [{"path": "m/b", "symbols": ["F"]}, {"path": "m/a"}, {"attribute": "x"}], "custom_ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "2.9.12"}]}]}},
+		{"package": {"ecosystem": "Go", "name": "m"}, "ecosystem_specific": {"imports": [{"path": "m/b"}]}},
+		{"package": {"ecosystem": "Go", "name": "many"}, "ecosystem_specific": {"imports": [{"path": "a`+long+`"}, {"path": "b`+long+`"}]}},
+		{"package": {"ecosystem": "PyPI", "name": "odd"}, "ecosystem_specific": {"imports": "all of them"}}],
+		"database_specific": {"review_status": "UNREVIEWED", "url": "https://pkg.go.dev/vuln/GO-1"}, "references": [{"type": "WEB", "url": "https://pkg.go.dev/vuln/GO-1"}]}`))
+	m := c.advisories["GO-1 m"]
+	if m == nil || m.ComponentName != "m/a, m/b" || m.ComponentType != "go-package" || len(m.Events) != 2 {
+		t.Fatalf("imported %+v", m)
+	}
+	if e := m.Events[1]; e.Fixed.FixedVersion != "2.9.12" || e.ReviewState != platform.ReviewStatePending {
+		t.Errorf("fixed by %+v", e)
+	}
+	for _, name := range []string{"many", "odd"} {
+		if a := c.advisories["GO-1 "+name]; a == nil || a.ComponentName != "" || a.ComponentType != "" || a.Events[0].Detection == nil {
+			t.Errorf("imported %+v", a)
+		}
+	}
+	if v := c.vulnerabilities["GO-1"]; len(v.References) != 1 || v.References[0].Type != "TYPE_WEB" {
+		t.Errorf("references %v", v.References)
+	}
+}
+
+func TestEveryFixOfTheGoVulnerabilityDatabaseArrives(t *testing.T) {
+	t.Parallel()
+	needs(t, osvData)
+	c := newCore()
+	importOSVInto(t, c, osvData)
+	counts := map[string]int{}
+	for _, a := range c.advisories {
+		if !a.DeleteTime.IsZero() {
+			counts["withdrawn"]++
+		}
+		if a.ComponentName != "" {
+			counts["with components"]++
+		}
+		for _, e := range a.Events {
+			counts[string(e.Type())+" "+string(e.ReviewState)]++
+		}
+	}
+	for what, want := range osvCounts {
+		if counts[what] != want {
+			t.Errorf("%s: %d, want %d", what, counts[what], want)
+		}
+	}
+	if len(counts) != len(osvCounts) {
+		t.Errorf("counted %v", counts)
+	}
+}
+
+// osvCounts were counted in the data itself.
+var osvCounts = map[string]int{
+	"EVENT_TYPE_FILTER_DETECTION REVIEW_STATE_APPROVED": 1419,
+	"EVENT_TYPE_FILTER_DETECTION REVIEW_STATE_PENDING":  4641,
+	"EVENT_TYPE_FILTER_FIXED REVIEW_STATE_APPROVED":     1731,
+	"EVENT_TYPE_FILTER_FIXED REVIEW_STATE_PENDING":      4433,
+	"with components": 1088,
+	"withdrawn":       19,
 }
 
 func TestZeroTimestampsAreNotGiven(t *testing.T) {
@@ -140,7 +212,7 @@ func TestTheFirstVersionsOfTheSchemaAreRead(t *testing.T) {
 	c := newCore()
 	importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-2020-1", "package": {"ecosystem": "Go", "name": "p"},
 		"affects": {"ranges": [{"type": "SEMVER", "fixed": "1.2", "events": [{"fixed": "1.2"}]}]}, "ecosystem_specific": {"url": "x"}}`))
-	if a := c.advisories["GO-2020-1 p"]; a == nil || len(a.Events) != 1 || a.Origin != "Go" || a.ArtifactType != "Go" {
+	if a := c.advisories["GO-2020-1 p"]; a == nil || len(a.Events) != 2 || a.Events[1].Fixed.FixedVersion != "1.2" || a.Origin != "Go" || a.ArtifactType != "Go" {
 		t.Errorf("imported %+v", a)
 	}
 }

@@ -27,6 +27,12 @@ type osvRecord struct {
 		URL  string `json:"url"`
 	} `json:"references"`
 
+	Database loosely[struct {
+		ReviewStatus string `json:"review_status"` // Go: REVIEWED, UNREVIEWED
+		Reviewed     *bool  `json:"github_reviewed"`
+		URL          string `json:"url"` // Go: the record's own page
+	}] `json:"database_specific"`
+
 	// Before version 0.8 a record affected one package and said so here.
 	Package *osvPackage `json:"package"`
 	Affects osvAffected `json:"affects"`
@@ -45,13 +51,34 @@ type osvPackage struct {
 }
 
 type osvAffected struct {
-	Package  *osvPackage   `json:"package"`
-	Severity []osvSeverity `json:"severity"`
-	Ranges   []struct {
-		Events []struct {
-			Fixed string `json:"fixed"`
-		} `json:"events"`
-	} `json:"ranges"`
+	Package   *osvPackage   `json:"package"`
+	Severity  []osvSeverity `json:"severity"`
+	Ranges    []osvRange    `json:"ranges"`
+	Ecosystem loosely[struct {
+		// Go: versions in the project's own counting, where the module's do
+		// not follow it.
+		Ranges  []osvRange `json:"custom_ranges"`
+		Imports []struct {
+			Path string `json:"path"` // Go: a package of the module
+		} `json:"imports"`
+	}] `json:"ecosystem_specific"`
+}
+
+// loosely reads what each database defines as it likes: a member of another
+// type than the one that is known is passed over.
+type loosely[T any] struct{ says T }
+
+func (l *loosely[T]) UnmarshalJSON(b []byte) error {
+	_ = json.Unmarshal(b, &l.says)
+	return nil
+}
+
+type osvRange struct {
+	Type   string `json:"type"`
+	Repo   string `json:"repo"` // of a range of commits
+	Events []struct {
+		Fixed string `json:"fixed"`
+	} `json:"events"`
 }
 
 // parseOSV reads a record and tells why it cannot be used.
@@ -113,6 +140,7 @@ func jsonFault(err error) error {
 func (r *osvRecord) advisories() []*platform.Advisory {
 	var all []*platform.Advisory
 	at := map[string]*platform.Advisory{}
+	parts := map[string][]string{}
 	for _, affected := range r.Affected {
 		name := affected.Package.Name
 		a := at[name]
@@ -122,13 +150,49 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 				Author: osvAuthor, Origin: database(r.ID), Aliases: r.Aliases,
 				ArtifactName: name, ArtifactType: affected.Package.Ecosystem,
 			}
+			a.Events = append(a.Events, r.event(platform.AdvisoryEvent{Detection: &platform.Detection{Manual: &struct{}{}}}))
 			at[name], all = a, append(all, a)
 		}
 		a.ArtifactType = commonEcosystem(a.ArtifactType, affected.Package.Ecosystem)
+		for _, part := range affected.Ecosystem.says.Imports {
+			parts[name] = append(parts[name], part.Path)
+		}
 		r.addFixes(a, affected)
 		addSeverities(a, affected.Severity, r.Severity)
 	}
+	for _, a := range all {
+		nameComponents(a, parts[a.ArtifactName])
+	}
 	return all
+}
+
+// event is one that became known with the record, as far as that is reviewed.
+// That a package is affected is one: whoever wrote the record found it.
+func (r *osvRecord) event(e platform.AdvisoryEvent) platform.AdvisoryEvent {
+	e.Author, e.CreateTime = osvAuthor, r.published
+	if e.CreateTime.IsZero() {
+		e.CreateTime = r.modified
+	}
+	reviewed := r.Database.says.Reviewed
+	switch {
+	case r.Database.says.ReviewStatus == "REVIEWED", reviewed != nil && *reviewed:
+		e.ReviewState = platform.ReviewStateApproved
+	case r.Database.says.ReviewStatus == "UNREVIEWED", reviewed != nil:
+		e.ReviewState = platform.ReviewStatePending
+	}
+	return e
+}
+
+// nameComponents names the parts of a package that are affected. An advisory
+// has room for one name, so several stand in it with commas between; a list
+// that is too long for a name says nothing and is left out.
+func nameComponents(a *platform.Advisory, parts []string) {
+	const most = 255
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	slices.Sort(parts)
+	if name := strings.Join(slices.Compact(parts), ", "); name != "" && len(name) <= most {
+		a.ComponentName, a.ComponentType = name, "go-package"
+	}
 }
 
 const osvAuthor = "OSV"
@@ -154,22 +218,19 @@ func commonEcosystem(a, b string) string {
 	return a
 }
 
-// addFixes adds each version that fixes the package, once. It became known
-// with the record.
+// addFixes adds each version that fixes the package, once.
 func (r *osvRecord) addFixes(a *platform.Advisory, affected osvAffected) {
-	known := r.published
-	if known.IsZero() {
-		known = r.modified
-	}
-	for _, versions := range affected.Ranges {
+	for _, versions := range slices.Concat(affected.Ranges, affected.Ecosystem.says.Ranges) {
 		for _, event := range versions.Events {
-			there := func(e platform.AdvisoryEvent) bool { return e.Fixed.FixedVersion == event.Fixed }
+			there := func(e platform.AdvisoryEvent) bool { return e.Fixed != nil && e.Fixed.FixedVersion == event.Fixed }
 			if event.Fixed == "" || slices.ContainsFunc(a.Events, there) {
 				continue
 			}
-			a.Events = append(a.Events, platform.AdvisoryEvent{
-				CreateTime: known, Author: osvAuthor, Fixed: &platform.Fixed{FixedVersion: event.Fixed},
-			})
+			fixed := &platform.Fixed{FixedVersion: event.Fixed}
+			if versions.Type == "GIT" {
+				fixed.Note = strings.TrimSpace("A commit of " + versions.Repo)
+			}
+			a.Events = append(a.Events, r.event(platform.AdvisoryEvent{Fixed: fixed}))
 		}
 	}
 }
@@ -203,6 +264,10 @@ func (r *osvRecord) vulnerability() *platform.Vulnerability {
 	for _, reference := range r.References {
 		v.References = append(v.References, platform.Reference{URL: reference.URL, Type: typeNamed(reference.Type,
 			"ADVISORY", "ARTICLE", "DETECTION", "DISCUSSION", "REPORT", "FIX", "INTRODUCED", "PACKAGE", "EVIDENCE", "WEB")})
+	}
+	home := platform.Reference{URL: r.Database.says.URL, Type: "TYPE_ADVISORY"} // the record's own page
+	if there := func(x platform.Reference) bool { return x.URL == home.URL }; strings.HasPrefix(home.URL, "https://") && !slices.ContainsFunc(v.References, there) {
+		v.References = append(v.References, home)
 	}
 	return v
 }

@@ -23,6 +23,34 @@ func need(ctx context.Context, uid UID, capabilities ...Capability) (*Actor, err
 	return a, nil
 }
 
+// identified demands a caller with an identity, which is all that feed data
+// asks for.
+func identified(ctx context.Context) error {
+	a, err := caller(ctx)
+	if err == nil && a.operator == "" && len(a.Identities) == 0 {
+		err = a.lacks("", "")
+	}
+	return err
+}
+
+// everywhere lists the topmost UIDs on which a holds all of capabilities, or
+// tells which one it lacks.
+func (a *Actor) everywhere(capabilities ...Capability) ([]UID, error) {
+	all := a.scopes(capabilities[0])
+	for _, c := range capabilities {
+		held := a.scopes(c)
+		within := func(scopes []UID) func(UID) bool {
+			return func(u UID) bool { return slices.ContainsFunc(scopes, u.Within) }
+		}
+		both := slices.Concat(keep(all, within(held)), keep(held, within(all)))
+		slices.Sort(both)
+		if all = slices.Compact(both); len(all) == 0 {
+			return nil, a.lacks(c, "")
+		}
+	}
+	return all, nil
+}
+
 // lacks is the answer to an actor without capability on uid ("" anywhere).
 func (a *Actor) lacks(capability Capability, uid UID) *Error {
 	err := denied(capability, uid)

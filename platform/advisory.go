@@ -30,6 +30,7 @@ type Advisory struct {
 type AdvisoryEvent struct {
 	UID         UID         `json:"uid,omitempty"`
 	CreateTime  Time        `json:"createTime,omitzero"`
+	Findings    []byte      `json:"findings,omitempty"` // as whoever found it wrote it down; base64 on the wire
 	Author      string      `json:"author,omitempty"`
 	Reviewer    string      `json:"reviewer,omitempty"`
 	ReviewState ReviewState `json:"reviewState,omitempty"`
@@ -105,6 +106,14 @@ type Severity struct {
 	Score string `json:"score,omitempty"`
 }
 
+var severityTypes = []string{"TYPE_UNSPECIFIED", "TYPE_CVSS_V2", "TYPE_CVSS_V3", "TYPE_CVSS_V4"}
+
+var falsePositiveTypes = []string{
+	"TYPE_UNSPECIFIED", "TYPE_VULNERABILITY_RECORD_ANALYSIS_CONTESTED", "TYPE_COMPONENT_VULNERABILITY_MISMATCH",
+	"TYPE_VULNERABLE_CODE_VERSION_NOT_USED", "TYPE_VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE", "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH",
+	"TYPE_VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY", "TYPE_INLINE_MITIGATIONS_EXIST",
+}
+
 // ReviewState says what a review of an event came to.
 type ReviewState string
 
@@ -169,7 +178,8 @@ func (e *AdvisoryEvent) Type() EventType {
 }
 
 // AdvisoryFilter restricts a list of advisories. Of each list one value must
-// be met; of events, one event must meet each condition.
+// be met. Each condition on events is met by some event, not by one that meets
+// them all.
 type AdvisoryFilter struct {
 	AdvisoryIDs           []string      `json:",omitempty"`
 	LegacyAdvisoryIDs     []string      `json:",omitempty"`
@@ -198,12 +208,14 @@ func (f AdvisoryFilter) check(v *violations) {
 		{"advisoryIds", f.AdvisoryIDs}, {"legacyAdvisoryIds", f.LegacyAdvisoryIDs}, {"artifactNames", f.ArtifactNames},
 		{"artifactTypes", f.ArtifactTypes}, {"artifactArchitectures", f.ArtifactArchitectures}, {"componentNames", f.ComponentNames},
 		{"componentTypes", f.ComponentTypes}, {"componentLocations", f.ComponentLocations}, {"aliases", f.Aliases}, {"origin", []string{f.Origin}},
-		{"eventAuthors", f.EventAuthors}, {"excludeEventAuthors", f.ExcludeEventAuthors}, {"eventReviewers", f.EventReviewers},
 	} {
 		if v.filter(x.field, x.values...); len(x.values) > maxIDs {
 			v.add(x.field, "must be at most %d", maxIDs)
 		}
 	}
+	v.lines("eventAuthors", f.EventAuthors, maxIDs) // as an import takes them
+	v.lines("excludeEventAuthors", f.ExcludeEventAuthors, maxIDs)
+	v.lines("eventReviewers", f.EventReviewers, maxIDs)
 	for _, s := range f.EventReviewStates {
 		oneOf(v, "eventReviewStates", s, reviewStates)
 	}

@@ -2,9 +2,12 @@ package platform_test
 
 import (
 	"bytes"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"atrium/platform"
 )
@@ -35,26 +38,33 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 			f    f
 			want string
 		}{
-			"all":               {f{}, "GO-1 GO-2 GO-3_%"},
-			"ids":               {f{AdvisoryIDs: []string{"GO-1", "GO-3_%", "GO-9"}}, "GO-1 GO-3_%"},
-			"artifact":          {f{ArtifactNames: []string{"stdlib"}}, "GO-1 GO-2"},
-			"artifact and id":   {f{ArtifactNames: []string{"stdlib"}, AdvisoryIDs: []string{"GO-1", "GO-3_%"}}, "GO-1"},
-			"type":              {f{ArtifactTypes: []string{"go"}}, "GO-1"},
-			"architecture":      {f{ArtifactArchitectures: []string{"amd64"}}, "GO-2"},
-			"component":         {f{ComponentNames: []string{"net/http"}, ComponentTypes: []string{"pkg"}, ComponentLocations: []string{"/a"}, LegacyAdvisoryIDs: []string{"old"}}, "GO-2"},
-			"alias":             {f{Aliases: []string{"CVE-1"}}, "GO-1"},
-			"origin":            {f{Origin: "osv"}, "GO-1"},
-			"fixed":             {f{EventTypes: []platform.EventType{platform.EventTypeFixed}}, "GO-1"},
-			"fixed or patched":  {f{EventTypes: []platform.EventType{platform.EventTypeFixed, platform.EventTypePatched}}, "GO-1 GO-3_%"},
-			"latest":            {f{LatestEventType: platform.EventTypeDetection}, "GO-2"},
-			"author":            {f{EventAuthors: []string{"a"}}, "GO-2"}, // not a part of ada
-			"without an author": {f{ExcludeEventAuthors: []string{"a", "eve"}}, "GO-1"},
-			"reviewer":          {f{EventReviewers: []string{"bob", "b"}}, "GO-1 GO-2"},
-			"state":             {f{EventReviewStates: []platform.ReviewState{platform.ReviewStateApproved}}, "GO-1"},
-			"text":              {f{Query: "NET/"}, "GO-2"},
-			"text of an alias":  {f{Query: "ghsa"}, "GO-1"},
-			"text with signs":   {f{Query: "_%"}, "GO-3_%"},
-			"text across":       {f{Query: "1\\"}, ""},
+			"all":                {f{}, "GO-1 GO-2 GO-3_%"},
+			"ids":                {f{AdvisoryIDs: []string{"GO-1", "GO-3_%", "GO-9"}}, "GO-1 GO-3_%"},
+			"artifact":           {f{ArtifactNames: []string{"stdlib"}}, "GO-1 GO-2"},
+			"artifact and id":    {f{ArtifactNames: []string{"stdlib"}, AdvisoryIDs: []string{"GO-1", "GO-3_%"}}, "GO-1"},
+			"type":               {f{ArtifactTypes: []string{"go"}}, "GO-1"},
+			"architecture":       {f{ArtifactArchitectures: []string{"amd64"}}, "GO-2"},
+			"component":          {f{ComponentNames: []string{"net/http"}, ComponentTypes: []string{"pkg"}, ComponentLocations: []string{"/a"}, LegacyAdvisoryIDs: []string{"old"}}, "GO-2"},
+			"alias":              {f{Aliases: []string{"CVE-1"}}, "GO-1"},
+			"origin":             {f{Origin: "osv"}, "GO-1"},
+			"fixed":              {f{EventTypes: []platform.EventType{platform.EventTypeFixed}}, "GO-1"},
+			"fixed or patched":   {f{EventTypes: []platform.EventType{platform.EventTypeFixed, platform.EventTypePatched}}, "GO-1 GO-3_%"},
+			"latest":             {f{LatestEventType: platform.EventTypeDetection}, "GO-2"},
+			"author":             {f{EventAuthors: []string{"a"}}, "GO-2"}, // not a part of ada
+			"without an author":  {f{ExcludeEventAuthors: []string{"a", "eve"}}, "GO-1"},
+			"reviewer":           {f{EventReviewers: []string{"bob", "b"}}, "GO-1 GO-2"},
+			"state":              {f{EventReviewStates: []platform.ReviewState{platform.ReviewStateApproved}}, "GO-1"},
+			"latest is fixed":    {f{LatestEventType: platform.EventTypeFixed}, "GO-1"},
+			"a thousand authors": {f{EventAuthors: append(nobodies(999), "eve")}, "GO-3_%"},
+			"without a thousand": {f{ExcludeEventAuthors: append(nobodies(999), "eve")}, "GO-1 GO-2"},
+			"author's case":      {f{EventAuthors: []string{"ADA"}}, ""},
+			"author's sign":      {f{EventAuthors: []string{"_", "%"}}, ""},
+			"no type":            {f{ArtifactTypes: []string{""}}, "GO-2 GO-3_%"},
+			"another event each": {f{EventTypes: []platform.EventType{platform.EventTypeFixed}, EventReviewers: []string{"bob"}}, "GO-1"},
+			"text":               {f{Query: "NET/"}, "GO-2"},
+			"text of an alias":   {f{Query: "ghsa"}, "GO-1"},
+			"text with signs":    {f{Query: "_%"}, "GO-3_%"},
+			"text across":        {f{Query: "1\\"}, ""},
 		} {
 			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[f]{OrderBy: "advisory_id", Filter: x.f})
 			must(t, err)
@@ -67,8 +77,9 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 			}
 		}
 		_, err = w.p.Advisories.List(acme.owner, platform.ListRequest[f]{Filter: f{
-			AdvisoryIDs: make([]string, 1001), EventTypes: []platform.EventType{"FIXED"}, EventReviewStates: []platform.ReviewState{"x"}, LatestEventType: "y", Query: "a\nb"}})
-		if got := violated(err); got != "advisoryIds eventReviewStates eventTypes latestEventType query" {
+			AdvisoryIDs: make([]string, 1001), EventTypes: []platform.EventType{"FIXED"}, EventReviewStates: []platform.ReviewState{"x"}, LatestEventType: "y", Query: "a\nb",
+			EventAuthors: []string{"a\neve"}, ExcludeEventAuthors: []string{strings.Repeat("x", 60_000)}, EventReviewers: []string{""}}})
+		if got := violated(err); got != "advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query" {
 			t.Error(got)
 		}
 		one, err := w.p.Advisories.List(acme.owner, platform.ListRequest[f]{Filter: f{AdvisoryIDs: []string{"GO-1"}}})
@@ -77,6 +88,122 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 		must(t, err)
 		if len(read.Events) != 2 || read.Events[0].Type() != platform.EventTypeDetection || read.Events[1].Type() != platform.EventTypeFixed || read.Events[0].UID.Parent() != read.UID {
 			t.Errorf("%+v", read.Events)
+		}
+	})
+}
+
+// nobodies are n names that nobody has.
+func nobodies(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("nobody %d", i)
+	}
+	return names
+}
+
+// everyVariant is an event of each variant, with every field that there is.
+func everyVariant() []platform.AdvisoryEvent {
+	manual := &struct{}{}
+	scan := &platform.ScanV1{
+		Scanner: "s", Subpackage: "sp", ComponentID: "ci", Component: "c", ComponentVersion: "cv", ComponentType: "ct", ComponentLocation: "cl",
+		ArtifactVersion: "av", ScannerVersion: "sv", GrypeDBBuilt: "gb", GrypeDBChecksum: "gc",
+	}
+	return []platform.AdvisoryEvent{
+		{Findings: []byte{0, 255, '"'}, Author: "a", Reviewer: "r", ReviewState: platform.ReviewStateRequestChanges, Issue: "https://example.com/1", Detection: &platform.Detection{ScanV1: scan}},
+		{Detection: &platform.Detection{Manual: manual}},
+		{Detection: &platform.Detection{NVDAPI: &platform.NVDAPI{CPESearched: "x", CPEFound: "y"}}},
+		{Fixed: &platform.Fixed{FixedVersion: "1", Note: "n", ScannerVersion: "s", GrypeDBBuilt: "b", GrypeDBChecksum: "c"}},
+		{FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "TYPE_INLINE_MITIGATIONS_EXIST", Note: "n"}},
+		{AnalysisNotPlanned: &platform.Note{Note: "a"}, ReviewState: platform.ReviewStateRejected},
+		{FixNotPlanned: &platform.Note{}},
+		{PendingUpstreamFix: &platform.Note{Note: "p"}},
+		{TruePositiveDetermination: &platform.Note{Note: "t"}},
+		{Patched: &platform.Patched{PatchedVersions: []string{"1", "2"}, Note: "n"}},
+	}
+}
+
+func TestEveryVariantOfAnEventSurvives(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		made := &platform.Advisory{
+			AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(),
+			Severities: []platform.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V3", Score: "2"}, {Type: "TYPE_CVSS_V4", Score: "3"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}},
+		}
+		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{made})
+		must(t, err)
+		read, err := w.p.Advisories.Get(acme.owner, made.UID)
+		must(t, err)
+		for i := range read.Events {
+			read.Events[i].UID = ""
+		}
+		if !reflect.DeepEqual(read.Events, everyVariant()) || !reflect.DeepEqual(read.Severities, made.Severities) {
+			t.Errorf("read %+v, %v", read.Events, read.Severities)
+		}
+		again := &platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(), Severities: made.Severities}
+		if done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{again}); err != nil || done.Unchanged != 1 {
+			t.Errorf("again: %+v (%v)", done, err)
+		}
+	})
+}
+
+// The order of a list is not that of time, and times can be equal.
+func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		at := func(hours int, e platform.AdvisoryEvent) platform.AdvisoryEvent {
+			e.CreateTime = platform.At(epoch.Add(time.Duration(hours) * time.Hour))
+			return e
+		}
+		detected := platform.AdvisoryEvent{Detection: &platform.Detection{}}
+		fixed := platform.AdvisoryEvent{Fixed: &platform.Fixed{}}
+		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{
+			{AdvisoryID: "later first", ArtifactName: "a", Events: []platform.AdvisoryEvent{at(2, fixed), at(1, detected)}},
+			{AdvisoryID: "at once", ArtifactName: "a", Events: []platform.AdvisoryEvent{at(1, detected), at(1, fixed)}},
+			{AdvisoryID: "without time", ArtifactName: "a", Events: []platform.AdvisoryEvent{at(1, fixed), detected}},
+			{AdvisoryID: "at last found", ArtifactName: "a", Events: []platform.AdvisoryEvent{at(1, fixed), at(2, detected)}},
+			{AdvisoryID: "nothing", ArtifactName: "a"},
+		})
+		must(t, err)
+		page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[platform.AdvisoryFilter]{OrderBy: "advisory_id", Filter: platform.AdvisoryFilter{LatestEventType: platform.EventTypeFixed}})
+		must(t, err)
+		var got []string
+		for _, a := range page.Items {
+			got = append(got, a.AdvisoryID)
+			if last := a.Events[len(a.Events)-1]; last.Fixed == nil {
+				t.Errorf("%s: the events are not in the order of time: %+v", a.AdvisoryID, a.Events)
+			}
+		}
+		if strings.Join(got, ", ") != "at once, later first, without time" {
+			t.Errorf("%q end in a fix", got)
+		}
+	})
+}
+
+func TestAnImportRefusesWhatNoFilterAndNoEnumCouldShow(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		note := &platform.Note{}
+		bad := map[string]platform.AdvisoryEvent{
+			"events[0]":                                 {FixNotPlanned: note, AnalysisNotPlanned: note},
+			"events[0].detection":                       {Detection: &platform.Detection{Manual: &struct{}{}, ScanV1: &platform.ScanV1{}}},
+			"events[0].reviewState":                     {FixNotPlanned: note, ReviewState: "GOOD"},
+			"events[0].author":                          {FixNotPlanned: note, Author: "ann\nbob"}, // would pass for two authors
+			"events[0].reviewer":                        {FixNotPlanned: note, Reviewer: "\x00"},
+			"events[0].falsePositiveDetermination.type": {FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "WHIM"}},
+		}
+		for field, e := range bad {
+			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Events: []platform.AdvisoryEvent{e}}})
+			if must(t, err); violated(done.Rejected[0]) != field {
+				t.Errorf("%s: %v", field, done.Rejected[0])
+			}
+		}
+		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Severities: []platform.Severity{{Type: "HIGH"}}}})
+		if must(t, err); violated(done.Rejected[0]) != "severities[0].type" {
+			t.Error(done.Rejected[0])
+		}
+		done, err = w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "GO-1", References: []platform.Reference{{Type: "HOME"}}, Severities: []platform.Severity{{}, {Type: "HIGH"}}}})
+		if must(t, err); violated(done.Rejected[0]) != "references[0].type severities[1].type" {
+			t.Error(done.Rejected[0])
 		}
 	})
 }
@@ -100,12 +227,13 @@ func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 			f    platform.VulnerabilityFilter
 			want []string
 		}{
-			"all":      {platform.VulnerabilityFilter{}, []string{"CVE-1", "GO-1", "GO-2"}},
-			"id":       {platform.VulnerabilityFilter{ID: "GO-1"}, []string{"GO-1"}},
-			"alias":    {platform.VulnerabilityFilter{ID: "CVE-1"}, []string{"CVE-1", "GO-1", "GO-2"}},
-			"ids":      {platform.VulnerabilityFilter{IDs: []string{"GHSA-1", "GO-2"}}, []string{"GO-1", "GO-2"}},
-			"both":     {platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1", "GO-2"}}, []string{"GO-2"}},
-			"conflict": {platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1"}}, nil},
+			"all":                {platform.VulnerabilityFilter{}, []string{"CVE-1", "GO-1", "GO-2"}},
+			"id":                 {platform.VulnerabilityFilter{ID: "GO-1"}, []string{"GO-1"}},
+			"alias":              {platform.VulnerabilityFilter{ID: "CVE-1"}, []string{"CVE-1", "GO-1", "GO-2"}},
+			"ids":                {platform.VulnerabilityFilter{IDs: []string{"GHSA-1", "GO-2"}}, []string{"GO-1", "GO-2"}},
+			"both":               {platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1", "GO-2"}}, []string{"GO-2"}},
+			"both, one by alias": {platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GHSA-1", "CVE-1"}}, []string{"GO-2"}},
+			"conflict":           {platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1"}}, nil},
 		} {
 			page, err := w.p.Vulnerabilities.List(acme.owner, platform.ListRequest[platform.VulnerabilityFilter]{Filter: x.f})
 			must(t, err)

@@ -14,7 +14,7 @@ type Artifact struct {
 	Description   string    `json:"description,omitempty"`
 	Ecosystem     Ecosystem `json:"ecosystem"`
 	LatestVersion string    `json:"latestVersion,omitempty"` // the first of its versions in default order
-	VersionCount  int64     `json:"versionCount"`
+	VersionCount  int32     `json:"versionCount"`
 	CreateTime    Time      `json:"createTime,omitzero"`
 	UpdateTime    Time      `json:"updateTime,omitzero"` // of the last change to it or its versions
 
@@ -33,6 +33,9 @@ const (
 
 // ecosystems lists them in the order of the wire's enum.
 var ecosystems = []Ecosystem{EcosystemJava, EcosystemPython}
+
+// Values lists the constants.
+func (Ecosystem) Values() []string { return textsOf(ecosystems) }
 
 func (v *violations) ecosystems(asked []Ecosystem) {
 	if len(asked) == 0 || slices.Contains(asked, "") {

@@ -9,7 +9,8 @@
 // may do what; identity_provider.go, external_group_role_mapping.go and
 // group_invite.go, how more people come in; account_association.go and
 // terms.go are notes on a group; repo.go, tag.go and image.go are the registry;
-// advisory.go and vulnerability.go come from feeds; artifact.go and
+// advisory.go and vulnerability.go come from feeds, advisory_document.go and
+// resolved_vulnerability.go are views of them; artifact.go and
 // artifact_version.go are the catalogue of libraries, whose versions sort by
 // version.go; subscription.go asks for events.
 //
@@ -36,6 +37,7 @@
 //
 // Write its file here with a Kind value, its filter and operations; give Store
 // and Tx a table for it; describe the table in store/sqlstore and its DDL in a
-// new migration; add a .graphqls file, a resolver file and its routes. A test
-// (every kind is everywhere, in internal/house) tells what was forgotten.
+// new migration; add a .graphqls file, a resolver file and its routes; write
+// down in internal/cases what it takes and answers. A test (every kind is
+// everywhere, in internal/house) tells what was forgotten.
 package platform

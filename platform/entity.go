@@ -29,6 +29,9 @@ func (*Advisory) IsEntity() {}
 func (*Vulnerability) IsEntity() {}
 
 // IsEntity marks an entity.
+func (*AdvisoryDocument) IsEntity() {}
+
+// IsEntity marks an entity.
 func (*Subscription) IsEntity() {}
 
 // IsEntity marks an entity.

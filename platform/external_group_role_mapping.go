@@ -147,7 +147,7 @@ func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, 
 	if len(uids) == 0 || len(uids) > MaxBatchDelete {
 		v.add("names", "must be 1 to %d", MaxBatchDelete)
 	}
-	for i, uid := range uids {
+	for i, uid := range uids[:min(len(uids), MaxBatchDelete)] { // each is compared with those before it
 		field := fmt.Sprintf("names[%d]", i)
 		switch {
 		case !uid.Valid():

@@ -115,7 +115,9 @@ func (s Identities) Update(ctx context.Context, uid UID, in Input[Identity]) (*I
 	if err != nil {
 		return nil, s.kind.in(err)
 	}
-	fields = change.oneRule(fields)
+	if fields = change.oneRule(fields); len(fields) == 0 {
+		return s.unchanged(ctx, uid)
+	}
 	return s.write(ctx, uid, change, fields, noTwin, func(tx Tx, _ *Identity, fields []string) error {
 		if slices.Contains(fields, "claimMatch") || slices.Contains(fields, "staticKeys") {
 			return s.holdsAllBound(ctx, tx, uid)

@@ -68,6 +68,9 @@ const (
 
 var correlationRules = []CorrelationRule{CorrelationRuleSub, CorrelationRuleOID}
 
+// Values lists the constants.
+func (CorrelationRule) Values() []string { return textsOf(correlationRules) }
+
 func (o *OIDC) check(v *violations) {
 	if o.Issuer == "" {
 		v.add("oidc.issuer", "is required")

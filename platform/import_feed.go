@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -16,6 +17,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 		key: func(a *Advisory) [2]string { return [2]string{a.AdvisoryID, a.ArtifactName} },
 		check: func(a *Advisory, v *violations) {
 			a.SourceTime = a.UpdateTime
+			slices.SortStableFunc(a.Events, func(x, y AdvisoryEvent) int { return x.CreateTime.Compare(y.CreateTime.Time) })
 			a.check(v)
 		},
 		known: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
@@ -54,6 +56,42 @@ func (a *Advisory) check(v *violations) {
 	for _, x := range []struct{ field, s string }{{"advisoryId", a.AdvisoryID}, {"artifactName", a.ArtifactName}} {
 		v.label(x.field, x.s)
 	}
+	for i := range a.Events {
+		a.Events[i].check(fmt.Sprintf("events[%d]", i), v)
+	}
+	checkSeverities(a.Severities, v)
+}
+
+func checkSeverities(all []Severity, v *violations) {
+	for i, s := range all {
+		oneOf(v, fmt.Sprintf("severities[%d].type", i), s.Type, severityTypes)
+	}
+}
+
+// check demands one variant and values that filters and enums can show.
+func (e *AdvisoryEvent) check(at string, v *violations) {
+	variants := 0
+	for _, set := range []bool{
+		e.Detection != nil, e.Fixed != nil, e.FalsePositiveDetermination != nil, e.AnalysisNotPlanned != nil,
+		e.FixNotPlanned != nil, e.PendingUpstreamFix != nil, e.TruePositiveDetermination != nil, e.Patched != nil,
+	} {
+		if set {
+			variants++
+		}
+	}
+	if variants != 1 {
+		v.add(at, "must have one variant, such as detection or fixed")
+	}
+	if d := e.Detection; d != nil && (d.NVDAPI != nil && (d.Manual != nil || d.ScanV1 != nil) || d.Manual != nil && d.ScanV1 != nil) {
+		v.add(at+".detection", "must have one of nvdapi, manual and scanv1")
+	}
+	if f := e.FalsePositiveDetermination; f != nil {
+		oneOf(v, at+".falsePositiveDetermination.type", f.Type, falsePositiveTypes)
+	}
+	oneOf(v, at+".reviewState", e.ReviewState, reviewStates)
+	v.line(at+".author", e.Author)
+	v.line(at+".reviewer", e.Reviewer)
+	v.line(at+".issue", e.Issue)
 }
 
 func (a *Advisory) stampImported(uid UID, now Time) {
@@ -91,6 +129,10 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			if vuln.ID == "" || len(vuln.ID) > maxNameBytes {
 				v.add("id", "must be 1 to %d bytes", maxNameBytes)
 			}
+			for i, r := range vuln.References {
+				oneOf(v, fmt.Sprintf("references[%d].type", i), r.Type, referenceTypes)
+			}
+			checkSeverities(vuln.Severities, v)
 		},
 		known: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
 			ids := make([]string, len(rows))

@@ -151,7 +151,7 @@ func (l *libraries) compare(known, a *ImportedArtifact) *artifactChange {
 	l.versions.Added += len(c.added)
 	l.versions.Updated += len(c.changed)
 	l.versions.Unchanged += len(a.Versions) - len(c.added) - len(c.changed)
-	a.VersionCount = int64(len(known.Versions) + len(c.added))
+	a.VersionCount = int32(len(known.Versions) + len(c.added))
 	a.LatestVersion = latest(slices.Concat(known.Versions, c.added))
 	return c
 }

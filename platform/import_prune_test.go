@@ -9,8 +9,8 @@ import (
 	"atrium/platform"
 )
 
-// tagged puts tags t0, t1 ... into a repo.
-func (w *world) tagged(repo platform.UID, n int) {
+// manyTags puts tags t0, t1 ... into a repo.
+func (w *world) manyTags(repo platform.UID, n int) {
 	w.Helper()
 	tags := make([]*platform.ImportedTag, n)
 	for i := range tags {
@@ -32,8 +32,8 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		acme := w.found("acme")
 		repo, other := w.repo(acme.uid), w.repo(acme.uid)
 		const many = platform.ImportBatch + 50 // more than a page, and than a transaction
-		w.tagged(repo, many)
-		w.tagged(other, 3)
+		w.manyTags(repo, many)
+		w.manyTags(other, 3)
 		before := w.events()
 		prune := func(want, events int, o platform.ImportOptions, keep ...string) {
 			t.Helper()
@@ -77,7 +77,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		repo := w.repo(w.found("acme").uid)
-		w.tagged(repo, 300)
+		w.manyTags(repo, 300)
 		var both sync.WaitGroup
 		var removed atomic.Int64
 		for range 2 {

@@ -89,7 +89,7 @@ func exists(kind string, uid UID) *Error {
 }
 
 // kindArea is the area of the kinds that others live in or point to.
-var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "IdentityProvider": "iam", "Role": "iam", "Repo": "registry", "Artifact": "libraries"}
+var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "IdentityProvider": "iam", "Role": "iam", "Repo": "registry", "Tag": "registry", "Artifact": "libraries"}
 
 // Creating lists what a creation needs on the parent.
 func (k *Kind[T]) Creating() []Capability { return k.changing(k.Create) }

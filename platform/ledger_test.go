@@ -83,10 +83,3 @@ func builtInLedger(t testing.TB) map[string]map[string]bool {
 	}
 	return roles
 }
-
-// later are the services and RPCs that no operation of the core serves yet.
-var later = map[string]bool{
-	"ListDocuments": true, "ListResolvedVulnsReports": true,
-}
-
-func (r rpc) later() bool { return later[r.service] || later[r.name] }

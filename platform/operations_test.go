@@ -117,6 +117,16 @@ func (w *world) operations(group platform.UID) map[string]operation {
 			_, err := p.Vulnerabilities.List(ctx, platform.ListRequest[platform.VulnerabilityFilter]{})
 			return false, err
 		}, nil},
+		"ListDocuments": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
+			_, err := p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: "stdlib"})
+			return false, err
+		}, nil},
+		"ListResolvedVulnsReports": {in(w.tagged), func(ctx context.Context, repo platform.UID) (bool, error) {
+			_, err := p.ResolvedVulnerabilities.List(ctx, platform.ResolvedVulnerabilityRequest{
+				ImageRefs: []platform.ImageRef{{Repo: string(repo)}}, StartTime: platform.At(epoch), EndTime: platform.At(epoch.AddDate(0, 0, 1)),
+			})
+			return false, err
+		}, nil},
 		"GetArchitectures": {in(w.imaged), func(ctx context.Context, repo platform.UID) (bool, error) {
 			_, err := p.Images.Get(ctx, platform.ImageKey{Repo: repo, Digest: digest(1)})
 			return false, err
@@ -155,6 +165,15 @@ func (w *world) imaged(group platform.UID) platform.UID {
 	w.Helper()
 	repo := w.repo(group)
 	_, err := w.p.Images.Import(w.operator(), []*platform.Image{{Repo: repo, Digest: digest(1), Architectures: []platform.Architecture{{Name: "amd64", Size: 7}}}})
+	must(w, err)
+	return repo
+}
+
+// tagged makes a repo with the tag latest.
+func (w *world) tagged(group platform.UID) platform.UID {
+	w.Helper()
+	repo := w.repo(group)
+	_, err := w.p.Tags.Create(w.operator(), repo, body[platform.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
 	must(w, err)
 	return repo
 }

@@ -41,6 +41,8 @@ type Platform struct {
 	Subscriptions   Subscriptions
 	Events          Events
 
+	AdvisoryDocuments         AdvisoryDocuments
+	ResolvedVulnerabilities   ResolvedVulnerabilities
 	Artifacts                 Artifacts
 	ArtifactVersions          ArtifactVersions
 	IdentityProviders         IdentityProviders
@@ -95,6 +97,8 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.ExternalGroupRoleMappings = ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind, Reader.ExternalGroupRoleMappings, Tx.ExternalGroupRoleMappingRows}}
 	p.Terms = Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind, Reader.Terms, Tx.TermsRows}}
 	p.Events = Events{p}
+	p.AdvisoryDocuments = AdvisoryDocuments{p}
+	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
 	p.Artifacts = Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind, Reader.Artifacts, Tx.ArtifactRows}}
 	p.ArtifactVersions = ArtifactVersions{resources[ArtifactVersion, ArtifactVersionFilter]{p, &artifactVersionKind, Reader.ArtifactVersions, Tx.ArtifactVersionRows}}
 	return p, nil

@@ -275,6 +275,9 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 	if err != nil {
 		return nil, s.kind.in(err)
 	}
+	if len(fields) == 0 {
+		return s.unchanged(ctx, uid)
+	}
 	var row *RoleBinding
 	var wanted RoleBinding
 	err = s.p.store.Write(ctx, func(tx Tx) error {

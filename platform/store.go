@@ -109,6 +109,9 @@ type Reader interface {
 	// out.
 	TagsNamed(ctx context.Context, names TagNames) ([]*Tag, error)
 
+	// Feed reads advisories, sorted by artifact name and advisory id.
+	Feed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
+
 	// Readmes reads the readmes of repos; missing repos are left out.
 	Readmes(ctx context.Context, keys Keys) ([]*Readme, error)
 }

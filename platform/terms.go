@@ -23,6 +23,9 @@ type TermsKey struct {
 	DocID string
 }
 
+// Key names the acceptance.
+func (t *TermsAcceptance) Key() TermsKey { return TermsKey{t.OrgUID, t.DocID} }
+
 // TermsKeys are acceptances that the caller may read.
 type TermsKeys struct{ keys []TermsKey }
 
@@ -153,8 +156,46 @@ func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[TermsFilte
 	if err := s.scopeExists(ctx, UIDFilter{DescendantsOf: group}); err != nil {
 		return Page[TermsAcceptance]{}, err
 	}
-	req.UIDP = UIDFilter{AncestorsOf: group} // what the token is bound to; the scope is another
-	return s.listWithin(ctx, scope, req)
+	return s.listWithin(ctx, scope, listedOf(group, req))
+}
+
+// listedOf is what the tokens of a group's list are bound to; the scope is
+// another.
+func listedOf(group UID, req ListRequest[TermsFilter]) ListRequest[TermsFilter] {
+	req.UIDP = UIDFilter{AncestorsOf: group}
+	return req
+}
+
+// ListOfEach reads the same page for many groups that exist, with one read.
+// Each place holds what ListOf would answer.
+func (s Terms) ListOfEach(ctx context.Context, req ListRequest[TermsFilter], groups []UID) ([]Page[TermsAcceptance], []error) {
+	pages, errs := make([]Page[TermsAcceptance], len(groups)), make([]error, len(groups))
+	var q Query[TermsFilter]
+	var scopes []Scope
+	var places []int
+	for i, group := range groups {
+		if req.PageToken != "" { // which belongs to one group, so there is nothing to read together
+			pages[i], errs[i] = s.ListOf(ctx, group, req)
+			continue
+		}
+		scope, err := s.of(ctx, group)
+		if err == nil {
+			q, err = s.checked(ctx, req)
+		}
+		if errs[i] = s.kind.in(err); err == nil {
+			scopes, places = append(scopes, scope), append(places, i)
+		}
+	}
+	if len(scopes) == 0 {
+		return pages, errs
+	}
+	found, err := s.table(s.p.store).ListEach(ctx, q, scopes)
+	for n, i := range places {
+		if errs[i] = s.kind.in(err); err == nil {
+			pages[i] = s.page(listedOf(groups[i], req), q, found[n])
+		}
+	}
+	return pages, errs
 }
 
 // of is the scope of what counts for a group.
@@ -193,7 +234,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 	found, err := s.p.store.TermsOf(ctx, readable)
 	byKey := make(map[TermsKey]*TermsAcceptance, len(found))
 	for _, t := range found {
-		byKey[TermsKey{t.OrgUID, t.DocID}] = t
+		byKey[t.Key()] = t
 	}
 	for i, key := range keys {
 		if errs[i] != nil {

@@ -40,6 +40,16 @@ func TestAcceptedTermsCountForWhatLiesBelow(t *testing.T) {
 		if want := []string{"beta " + string(team), "msa " + string(acme.uid), "privacy " + string(acme.uid)}; !slices.Equal(found, want) || page.TotalCount != 3 {
 			t.Errorf("%v of %d, want %v", found, page.TotalCount, want)
 		}
+		each, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageSize: 1}, []platform.UID{acme.uid, missingBelow("nonsense"), sub})
+		if failed[0] != nil || each[0].Items[0].DocID != "msa" || each[0].TotalCount != 2 || failed[2] != nil || each[2].Items[0].DocID != "alpha" || each[2].TotalCount != 4 {
+			t.Errorf("for each %v (%v)", each, failed)
+		}
+		refused(t, "of a group that is none", failed[1], platform.CodeInvalidArgument)
+		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageToken: each[2].NextPageToken}, []platform.UID{sub, team})
+		if failed[0] != nil || len(next[0].Items) != 3 || next[0].Items[0].DocID != "beta" {
+			t.Errorf("the next page is %v (%v)", next[0].Items, failed[0])
+		}
+		refused(t, "with the token of another group", failed[1], platform.CodeInvalidArgument)
 		var walked []string
 		for token := ""; ; {
 			page, err := w.p.Terms.ListOf(acme.owner, sub, platform.ListRequest[platform.TermsFilter]{PageSize: 1, PageToken: token, OrderBy: "create_time desc"})

@@ -18,6 +18,7 @@ func TestEnumerationsListEveryConstantOfTheirType(t *testing.T) {
 	for name, values := range map[string][]string{
 		"OrgKind": OrgKind("").Values(), "OrgStatus": OrgStatus("").Values(), "RelationshipType": RelationshipType("").Values(),
 		"CatalogTier": CatalogTier("").Values(), "ReviewState": ReviewState("").Values(), "EventType": EventType("").Values(),
+		"CorrelationRule": CorrelationRule("").Values(), "Ecosystem": Ecosystem("").Values(),
 	} {
 		if !slices.Equal(values, constants[name]) {
 			t.Errorf("%s lists %v, but has the constants %v", name, values, constants[name])

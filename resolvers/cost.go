@@ -155,14 +155,19 @@ func (p *pricing) rows(f *ast.Field) int {
 }
 
 // keys is how many objects a field is asked for by key: the length of the list
-// among its arguments, 1 where there is none.
+// among its arguments, 1 where there is none. A list that may be absent narrows
+// what comes whole without it: that counts as a page.
 func (p *pricing) keys(f *ast.Field) int {
 	most := 1
 	for _, argument := range f.Definition.Arguments {
 		if argument.Type.Elem == nil || f.Definition.Type.Elem == nil {
 			continue
 		}
-		n := length(p.argument(f, argument.Name))
+		given := p.argument(f, argument.Name)
+		if given == nil && !argument.Type.NonNull {
+			most = max(most, platform.DefaultPageSize)
+		}
+		n := length(given)
 		if over(n, p.Keys) {
 			p.refuse(beyond(argument.Name, p.Keys, n))
 		}

@@ -118,6 +118,25 @@ func spelled(ctx context.Context, e *platform.Error) *platform.Error {
 	for i, v := range e.Violations {
 		violations[i] = platform.Violation{Field: names.Replace(v.Field), Description: names.Replace(v.Description)}
 	}
+	return finding(violations, e)
+}
+
+// renamed is err with other names for the fields that it finds wrong: those of
+// an input that is of another shape than what the core takes.
+func renamed(err error, name func(field string) string) error {
+	var e *platform.Error
+	if !errors.As(err, &e) || len(e.Violations) == 0 {
+		return err
+	}
+	violations := make([]platform.Violation, len(e.Violations))
+	for i, v := range e.Violations {
+		violations[i] = platform.Violation{Field: name(v.Field), Description: v.Description}
+	}
+	return finding(violations, e)
+}
+
+// finding is e with other violations.
+func finding(violations []platform.Violation, e *platform.Error) *platform.Error {
 	again := platform.Invalid(violations...)
 	again.Area = e.Area
 	return again
@@ -139,4 +158,5 @@ var alike = []string{
 	"uidp.ancestors_of", "ancestorsOf", "uidp.descendants_of", "descendantsOf", "uidp.children_of", "childrenOf", "uidp.ids", "uids",
 	"relationship_type", "relationshipType",
 	"sync_config", "syncConfig", "cuda_version", "cudaVersion",
+	"identity_provider_uid", "identityProvider", "external_group_id", "externalGroupId", "key_id", "keyId",
 }

@@ -119,6 +119,27 @@ func (r groups) Advisories(ctx context.Context, g *platform.Group, directOnly *b
 	return nested(ctx, g, of(r.p.Advisories.ListEach, below(directOnly, f.ByUID)), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
 }
 
+func (r groups) IdentityProviders(ctx context.Context, g *platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityProviderConnection, error) {
+	f := or(where)
+	return nested(ctx, g, of(r.p.IdentityProviders.ListEach, below(directOnly, f.ByUID)), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+}
+
+// AccountAssociation has the UID of its group.
+func (groups) AccountAssociation(ctx context.Context, g *platform.Group) (*platform.AccountAssociation, error) {
+	found, err := follow(ctx, g, readsOf(ctx).accountAssociations, func(g *platform.Group) platform.UID { return g.UID })
+	return found, unlessMissing(err)
+}
+
+func (r groups) Invites(ctx context.Context, g *platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupInviteConnection, error) {
+	f := or(where)
+	return nested(ctx, g, of(r.p.GroupInvites.ListEach, below(directOnly, f.ByUID)), f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (r groups) TermsAcceptances(ctx context.Context, g *platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TermsAcceptanceConnection, error) {
+	counting := of(r.p.Terms.ListOfEach, func(g *platform.Group) platform.UID { return g.UID })
+	return nested(ctx, g, counting, platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+}
+
 func (r groups) Subscriptions(ctx context.Context, g *platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.EventSubscriptionConnection, error) {
 	f := or(where)
 	return nested(ctx, g, of(r.p.Subscriptions.ListEach, below(directOnly, f.ByUID)), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})

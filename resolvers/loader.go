@@ -27,9 +27,15 @@ type reads struct {
 	advisories      *loader[platform.UID, platform.Advisory]
 	subscriptions   *loader[platform.UID, platform.Subscription]
 	vulnerabilities *loader[string, platform.Vulnerability]
+	documents       *loader[string, platform.AdvisoryDocument]
 
-	artifacts        *loader[platform.UID, platform.Artifact]
-	artifactVersions *loader[platform.UID, platform.ArtifactVersion]
+	artifacts                 *loader[platform.UID, platform.Artifact]
+	artifactVersions          *loader[platform.UID, platform.ArtifactVersion]
+	identityProviders         *loader[platform.UID, platform.IdentityProvider]
+	accountAssociations       *loader[platform.UID, platform.AccountAssociation]
+	groupInvites              *loader[platform.UID, platform.GroupInvite]
+	externalGroupRoleMappings *loader[platform.UID, platform.ExternalGroupRoleMapping]
+	terms                     *loader[platform.TermsKey, platform.TermsAcceptance]
 }
 
 type readsKey struct{}
@@ -47,9 +53,15 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 		advisories:      newLoader(p.Advisories.GetMany),
 		subscriptions:   newLoader(p.Subscriptions.GetMany),
 		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
+		documents:       newLoader(p.AdvisoryDocuments.GetMany),
 
-		artifacts:        newLoader(p.Artifacts.GetMany),
-		artifactVersions: newLoader(p.ArtifactVersions.GetMany),
+		artifacts:                 newLoader(p.Artifacts.GetMany),
+		artifactVersions:          newLoader(p.ArtifactVersions.GetMany),
+		identityProviders:         newLoader(p.IdentityProviders.GetMany),
+		accountAssociations:       newLoader(p.AccountAssociations.GetMany),
+		groupInvites:              newLoader(p.GroupInvites.GetMany),
+		externalGroupRoleMappings: newLoader(p.ExternalGroupRoleMappings.GetMany),
+		terms:                     newLoader(p.Terms.GetMany),
 	})
 }
 

@@ -65,28 +65,36 @@ func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]
 // byType tells how nodes are read, by their GraphQL types.
 func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntime.Entity, []error) {
 	return map[string]func(context.Context, []string) ([]fedruntime.Entity, []error){
-		"Group":                 nodesBy(r.groups),
-		"Identity":              nodesBy(r.identities),
-		"Role":                  nodesBy(r.roles),
-		"RoleBinding":           nodesBy(r.roleBindings),
-		"Repo":                  nodesBy(r.repos),
-		"Tag":                   nodesBy(r.tags),
-		"Advisory":              nodesBy(r.advisories),
-		"EventSubscription":     nodesBy(r.subscriptions),
-		"VulnerabilityMetadata": nodesBy(r.vulnerabilities),
-		"Artifact":              nodesBy(r.artifacts),
-		"ArtifactVersion":       nodesBy(r.artifactVersions),
+		"Group":                    nodesBy(r.groups),
+		"Identity":                 nodesBy(r.identities),
+		"Role":                     nodesBy(r.roles),
+		"RoleBinding":              nodesBy(r.roleBindings),
+		"Repo":                     nodesBy(r.repos),
+		"Tag":                      nodesBy(r.tags),
+		"Advisory":                 nodesBy(r.advisories),
+		"EventSubscription":        nodesBy(r.subscriptions),
+		"VulnerabilityMetadata":    nodesBy(r.vulnerabilities),
+		"AdvisoryDocument":         nodesBy(r.documents),
+		"Artifact":                 nodesBy(r.artifacts),
+		"ArtifactVersion":          nodesBy(r.artifactVersions),
+		"IdentityProvider":         nodesBy(r.identityProviders),
+		"AccountAssociation":       nodesBy(r.accountAssociations),
+		"GroupInvite":              nodesBy(r.groupInvites),
+		"ExternalGroupRoleMapping": nodesBy(r.externalGroupRoleMappings),
+		"TermsAcceptance":          nodesByKey(r.terms, scalar.ParseTermsKey),
 	}
 }
 
-func nodesBy[K ~string, V any, P interface {
-	*V
-	fedruntime.Entity
-}](l *loader[K, V]) func(context.Context, []string) ([]fedruntime.Entity, []error) {
+func nodesBy[K ~string, V any, P entity[V]](l *loader[K, V]) func(context.Context, []string) ([]fedruntime.Entity, []error) {
+	return nodesByKey[K, V, P](l, func(name string) K { return K(name) })
+}
+
+// nodesByKey is the same for keys that global ids hold as a text of their own.
+func nodesByKey[K comparable, V any, P entity[V]](l *loader[K, V], parse func(string) K) func(context.Context, []string) ([]fedruntime.Entity, []error) {
 	return func(ctx context.Context, names []string) ([]fedruntime.Entity, []error) {
 		keys := make([]K, len(names))
 		for i, name := range names {
-			keys[i] = K(name)
+			keys[i] = parse(name)
 		}
 		rows, errs := l.many(ctx, keys)
 		remember(ctx, rows)
@@ -98,6 +106,11 @@ func nodesBy[K ~string, V any, P interface {
 		}
 		return found, errs
 	}
+}
+
+type entity[V any] interface {
+	*V
+	fedruntime.Entity
 }
 
 // represented reads the objects that a gateway asks for: in the order of keys,

@@ -28,21 +28,39 @@ func (w *world) keys(variables []any) map[string]string {
 	return map[string]string{
 		"Group": of("team"), "Identity": of("ann"), "Role": string(platform.OwnerRole), "RoleBinding": of("binding"), "Repo": of("repo"),
 		"Tag": of("tag"), "Advisory": of("advisory"), "EventSubscription": of("sink"), "VulnerabilityMetadata": "GO-01",
-		"Artifact": of("artifact"), "ArtifactVersion": of("version"),
+		"AdvisoryDocument": "r01",
+		"Artifact":         of("artifact"), "ArtifactVersion": of("version"),
+		"IdentityProvider": of("provider"), "AccountAssociation": of("team"), "GroupInvite": of("invite"),
+		"ExternalGroupRoleMapping": of("mapping"), "TermsAcceptance": of("org") + "#msa",
 	}
 }
 
-func keyField(typeName string) string {
-	if typeName == "VulnerabilityMetadata" {
-		return "vulnerabilityId"
+// representation is what a gateway knows an entity by.
+func representation(typeName, key string) map[string]any {
+	switch typeName {
+	case "VulnerabilityMetadata":
+		return map[string]any{"__typename": typeName, "vulnerabilityId": key}
+	case "AdvisoryDocument":
+		return map[string]any{"__typename": typeName, "documentId": key}
+	case "TermsAcceptance":
+		group, document, _ := strings.Cut(key, "#")
+		return map[string]any{"__typename": typeName, "orgUid": group, "docId": document}
+	default:
+		return map[string]any{"__typename": typeName, "uid": key}
 	}
-	return "uid"
+}
+
+// isFeed tells kinds that every caller with an identity may read.
+func isFeed(typeName string) bool {
+	return typeName == "VulnerabilityMetadata" || typeName == "AdvisoryDocument"
 }
 
 func missingKey(typeName string) string {
 	switch typeName {
-	case "VulnerabilityMetadata":
+	case "VulnerabilityMetadata", "AdvisoryDocument":
 		return "GO-99"
+	case "TermsAcceptance":
+		return absent + "#msa"
 	default:
 		return absent
 	}
@@ -62,23 +80,21 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		id := scalar.GlobalID(typeName, key)
 		w.ask(`query($id: ID!) { node(id: $id) { id __typename } }`, "id", id).want("node.id", id).want("node.__typename", typeName).cost(1)
 
-		there := map[string]any{"__typename": typeName, keyField(typeName): key}
-		gone := map[string]any{"__typename": typeName, keyField(typeName): missingKey(typeName)}
-		query := `query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on ` + typeName + ` { id key: ` + keyField(typeName) + ` } } }`
+		there, gone := representation(typeName, key), representation(typeName, missingKey(typeName))
+		query := `query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on ` + typeName + ` { id } } }`
 		// Whether the caller may see what is missing is decided first: an
 		// owner of acme sees nothing elsewhere.
 		got := w.as(theOwner, query, "r", []any{there, gone, there})
-		got.want("_entities.0.id", id).want("_entities.0.key", key).want("_entities.1", nil).want("_entities.2.key", key).cost(1)
-		switch typeName {
-		case "VulnerabilityMetadata", "Artifact", "ArtifactVersion": // which lie nowhere
+		got.want("_entities.0.id", id).want("_entities.1", nil).want("_entities.2.id", id).cost(1)
+		if typeName == "Artifact" || typeName == "ArtifactVersion" || isFeed(typeName) { // which lie nowhere
 			got.clean()
-		default:
+		} else {
 			got.fails("PERMISSION_DENIED _entities.1")
 		}
 		refused := w.as("ann", query, "r", []any{there, there})
-		switch typeName {
-		case "Repo", "VulnerabilityMetadata":
-			refused.clean().want("_entities.1.key", key)
+		switch {
+		case typeName == "Repo", isFeed(typeName):
+			refused.clean().want("_entities.1.id", id)
 		default:
 			refused.fails("PERMISSION_DENIED _entities.0", "PERMISSION_DENIED _entities.1").want("_entities.0", nil).cost(0)
 		}
@@ -89,10 +105,17 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 func TestMissingEntitiesAreNullWithoutAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, typeName := range []string{"Group", "Identity", "Role", "RoleBinding", "Repo", "Tag", "Advisory", "EventSubscription"} {
-		gone := map[string]any{"__typename": typeName, "uid": w.org + "/0123456789abcdef"}
+	for _, typeName := range []string{
+		"Group", "Identity", "Role", "RoleBinding", "Repo", "Tag", "Advisory", "EventSubscription",
+		"IdentityProvider", "AccountAssociation", "GroupInvite", "ExternalGroupRoleMapping", "TermsAcceptance",
+	} {
+		key := string(w.org) + "/0123456789abcdef"
+		if typeName == "TermsAcceptance" {
+			key = string(w.org) + "#none"
+		}
+		gone := representation(typeName, key)
 		w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`, "r", []any{gone}).want("_entities.0", nil)
-		w.as(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(typeName, string(w.org)+"/0123456789abcdef")).fails("NOT_FOUND node")
+		w.as(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(typeName, key)).fails("NOT_FOUND node")
 	}
 }
 
@@ -129,10 +152,10 @@ func TestOddIDsAreRefusedEachInItsPlace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := scalar.GlobalID("Group", string(w.org))
-	ids := []string{"", "x", own, "Z3Jhdml0eQ", scalar.GlobalID("Planet", "x"), scalar.GlobalID("Group", "NULL"), scalar.GlobalID("Group", ""), string(w.org)}
+	ids := []string{"", "x", own, "Z3Jhdml0eQ", scalar.GlobalID("Planet", "x"), scalar.GlobalID("Group", "NULL"), scalar.GlobalID("Group", ""), string(w.org), scalar.GlobalID("TermsAcceptance", "msa")}
 	got := w.as(theOwner, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", ids)
 	got.fails("INVALID_ARGUMENT nodes.0", "INVALID_ARGUMENT nodes.1", "INVALID_ARGUMENT nodes.3", "INVALID_ARGUMENT nodes.4",
-		"INVALID_ARGUMENT nodes.5", "INVALID_ARGUMENT nodes.6", "INVALID_ARGUMENT nodes.7").want("nodes.2.id", own)
+		"INVALID_ARGUMENT nodes.5", "INVALID_ARGUMENT nodes.6", "INVALID_ARGUMENT nodes.7", "INVALID_ARGUMENT nodes.8").want("nodes.2.id", own)
 	w.as(theOwner, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", slices.Repeat([]string{own}, 201)).fails("INVALID_ARGUMENT nodes")
 	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", slices.Repeat([]string{own}, 200)).cost(1)
 	w.ask(`{ nodes(ids: []) { id } }`).want("nodes", []any{})

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"atrium/graph"
 	"atrium/platform"
@@ -34,9 +35,22 @@ var everyQuery = []struct {
 	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
 	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type score } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
+	{"advisoryDocuments", `{ advisoryDocuments(id: "r01", cves: ["CVE-01"]) { documentId advisories { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } }`, "advisoryDocuments.0.advisories.*.advisoryId", "GO-01"},
+	{"resolvedVulnerabilities", `query($repo: String!, $since: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: [{repo: "r00", tags: ["t00", "t02"]}, {repo: $repo, tags: ["t01"]}], startTime: $since, endTime: $until) {
+		date imageRef { repo tags } resolvedVulns { advisoryId aliases cvssSeverities { type score } } } }`, "resolvedVulnerabilities.2.resolvedVulns.0.cvssSeverities.*.type", "CVSS_V3"},
 	{"artifact", `query($artifact: ID!) { artifact(uid: $artifact) { name createTime updateTime versions(first: 1) { nodes { version } } } }`, "artifact.versions.nodes.*.version", "1.12"},
 	{"artifacts", `{ artifacts(where: {ecosystems: [PYTHON], query: "P0"}) { nodes { name ecosystem } } }`, "artifacts.nodes.*.name", "p00 p01"},
 	{"artifactCounts", `{ artifactCounts(ecosystems: [JAVA]) { ecosystem totalCount } }`, "artifactCounts.0.totalCount", 2},
+	{"identityProvider", `query($provider: ID!) { identityProvider(uid: $provider) { name description defaultRoleUid defaultRole { name } group { name } createTime updateTime
+		oidc { issuer clientId additionalScopes groupsClaim correlationRule pkceEnabled } mappings { nodes { externalGroupId } } } }`, "identityProvider.mappings.nodes.*.externalGroupId", "staff"},
+	{"identityProviders", `{ identityProviders(where: {name: "okta"}) { nodes { defaultRole { name } } } }`, "identityProviders.nodes.*.defaultRole.name", "viewer"},
+	{"accountAssociation", `query($team: ID!) { accountAssociation(uid: $team) { uid name amazon { account } google { projectId } platform { serviceBindings } azure { tenantId } github { appInstallations { appId } } group { name } } }`, "accountAssociation.amazon.account", "123456789012"},
+	{"accountAssociations", `query($team: ID!) { accountAssociations(childrenOf: $team, where: {name: "accounts"}) { nodes { group { name } } } }`, "accountAssociations.nodes.*.group.name", "team"},
+	{"groupInvite", `query($invite: ID!) { groupInvite(uid: $invite) { roleUid email expirationTime singleUse code keyId createTime group { name } role { name capabilities } } }`, "groupInvite.role.name", "viewer"},
+	{"groupInvites", `query($team: ID!) { groupInvites(childrenOf: $team, orderBy: {field: EXPIRATION_TIME}) { nodes { singleUse } } }`, "groupInvites.nodes.*.singleUse", "true"},
+	{"externalGroupRoleMapping", `query($mapping: ID!) { externalGroupRoleMapping(uid: $mapping) { identityProviderUid externalGroupId roleUid scopeUid createTime identityProvider { name } role { name } scope { name } } }`, "externalGroupRoleMapping.identityProvider.name", "okta"},
+	{"externalGroupRoleMappings", `query($provider: ID!) { externalGroupRoleMappings(childrenOf: $provider, where: {externalGroupId: "staff", identityProvider: $provider}) { nodes { scope { name } } } }`, "externalGroupRoleMappings.nodes.*.scope.name", "acme"},
+	{"termsAcceptances", `query($team: ID!) { termsAcceptances(group: $team, orderBy: {field: DOC_ID, direction: DESC}) { nodes { docId orgUid acceptedBy createTime group { name } } } }`, "termsAcceptances.nodes.*.group.name", "acme"},
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
@@ -61,6 +75,42 @@ func TestEveryQueryAnswers(t *testing.T) {
 	}
 }
 
+func TestEveryVariantOfAnEventIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	note := &platform.Note{Note: "n"}
+	at := platform.At(time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC))
+	events := []platform.AdvisoryEvent{
+		{Findings: []byte{0, 255}, Author: "a", Reviewer: "r", ReviewState: platform.ReviewStateRequestChanges, Issue: "i", Detection: &platform.Detection{Manual: &struct{}{}}},
+		{Detection: &platform.Detection{ScanV1: &platform.ScanV1{Scanner: "s", Subpackage: "p", Component: "c"}}},
+		{FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "TYPE_INLINE_MITIGATIONS_EXIST", Note: "n"}},
+		{AnalysisNotPlanned: note}, {FixNotPlanned: note}, {PendingUpstreamFix: note}, {TruePositiveDetermination: note},
+		{Fixed: &platform.Fixed{FixedVersion: "1", Note: "n"}},
+		{Patched: &platform.Patched{PatchedVersions: []string{"1"}, Note: "n"}},
+	}
+	for i := range events {
+		events[i].CreateTime = at
+	}
+	ctx := platform.WithActor(t.Context(), platform.Operator("test"))
+	must(w.p.Advisories.Import(ctx, w.org, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
+		Severities: []platform.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V4", Score: "2"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}}}}))(t)
+	const shared = `type falsePositiveDetermination { type note } analysisNotPlanned { note } fixNotPlanned { note } pendingUpstreamFix { note } truePositiveDetermination { note }`
+	got := w.ask(`{ advisories { nodes { severities { type score } events { ` + shared + ` findings author reviewer reviewState issue fixed { fixedVersion note }
+			detection { nvdapi { cpeFound } scanv1 { subpackage component } } patched { patchedVersions note } } } }
+		advisoryDocuments { advisories { packageNamespace events { ` + shared + ` timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { subpackageName componentName } } } } } }`)
+	types := "DETECTION DETECTION FALSE_POSITIVE_DETERMINATION ANALYSIS_NOT_PLANNED FIX_NOT_PLANNED PENDING_UPSTREAM_FIX TRUE_POSITIVE_DETERMINATION FIXED"
+	one := "advisories.nodes.0."
+	got.want(one+"severities.0.type", "CVSS_V2").want(one+"severities.1.type", "CVSS_V4").want(one+"severities.2.type", nil).want(one+"events.*.type", types+" PATCHED").
+		want(one+"events.0.findings", "AP8=").want(one+"events.1.findings", nil).want(one+"events.0.reviewState", "REQUEST_CHANGES").want(one+"events.0.issue", "i").
+		want(one+"events.0.detection.scanv1", nil).want(one+"events.1.detection.scanv1.subpackage", "p").want(one+"events.8.patched.patchedVersions", []any{"1"}).want(one+"events.7.fixed.note", "n")
+	one = "advisoryDocuments.0.advisories.0."
+	got.want(one+"packageNamespace", "Debian").want(one+"events.*.type", types).want(one+"events.0.timestamp", at.String()).want(one+"events.1.detection.scanv1.componentName", "c").
+		want(one+"events.2.falsePositiveDetermination.type", "INLINE_MITIGATIONS_EXIST").want(one+"events.7.fixed.fixedVersion", "1")
+	w.ask(`{ advisoryDocuments(cves: []) { documentId } }`).want("advisoryDocuments", []any{})
+	w.as(theOwner, `{ resolvedVulnerabilities(images: [], startTime: "2024-01-01T00:00:00Z", endTime: "2024-01-02T00:00:00Z") { date } }`).fails("INVALID_ARGUMENT resolvedVulnerabilities")
+	w.as(nobody, `{ advisoryDocuments { documentId } }`).fails("UNAUTHENTICATED advisoryDocuments")
+}
+
 func TestConnectionsShowWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -83,9 +133,11 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 			here: identities(directOnly: true) { nodes { name } } all: identities { nodes { name } }
 			roles { nodes { name } } roleBindings { totalCount } repos { totalCount } direct: repos(directOnly: true) { totalCount }
 			tags { totalCount } advisories { totalCount } subscriptions { nodes { sink } }
+			identityProviders(directOnly: true) { nodes { name } } accountAssociation { name } invites { totalCount } own: invites(directOnly: true) { totalCount }
+			termsAcceptances { nodes { docId } }
 		}
 		team: group(uid: $team) {
-			parent { name } ancestors { name }
+			parent { name } ancestors { name } accountAssociation { name group { name } } termsAcceptances { totalCount nodes { docId } }
 			effectiveBindings { nodes { group { name } identity { name } } }
 			mayDelete: effectiveBindings(capability: GROUPS_DELETE) { nodes { identity { name } } }
 		}
@@ -103,6 +155,9 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 		want("org.here.nodes.*.name", "owner").want("org.all.nodes.*.name", "ann owner").want("org.roles.nodes.*.name", "lister").
 		want("org.roleBindings.totalCount", 2).want("org.repos.totalCount", 3).want("org.direct.totalCount", 0).
 		want("org.tags.totalCount", 9).want("org.advisories.totalCount", 3).want("org.subscriptions.nodes.*.sink", "https://hooks.example.com/a")
+	got.want("org.identityProviders.nodes.*.name", "okta").want("org.accountAssociation", nil).want("org.invites.totalCount", 1).
+		want("org.own.totalCount", 0).want("org.termsAcceptances.nodes.*.docId", "msa")
+	got.want("team.accountAssociation.group.name", "team").want("team.termsAcceptances.totalCount", 1).want("team.termsAcceptances.nodes.*.docId", "msa")
 	got.want("team.parent.name", "acme").want("team.ancestors.*.name", "acme").
 		want("team.effectiveBindings.nodes.*.group.name", "team acme").want("team.mayDelete.nodes.*.identity.name", "owner")
 	got.want("repo.group.name", "team").want("repo.tag.repo.name", "r01").want("repo.none", nil).

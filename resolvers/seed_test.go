@@ -3,6 +3,7 @@ package resolvers
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"atrium/platform"
 )
@@ -115,16 +116,60 @@ func (w *world) libraries(n int) (artifact, version platform.UID) {
 	return made[0].UID, made[0].Versions[0].UID
 }
 
+const createProvider = `mutation($org: ID!, $viewer: ID!, $name: String!) { createIdentityProvider(input: {parent: $org, name: $name, defaultRole: $viewer,
+	oidc: {issuer: "https://okta.example.com", clientId: "c-1", clientSecret: "hush-hush", groupsClaim: "groups"}}) { identityProvider { uid oidc { issuer } } } }`
+
+// provider makes an identity provider with a secret.
+func (w *world) provider(group platform.UID, name string) platform.UID {
+	w.t.Helper()
+	return w.ask(createProvider, "org", group, "viewer", platform.ViewerRole, "name", name).uid("createIdentityProvider.identityProvider.uid")
+}
+
+// mapping makes a mapping of an identity provider.
+func (w *world) mapping(provider platform.UID, external string) platform.UID {
+	w.t.Helper()
+	return w.ask(`mutation($provider: ID!, $role: ID!, $external: String!) {
+		createExternalGroupRoleMapping(input: {parent: $provider, externalGroupId: $external, roleUid: $role}) { externalGroupRoleMapping { uid } }
+	}`, "provider", provider, "role", platform.ViewerRole, "external", external).uid("createExternalGroupRoleMapping.externalGroupRoleMapping.uid")
+}
+
+// invite makes an invite, and gives its code too.
+func (w *world) invite(group platform.UID, singleUse bool) (platform.UID, string) {
+	w.t.Helper()
+	made := w.ask(`mutation($group: ID!, $role: ID!, $once: Boolean) { createGroupInvite(input: {parent: $group, roleUid: $role, ttl: "3600s", singleUse: $once}) { groupInvite { uid code } } }`,
+		"group", group, "role", platform.ViewerRole, "once", singleUse)
+	return made.uid("createGroupInvite.groupInvite.uid"), made.text("createGroupInvite.groupInvite.code")
+}
+
+// associate ties a group to accounts.
+func (w *world) associate(group platform.UID) {
+	w.t.Helper()
+	w.ask(`mutation($group: ID!) { createAccountAssociation(input: {parent: $group, name: "accounts", amazon: {account: "123456789012"}}) { accountAssociation { uid } } }`, "group", group)
+}
+
+// accept accepts terms for a group.
+func (w *world) accept(group platform.UID, documents ...string) {
+	w.t.Helper()
+	w.ask(`mutation($group: ID!, $documents: [String!]!) { acceptTerms(input: {group: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
+}
+
 // furnish makes one or more of every kind, and gives variables that name some:
-// org (acme), team below it with repos r00 to r02 of three tags each, repo
-// (r01), tag (its first), ann who may list repos in team, owner and binding of
-// acme's owner, advisory, sink, artifact, version, and id, the global id of acme.
+// org (acme) with terms, team below it with repos r00 to r02 of three tags each
+// and an account association, repo (r01), tag (its first), ann who may list
+// repos in team, owner and binding of acme's owner, advisory, sink, provider,
+// mapping, invite, artifact, version, id, the global id of acme, and since and
+// until, between which all this was made.
 func (w *world) furnish() []any {
 	w.t.Helper()
 	team := w.group(w.org, "team")
 	w.registry(team, 3, 3)
 	w.feed(w.org, 3)
 	ann := w.member(team, "ann", w.role(w.org, "lister", platform.CapRepoList))
+	provider := w.provider(w.org, "okta")
+	mapping := w.mapping(provider, "staff")
+	invite, _ := w.invite(team, true)
+	w.associate(team)
+	w.accept(w.org, "msa")
 	made := w.ask(`mutation($org: ID!) { createSubscription(input: {parent: $org, sink: "https://hooks.example.com/a"}) { subscription { uid } } }`, "org", w.org)
 	artifact, version := w.libraries(2)
 	found := w.ask(`query($org: ID!) { group(uid: $org) { id } repos(where: {name: "r01"}) { nodes { uid tags { nodes { uid } } } } advisories { nodes { uid } } }`, "org", w.org)
@@ -133,5 +178,7 @@ func (w *world) furnish() []any {
 		"repo", found.text("repos.nodes.0.uid"), "tag", found.text("repos.nodes.0.tags.nodes.0.uid"),
 		"artifact", artifact, "version", version,
 		"advisory", found.text("advisories.nodes.0.uid"), "sink", made.text("createSubscription.subscription.uid"), "id", found.text("group.id"),
+		"provider", provider, "mapping", mapping, "invite", invite,
+		"since", platform.At(time.Now().Add(-time.Hour)).String(), "until", platform.At(time.Now().Add(time.Hour)).String(),
 	}
 }

@@ -1,8 +1,11 @@
 package resolvers
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
+	"atrium/platform"
 	"atrium/store/storetest"
 )
 
@@ -19,6 +22,16 @@ func countStatements(t *testing.T, url string) {
 	w.libraries(30)
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		w.member(team, name, w.role(team, "role of "+name, "repo.list"))
+	}
+	for i, g := range []platform.UID{w.org, team} {
+		for _, name := range []string{"okta", "entra"} {
+			p := w.provider(g, name)
+			w.mapping(p, "staff")
+			w.mapping(p, "guests")
+		}
+		w.invite(g, true)
+		w.associate(g)
+		w.accept(g, "msa", fmt.Sprint("beta-", i))
 	}
 	for _, c := range []struct {
 		name, query string
@@ -55,13 +68,30 @@ func countStatements(t *testing.T, url string) {
 			roles { totalCount } roleBindings { totalCount } repos { totalCount } tags { totalCount } advisories { totalCount } subscriptions { totalCount } } }`, 10},
 		{"groups with what is in them", `{ groups { nodes { ancestors { name } children { nodes { name } } repos(first: 3) { totalCount nodes { tags(first: 2) { nodes { name } } } } } } }`, 6},
 		{"vulnerabilities of advisories", `{ advisories { nodes { vulnerabilities { summary } } } }`, 2},
+		{"documents by CVE", `{ advisoryDocuments(cves: ["CVE-01", "CVE-02"]) { documentId advisories { events { timestamp } } } }`, 1},
+		{"every document", `{ advisoryDocuments { documentId } }`, 1},
+		{"a report of one image", `query($since: DateTime!, $until: DateTime!) {
+			resolvedVulnerabilities(images: [{repo: "r01", tags: ["t00"]}], startTime: $since, endTime: $until) { date resolvedVulns { advisoryId } } }`, 5},
+		{"a report of many images", `query($since: DateTime!, $until: DateTime!) {
+			resolvedVulnerabilities(images: [{repo: "r01", tags: ["t00", "t01", "t02", "t03"]}, {repo: "r02", tags: ["t00", "t01"]}, {repo: "r03", tags: ["t11"]}], startTime: $since, endTime: $until) {
+				date imageRef { repo } resolvedVulns { advisoryId cvssSeverities { score } } } }`, 5},
 		{"artifacts with their total", `{ artifacts(where: {ecosystems: [JAVA, PYTHON]}) { totalCount nodes { name latestVersion versionCount } } }`, 2},
 		{"versions of artifacts", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { nodes { version } } } } }`, 2},
 		{"versions of artifacts with totals", `{ artifacts(where: {ecosystems: [JAVA]}) { nodes { versions(first: 10) { totalCount nodes { version artifact { name } } } } } }`, 4},
 		{"counts of artifacts", `{ artifactCounts(ecosystems: [PYTHON, JAVA]) { ecosystem totalCount } }`, 1},
+		{"identity providers of groups", `{ groups { nodes { identityProviders(first: 5) { nodes { name } } } } }`, 2},
+		{"mappings of providers of groups", `{ groups { nodes { identityProviders { nodes { mappings(first: 5) { totalCount nodes { externalGroupId } } } } } } }`, 4},
+		{"what mappings lead to", `{ externalGroupRoleMappings { totalCount nodes { identityProvider { name } role { name } scope { name } } } }`, 5},
+		{"what providers lead to", `{ identityProviders { nodes { group { name } defaultRole { name } } } }`, 3},
+		{"associations of groups", `{ groups { nodes { accountAssociation { name amazon { account } } } } }`, 2},
+		{"groups of associations", `{ accountAssociations { totalCount nodes { group { name } } } }`, 3},
+		{"invites of groups", `{ groups { nodes { invites { totalCount nodes { keyId role { name } group { name } } } } } }`, 5},
+		{"terms of groups", `{ groups { nodes { termsAcceptances(first: 1) { nodes { docId group { name } } } } } }`, 3},
+		{"terms of groups with totals", `{ groups { nodes { termsAcceptances { totalCount nodes { docId } } } } }`, 3},
+		{"terms that count for a group, which must be there", `query($org: ID!) { termsAcceptances(group: $org) { totalCount nodes { docId } } }`, 3},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 3},
 	} {
-		got := w.ask(c.query, "org", w.org)
+		got := w.ask(c.query, "org", w.org, "since", platform.At(time.Now().Add(-time.Hour)), "until", platform.At(time.Now().Add(time.Hour)))
 		t.Logf("%s: %d statements in %d round trips", c.name, got.statements, got.roundTrips)
 		if got.statements != c.statements {
 			t.Errorf("%s took %d statements, want %d", c.name, got.statements, c.statements)

@@ -35,6 +35,7 @@ const stage = `
 		node(id: ID!): Node
 		nodes(ids: [ID!]!): [Node]!
 		list: [Item]
+		whole(of: [ID!]): [Item]
 	}
 	type Mutation { touch(id: ID): Item }
 	type Subscription { countdown(n: Int!, delayMs: Int = 0): Int! panics: Int! floods: String! breaks: Int! }

@@ -1,11 +1,90 @@
 package rest
 
-import "atrium/platform"
+import (
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"atrium/platform"
+)
 
 func advisoryRoutes(p *platform.Platform) []route {
 	return []route{
+		listDocuments(p.AdvisoryDocuments),
 		listAll("/advisory/v2/metadata", p.Vulnerabilities,
 			text("id", func(f *platform.VulnerabilityFilter) *string { return &f.ID }),
 			texts("ids", func(f *platform.VulnerabilityFilter) *[]string { return &f.IDs })),
+		listResolvedVulnsReports(p.ResolvedVulnerabilities),
 	}
+}
+
+type documents struct {
+	Documents []*platform.AdvisoryDocument `json:"documents"`
+}
+
+// listDocuments lists without pages.
+func listDocuments(of platform.AdvisoryDocuments) route {
+	filters := []filter[platform.DocumentRequest]{
+		text("id", func(r *platform.DocumentRequest) *string { return &r.ID }),
+		texts("cves", func(r *platform.DocumentRequest) *[]string { return &r.CVEs }),
+	}
+	return route{
+		name: "ListDocuments", method: http.MethodGet, pattern: "/advisory/v2/documents",
+		query: parametersOf(filters), answer: documents{},
+		call: func(r *request) (any, error) {
+			decoded := listRequest(r, filters)
+			decoded.Filter.Malformed = decoded.Malformed
+			found, err := of.List(r.Context(), decoded.Filter)
+			return documents{found}, err
+		},
+	}
+}
+
+type resolvedVulnsReports struct {
+	ResolvedVulnsReports []*platform.ResolvedVulnerabilityReport `json:"resolvedVulnsReports"`
+}
+
+// listResolvedVulnsReports lists without pages.
+func listResolvedVulnsReports(of platform.ResolvedVulnerabilities) route {
+	type asked = platform.ResolvedVulnerabilityRequest
+	filters := []filter[asked]{
+		{
+			parameter{name: "imageRefs", of: reflect.TypeFor[string](), repeated: true, required: true},
+			func(l *platform.ListRequest[asked], s string) error {
+				ref, err := parseImageRef(s)
+				if err == nil {
+					l.Filter.ImageRefs = append(l.Filter.ImageRefs, ref)
+				}
+				return err
+			},
+		},
+		moment("start_time", func(r *asked) *platform.Time { return &r.StartTime }).needed(),
+		moment("end_time", func(r *asked) *platform.Time { return &r.EndTime }).needed(),
+	}
+	return route{
+		name: "ListResolvedVulnsReports", method: http.MethodGet, pattern: "/advisory/v2/images/resolvedVulns",
+		capabilities: needing(platform.CapRepoList, platform.CapManifestMetadataList, platform.CapTagList),
+		query:        parametersOf(filters), answer: resolvedVulnsReports{},
+		call: func(r *request) (any, error) {
+			decoded := listRequest(r, filters)
+			decoded.Filter.Malformed = decoded.Malformed
+			found, err := of.List(r.Context(), decoded.Filter)
+			return resolvedVulnsReports{found}, err
+		},
+	}
+}
+
+// parseImageRef reads `repo[:tag[,tag...]]`. Neither a repo's uid nor its name
+// has a colon.
+func parseImageRef(s string) (platform.ImageRef, error) {
+	repo, tags, tagged := strings.Cut(s, ":")
+	ref := platform.ImageRef{Repo: repo}
+	if tagged {
+		ref.Tags = strings.Split(tags, ",")
+	}
+	if repo == "" || tagged && tags == "" {
+		return ref, errors.New("must be the uid or the name of a repo, then, if any, a colon and tags with commas between")
+	}
+	return ref, nil
 }

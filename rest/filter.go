@@ -97,6 +97,12 @@ func (f filter[F]) matching(pattern string) filter[F] {
 	return f
 }
 
+// needed is f for a parameter without which the operation refuses.
+func (f filter[F]) needed() filter[F] {
+	f.required = true
+	return f
+}
+
 // or is f with the value that its absence stands for.
 func (f filter[F]) or(value any) filter[F] {
 	f.fallback = value

@@ -83,7 +83,7 @@ func listTerms(of platform.Terms) route {
 	filters := paging[platform.TermsFilter](kind)
 	return route{
 		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: needing(kind.List),
-		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural,
+		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural, kind: factsOf(kind),
 		call: func(r *request) (any, error) {
 			page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))
 			return envelope[platform.TermsAcceptance]{kind.Plural, page}, err

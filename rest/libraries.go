@@ -11,7 +11,7 @@ func librariesRoutes(p *platform.Platform) []route {
 	type filter = platform.ArtifactFilter
 	return []route{
 		listAll("/libraries/v2/artifacts", p.Artifacts,
-			texts("ecosystems", func(f *filter) *[]platform.Ecosystem { return &f.Ecosystems }),
+			texts("ecosystems", func(f *filter) *[]platform.Ecosystem { return &f.Ecosystems }).needed(),
 			text("query", func(f *filter) *string { return &f.Query }),
 			text("cuda_version", func(f *filter) *string { return &f.CudaVersion }),
 			value("remediated", parseBool, func(l *platform.ListRequest[filter]) *bool { return &l.Filter.Remediated })),
@@ -35,7 +35,7 @@ func artifactVersions(of platform.ArtifactVersions) route {
 	return list
 }
 
-var ecosystems = parameter{name: "ecosystems", of: reflect.TypeFor[platform.Ecosystem](), repeated: true}
+var ecosystems = parameter{name: "ecosystems", of: reflect.TypeFor[platform.Ecosystem](), repeated: true, required: true}
 
 type artifactCount struct {
 	Counts []*platform.EcosystemCount `json:"counts"`

@@ -42,6 +42,13 @@ var scalars = map[reflect.Type]func() *openapi3.Schema{
 	reflect.TypeFor[platform.Time](): func() *openapi3.Schema {
 		return &openapi3.Schema{Type: &openapi3.Types{"string"}, Format: "date-time"}
 	},
+	reflect.TypeFor[platform.Duration](): func() *openapi3.Schema {
+		return &openapi3.Schema{Type: &openapi3.Types{"string"}, Pattern: `^-?[0-9]+(\.[0-9]{1,9})?s$`}
+	},
+	reflect.TypeFor[platform.Int64](): longNumber,
+	reflect.TypeFor[platform.Secret](): func() *openapi3.Schema {
+		return &openapi3.Schema{Type: &openapi3.Types{"string"}}
+	},
 }
 
 // uidPattern is what platform.UID.Valid accepts.

@@ -165,6 +165,8 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		"ListAdvisories":            collection,
 		"GetAdvisory":               of(w.advisory, "", ""),
 		"ListVulnerabilityMetadata": collection,
+		"ListDocuments":             of("", "?id=stdlib&cves=CVE-2024-1", ""),
+		"ListResolvedVulnsReports":  of("", "?imageRefs=base:latest&startTime=2024-01-01T00:00:00Z&endTime=2024-02-01T00:00:00Z", ""),
 
 		"ListSubscriptions":  collection,
 		"GetSubscription":    of(w.subscription, "", ""),

@@ -32,6 +32,26 @@ type (
 	AdvisoryConnection = Connection[platform.Advisory]
 	// AdvisoryEdge is an advisory in a page.
 	AdvisoryEdge = Edge[platform.Advisory]
+	// IdentityProviderConnection is a page of identity providers.
+	IdentityProviderConnection = Connection[platform.IdentityProvider]
+	// IdentityProviderEdge is an identity provider in a page.
+	IdentityProviderEdge = Edge[platform.IdentityProvider]
+	// AccountAssociationConnection is a page of account associations.
+	AccountAssociationConnection = Connection[platform.AccountAssociation]
+	// AccountAssociationEdge is an account association in a page.
+	AccountAssociationEdge = Edge[platform.AccountAssociation]
+	// GroupInviteConnection is a page of invites.
+	GroupInviteConnection = Connection[platform.GroupInvite]
+	// GroupInviteEdge is an invite in a page.
+	GroupInviteEdge = Edge[platform.GroupInvite]
+	// ExternalGroupRoleMappingConnection is a page of mappings.
+	ExternalGroupRoleMappingConnection = Connection[platform.ExternalGroupRoleMapping]
+	// ExternalGroupRoleMappingEdge is a mapping in a page.
+	ExternalGroupRoleMappingEdge = Edge[platform.ExternalGroupRoleMapping]
+	// TermsAcceptanceConnection is a page of acceptances.
+	TermsAcceptanceConnection = Connection[platform.TermsAcceptance]
+	// TermsAcceptanceEdge is an acceptance in a page.
+	TermsAcceptanceEdge = Edge[platform.TermsAcceptance]
 	// EventSubscriptionConnection is a page of subscriptions.
 	EventSubscriptionConnection = Connection[platform.Subscription]
 	// EventSubscriptionEdge is a subscription in a page.

@@ -76,6 +76,16 @@ func UnmarshalCatalogTier(v any) (platform.CatalogTier, error) {
 	return value[platform.CatalogTier]("CATALOG_TIER_", v)
 }
 
+// MarshalCorrelationRule writes how the people of a provider are told apart.
+func MarshalCorrelationRule(v platform.CorrelationRule) graphql.Marshaler {
+	return enum("CORRELATION_RULE_", v)
+}
+
+// UnmarshalCorrelationRule reads how the people of a provider are told apart.
+func UnmarshalCorrelationRule(v any) (platform.CorrelationRule, error) {
+	return value[platform.CorrelationRule]("CORRELATION_RULE_", v)
+}
+
 // MarshalRelationshipType writes the type of an identity's rule.
 func MarshalRelationshipType(v platform.RelationshipType) graphql.Marshaler {
 	return enum("RELATIONSHIP_TYPE_", v)

@@ -53,6 +53,26 @@ type (
 		platform.AdvisoryFilter
 		ByUID
 	}
+	// IdentityProviderFilter is `where` of identity providers.
+	IdentityProviderFilter struct {
+		platform.IdentityProviderFilter
+		ByUID
+	}
+	// AccountAssociationFilter is `where` of account associations.
+	AccountAssociationFilter struct {
+		platform.AccountAssociationFilter
+		ByUID
+	}
+	// GroupInviteFilter is `where` of invites.
+	GroupInviteFilter struct {
+		platform.GroupInviteFilter
+		ByUID
+	}
+	// ExternalGroupRoleMappingFilter is `where` of mappings.
+	ExternalGroupRoleMappingFilter struct {
+		platform.ExternalGroupRoleMappingFilter
+		ByUID
+	}
 	// EventSubscriptionFilter is `where` of subscriptions.
 	EventSubscriptionFilter struct {
 		platform.SubscriptionFilter

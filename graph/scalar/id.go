@@ -51,6 +51,24 @@ func MarshalKey(key string) graphql.ContextMarshaler {
 	})
 }
 
+// MarshalTermsKey writes what names an acceptance of terms, which has no UID.
+func MarshalTermsKey(k platform.TermsKey) graphql.ContextMarshaler {
+	return MarshalKey(string(k.Group) + "#" + k.DocID)
+}
+
+// UnmarshalTermsKey reads what names an acceptance of terms.
+func UnmarshalTermsKey(ctx context.Context, v any) (platform.TermsKey, error) {
+	key, err := UnmarshalKey(ctx, v)
+	return ParseTermsKey(key), err
+}
+
+// ParseTermsKey takes the key in a global id apart, well formed or not: the
+// core decides.
+func ParseTermsKey(key string) platform.TermsKey {
+	group, document, _ := strings.Cut(key, "#") // which no UID has
+	return platform.TermsKey{Group: platform.UID(group), DocID: document}
+}
+
 // inNodeID reports whether a field is the id that an object has as a Node.
 func inNodeID(fc *graphql.FieldContext) bool {
 	if fc == nil || fc.Field.Field == nil || fc.Field.Name != "id" {

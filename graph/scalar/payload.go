@@ -16,6 +16,16 @@ type (
 	CreateRepoPayload = Created[platform.Repo]
 	// CreateTagPayload answers that a tag was made.
 	CreateTagPayload = Created[platform.Tag]
+	// CreateIdentityProviderPayload answers that an identity provider was made.
+	CreateIdentityProviderPayload = Created[platform.IdentityProvider]
+	// CreateAccountAssociationPayload answers that an account association was made.
+	CreateAccountAssociationPayload = Created[platform.AccountAssociation]
+	// CreateGroupInvitePayload answers that an invite was made.
+	CreateGroupInvitePayload = Created[platform.GroupInvite]
+	// CreateExternalGroupRoleMappingPayload answers that a mapping was made.
+	CreateExternalGroupRoleMappingPayload = Created[platform.ExternalGroupRoleMapping]
+	// AcceptGroupInvitePayload answers that a role was bound to the invited.
+	AcceptGroupInvitePayload = Created[platform.RoleBinding]
 
 	// UpdateGroupPayload answers that a group was changed.
 	UpdateGroupPayload = Updated[platform.Group]
@@ -27,6 +37,10 @@ type (
 	UpdateRoleBindingPayload = Updated[platform.RoleBinding]
 	// UpdateRepoPayload answers that a repo was changed.
 	UpdateRepoPayload = Updated[platform.Repo]
+	// UpdateIdentityProviderPayload answers that an identity provider was changed.
+	UpdateIdentityProviderPayload = Updated[platform.IdentityProvider]
+	// UpdateAccountAssociationPayload answers that an account association was changed.
+	UpdateAccountAssociationPayload = Updated[platform.AccountAssociation]
 )
 
 // Created answers a creation.
@@ -37,6 +51,14 @@ type Created[T any] struct {
 
 // Updated answers a change.
 type Updated[T any] struct{ Node *T }
+
+// BatchDeleteExternalGroupRoleMappingsPayload answers that mappings were
+// deleted.
+type BatchDeleteExternalGroupRoleMappingsPayload struct {
+	ExternalGroupRoleMappings []*platform.ExternalGroupRoleMapping
+	DeletedIDs                []string // the global ids
+	DeletedUIDs               []platform.UID
+}
 
 // Delete is the input of every deletion.
 type Delete struct{ UID platform.UID }

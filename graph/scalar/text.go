@@ -2,9 +2,12 @@ package scalar
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -36,11 +39,14 @@ func inNullableField(ctx context.Context) bool {
 // malformed is the error of an input that is not of its type. It names the
 // input as the core would: without the argument that all inputs lie in.
 func malformed(ctx context.Context, description string) error {
-	path := graphql.GetPathContext(ctx)
 	var field []string
-	for ; path != nil; path = path.Parent {
-		if path.Field != nil {
-			field = append(field, *path.Field)
+	index := "" // of the list whose name comes next
+	for path := graphql.GetPathContext(ctx); path != nil; path = path.Parent {
+		switch {
+		case path.Index != nil:
+			index = fmt.Sprintf("[%d]%s", *path.Index, index)
+		case path.Field != nil:
+			field, index = append(field, *path.Field+index), ""
 		}
 	}
 	slices.Reverse(field)
@@ -65,6 +71,21 @@ func UnmarshalString(ctx context.Context, v any) (string, error) {
 	default:
 		return "", malformed(ctx, "must be a string")
 	}
+}
+
+// MarshalInt writes a whole number.
+func MarshalInt(n int) graphql.ContextMarshaler {
+	return marshaler(func(_ context.Context, w io.Writer) { graphql.MarshalInt(n).MarshalGQL(w) })
+}
+
+// UnmarshalInt reads a whole number of 32 bits: the GraphQL specification
+// leaves no larger ones.
+func UnmarshalInt(ctx context.Context, v any) (int, error) {
+	n, err := graphql.UnmarshalInt32(v)
+	if err != nil {
+		return 0, malformed(ctx, "must be a whole number of 32 bits")
+	}
+	return int(n), nil
 }
 
 // MarshalDateTime writes a moment, always with three decimals.
@@ -99,6 +120,24 @@ func MarshalByteCount(n int64) graphql.Marshaler {
 // UnmarshalByteCount reads a number of bytes; no input has one so far.
 func UnmarshalByteCount(v any) (int64, error) { return graphql.UnmarshalInt64(v) }
 
+// MarshalBase64 writes bytes; none is null.
+func MarshalBase64(b []byte) graphql.ContextMarshaler {
+	return MarshalString(base64.StdEncoding.EncodeToString(b))
+}
+
+// UnmarshalBase64 reads bytes; no input has some so far.
+func UnmarshalBase64(ctx context.Context, v any) ([]byte, error) {
+	s, err := UnmarshalString(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, malformed(ctx, "must be base64")
+	}
+	return b, nil
+}
+
 // MarshalJSON writes JSON as it is; none is null.
 func MarshalJSON(raw json.RawMessage) graphql.Marshaler {
 	if len(raw) == 0 {
@@ -109,6 +148,40 @@ func MarshalJSON(raw json.RawMessage) graphql.Marshaler {
 
 // UnmarshalJSON reads any value; no input has one so far.
 func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
+
+// MarshalDuration writes a length of time.
+func MarshalDuration(d platform.Duration) graphql.ContextMarshaler { return MarshalString(d.String()) }
+
+// UnmarshalDuration reads seconds.
+func UnmarshalDuration(ctx context.Context, v any) (platform.Duration, error) {
+	s, err := UnmarshalString(ctx, v)
+	if err != nil || v == nil {
+		return 0, err
+	}
+	d, err := platform.ParseDuration(s)
+	if err != nil {
+		return 0, malformed(ctx, err.Error())
+	}
+	return d, nil
+}
+
+// MarshalInt64 writes a whole number as text.
+func MarshalInt64(n platform.Int64) graphql.ContextMarshaler {
+	return MarshalString(strconv.FormatInt(int64(n), 10))
+}
+
+// UnmarshalInt64 reads text, or a number.
+func UnmarshalInt64(ctx context.Context, v any) (platform.Int64, error) {
+	text, err := UnmarshalKey(ctx, v)
+	if err != nil || v == nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, malformed(ctx, "must be a whole number of 64 bits")
+	}
+	return platform.Int64(n), nil
+}
 
 // MarshalStringMap writes a JSON object of strings.
 func MarshalStringMap(m map[string]string) graphql.ContextMarshaler {

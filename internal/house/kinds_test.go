@@ -49,6 +49,7 @@ var floors = []struct {
 	{"schema", ".graphqls", "its GraphQL contract"},
 	{"resolvers", ".go", "its resolvers"},
 	{"store/sqlstore", ".go", "its table and filters"},
+	{"internal/cases", "_test.go", "the cases of every protocol"},
 }
 
 func TestEveryKindIsEverywhere(t *testing.T) {

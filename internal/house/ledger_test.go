@@ -160,6 +160,11 @@ var kindLedger = []kindEntry{
 	{7, "Advisory", "advisories", "vulnerabilities", "vulnerabilities.advisory", "advisory_id artifact_name create_time update_time uid"},
 	{8, "VulnerabilityMetadata", "vulnerabilityMetadata", "advisory", "", "uid"},
 	{9, "Subscription", "subscriptions", "events", "events.subscription", "uid create_time update_time"},
+	{10, "IdentityProvider", "identityProviders", "iam", "iam.identity_providers", "name create_time update_time uid"},
+	{11, "AccountAssociation", "accountAssociations", "iam", "iam.account_associations", "name create_time update_time uid"},
+	{12, "GroupInvite", "groupInvites", "iam", "iam.group_invite", "uid create_time expiration_time"},
+	{13, "ExternalGroupRoleMapping", "externalGroupRoleMappings", "iam", "iam.external_group_role_mappings", "uid create_time"},
+	{14, "TermsAcceptance", "termsAcceptances", "iam", "iam.terms", "doc_id create_time uid"},
 	{15, "Artifact", "artifacts", "libraries", "", "name create_time update_time uid"},
 	{16, "ArtifactVersion", "artifactVersions", "libraries", "", "version create_time update_time uid"},
 }
@@ -172,6 +177,8 @@ func kinds(t *testing.T) []kindEntry {
 		entry(p.Groups.Kind()), entry(p.Identities.Kind()), entry(p.Roles.Kind()), entry(p.RoleBindings.Kind()), entry(p.Repos.Kind()),
 		entry(p.Tags.Kind()), entry(p.Advisories.Kind()), entry(p.Vulnerabilities.Kind()), entry(p.Subscriptions.Kind()),
 		entry(p.Artifacts.Kind()), entry(p.ArtifactVersions.Kind()),
+		entry(p.IdentityProviders.Kind()), entry(p.AccountAssociations.Kind()), entry(p.GroupInvites.Kind()),
+		entry(p.ExternalGroupRoleMappings.Kind()), entry(p.Terms.Kind()),
 	}
 	if declared := len(kindFiles(t)) - 1; declared != len(all) { // images are no Kind
 		t.Errorf("platform declares %d kinds, this test knows %d", declared, len(all))

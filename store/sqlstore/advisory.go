@@ -66,8 +66,9 @@ func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
 	hasWord(s, "event_review_states", f.EventReviewStates)
 	hasWord(s, "event_authors", f.EventAuthors)
 	hasWord(s, "event_reviewers", f.EventReviewers)
-	for _, author := range f.ExcludeEventAuthors {
-		s.add(` AND t.event_authors NOT LIKE ? ESCAPE '\'`, containing(word(author)))
+	if len(f.ExcludeEventAuthors) > 0 {
+		s.add(" AND NOT ")
+		anyWord(s, "event_authors", f.ExcludeEventAuthors)
 	}
 	if f.Query != "" {
 		s.add(` AND t.search LIKE ? ESCAPE '\'`, containing(strings.ToLower(f.Query)))
@@ -104,26 +105,39 @@ func eventAuthor(e *platform.AdvisoryEvent) string      { return e.Author }
 func eventReviewer(e *platform.AdvisoryEvent) string    { return e.Reviewer }
 func eventReviewState(e *platform.AdvisoryEvent) string { return string(e.ReviewState) }
 
+// latestEventType is the type of the event that became known last; of several
+// at once, the last one in the list.
 func latestEventType(a *platform.Advisory) string {
-	if len(a.Events) == 0 {
+	var latest *platform.AdvisoryEvent
+	for i := range a.Events {
+		if e := &a.Events[i]; latest == nil || !e.CreateTime.Before(latest.CreateTime.Time) {
+			latest = e
+		}
+	}
+	if latest == nil {
 		return ""
 	}
-	return eventType(&a.Events[len(a.Events)-1])
+	return eventType(latest)
 }
 
 // hasWord adds the condition that a column of words holds one of values.
 func hasWord[S ~string](s *statement, column string, values []S) {
-	for i, v := range values {
-		if i == 0 {
-			s.add(" AND (")
-		} else {
-			s.add(" OR ")
-		}
-		s.add("t."+column+` LIKE ? ESCAPE '\'`, containing(word(string(v))))
-	}
 	if len(values) > 0 {
-		s.add(")")
+		s.add(" AND ")
+		anyWord(s, column, values)
 	}
+}
+
+// anyWord tells whether a column of words holds one of values. They are rows,
+// not conditions in a row, of which SQLite takes no thousand.
+func anyWord[S ~string](s *statement, column string, values []S) {
+	patterns := make([]string, len(values))
+	for i, v := range values {
+		patterns[i] = containing(word(string(v)))
+	}
+	s.add("EXISTS (SELECT 1 FROM ")
+	s.sql.WriteString(s.dialect.Parents(s.arg, patterns, patterns))
+	s.add(" WHERE t." + column + ` LIKE p.k ESCAPE '\')`)
 }
 
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -34,12 +34,14 @@ func counterColumn(column string) string {
 
 // filtered reports whether a filter has any condition.
 func (t *table[T, F]) filtered(f F) bool {
-	s := (&Dialect{List: nowhere, Among: nowhere}).statement()
+	s := (&Dialect{List: nowhere, Among: nowhere, Parents: noParents}).statement()
 	t.where(f, s)
 	return s.sql.Len() > 0
 }
 
 func nowhere(string) string { return "" }
+
+func noParents(func(any) string, []string, []string) string { return "" }
 
 // total counts what a query finds over all pages, in one statement.
 func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {

@@ -107,6 +107,8 @@ func stored(to any) any {
 		return *to
 	case *bool:
 		return *to
+	case *int32:
+		return int64(*to)
 	case *int64:
 		return *to
 	case *[]byte:

@@ -28,7 +28,8 @@ type bigWorld struct {
 	repoNames  []string
 	digests    []platform.ImageKey
 
-	artifacts          []string       // of advisories
+	artifacts          []string // of advisories
+	advisoryIDs        []string
 	libraries          []platform.UID // the first one has half of all versions
 	tagName, tagDigest string         // of some tag of the busy repo
 	ownerBinding       platform.UID
@@ -52,6 +53,7 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.plant()
 		b.people(n)
 		b.fill(n)
+		b.report()
 		b.others(n.organisations)
 		b.record(n.events)
 		b.catalogue(n.artifacts)

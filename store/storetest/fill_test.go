@@ -82,14 +82,14 @@ func (b *bigWorld) fill(n sizes) {
 		images := times(2000, func(i int) *platform.Image {
 			k := platform.ImageKey{Repo: b.repos[i], Digest: "sha256:" + b.d.hex(32)}
 			b.digests = append(b.digests, k)
-			return &platform.Image{Repo: k.Repo, Digest: k.Digest, Architectures: []platform.Architecture{{Name: "amd64", Size: 1}}}
+			return &platform.Image{Repo: k.Repo, Digest: k.Digest, Architectures: []platform.Architecture{{Name: "amd64", Size: 1}}, Packages: b.repoNames[2*i+1 : 2*i+3]}
 		})
 		return tx.PutImages(b.t.Context(), images)
 	})
 	chunks(b, n.advisories, platform.Tx.AdvisoryRows, func(i int) *platform.Advisory {
 		id := fmt.Sprintf("GO-%d-%d", 2000+b.d.IntN(25), i)
 		artifact := b.repoNames[b.d.IntN(len(b.repoNames)/20)]
-		b.artifacts = append(b.artifacts, artifact)
+		b.artifacts, b.advisoryIDs = append(b.artifacts, artifact), append(b.advisoryIDs, id)
 		return &platform.Advisory{
 			UID: b.d.below(b.somewhere()), AdvisoryID: id, ArtifactName: artifact, Aliases: []string{"CVE-" + id}, Origin: "osv",
 			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}, CreateTime: b.when(), UpdateTime: b.when(),
@@ -101,6 +101,17 @@ func (b *bigWorld) fill(n sizes) {
 	})
 	chunks(b, 1000, platform.Tx.SubscriptionRows, func(i int) *platform.Subscription {
 		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), HiddenSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
+	})
+}
+
+// report tags some images, so that they can be reported on.
+func (b *bigWorld) report() {
+	d := newDice(2) // what is drawn elsewhere stays as it is
+	b.insert(func(tx platform.Tx) error {
+		tags := times(50, func(i int) *platform.Tag {
+			return &platform.Tag{UID: d.below(b.repos[i]), Name: "reported", Digest: b.digests[i].Digest, CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
+		})
+		return tx.TagRows().Insert(b.t.Context(), tags...)
 	})
 }
 

@@ -91,6 +91,38 @@ func (r *reading) filters() {
 	}).sorts = true
 }
 
+// feeds are what is read of the advisories of all organisations.
+func (r *reading) feeds() {
+	documents := func(req platform.DocumentRequest, least int) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			found, err := r.p.AdvisoryDocuments.List(ctx, req)
+			if err == nil && len(found) < least {
+				err = fmt.Errorf("%d documents, want %d", len(found), least)
+			}
+			return err
+		}
+	}
+	names := make([]string, 100)
+	for i := range names {
+		names[i] = "CVE-" + r.b.advisoryIDs[i*9]
+	}
+	r.add("one document", barPage, documents(platform.DocumentRequest{ID: r.b.artifacts[0]}, 1)).sorts = true
+	r.add("documents by 100 CVEs", 100*15, documents(platform.DocumentRequest{CVEs: names}, 50)).sorts = true
+	refs := make([]platform.ImageRef, 50)
+	for i := range refs {
+		refs[i] = platform.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
+	}
+	r.add("a report of 50 images", 50*70, func(ctx context.Context) error {
+		found, err := r.p.ResolvedVulnerabilities.List(ctx, platform.ResolvedVulnerabilityRequest{
+			ImageRefs: refs, StartTime: platform.At(epoch.AddDate(0, 0, -300)), EndTime: platform.At(epoch.AddDate(0, 0, 60)),
+		})
+		if err == nil && len(found) == 0 {
+			err = errNothing
+		}
+		return err
+	}).sorts = true
+}
+
 // single are reads by key, and what every request begins with.
 func (r *reading) single() {
 	p := r.p

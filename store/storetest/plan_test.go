@@ -164,6 +164,7 @@ func faultOf(step string, steps []string) string {
 //   - A total behind a filter counts the rows that its index finds; filters
 //     on words of events, a free text, a role's capability, or on SQLite an
 //     alias, look at every row of the scope.
+//   - All advisory documents at once read the index of what there is.
 //   - Remediated artifacts and those of a CUDA version have indexes by name
 //     alone; a free text looks at every artifact of the ecosystems.
 func (b *bigWorld) fallbacksAnswer(t *testing.T) {

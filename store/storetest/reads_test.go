@@ -36,6 +36,7 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
 	r.nested()
 	r.bindings()
 	r.filters()
+	r.feeds()
 	r.single()
 	r.catalogue()
 	return r.all

@@ -1,0 +1,79 @@
+package cases
+
+import "atrium/platform"
+
+var advisories = kind{
+	name: "Advisory", plural: "Advisories", ref: "advisory", area: "vulnerabilities", parent: "iam/Group", in: "{group}", put: putAdvisory,
+	minimal: fields{"advisoryId": "GO-{n}", "artifactName": "stdlib"},
+	full: fields{
+		"advisoryId": "GO-2024-1", "artifactName": "stdlib", "artifactType": "go", "artifactArchitecture": "amd64", "author": "osv",
+		"componentName": "net/http", "componentLocation": "/usr/lib/go", "componentType": "package", "aliases": []string{"CVE-2024-1", "GHSA-1"},
+		"legacyAdvisoryId": "OLD-1", "severities": []fields{{"type": "TYPE_CVSS_V3", "score": "7.5"}}, "deleteTime": "2024-02-03T04:05:06.007Z",
+		"events": []fields{detected, scanned, byHand, determined, fixed, falsePositive, notAnalysed, notFixed, pending, patched},
+	},
+	library: library{
+		items: []item{
+			{"a", "{shelf}", fields{"advisoryId": "GO-4", "artifactName": "stdlib", "artifactType": "go", "aliases": []string{"CVE-4"},
+				"origin": "osv", "events": []fields{detected, fixed}}},
+			{"b", "{shelf}", fields{"advisoryId": "GO-3", "artifactName": "openssl", "artifactType": "deb", "artifactArchitecture": "arm64",
+				"componentName": "libssl", "componentType": "library", "componentLocation": "/lib/libssl", "events": []fields{falsePositive}}},
+			{"c", "{inner}", fields{"advisoryId": "GO-2", "artifactName": "stdlib", "legacyAdvisoryId": "OLD-2", "severities": []fields{{"type": "TYPE_CVSS_V4", "score": "9"}}}},
+			{"d", "{side}", fields{"advisoryId": "GO-1", "artifactName": "net", "aliases": []string{"CVE-4", "CVE-1"}, "events": []fields{patched, byHand}}},
+		},
+		orders: []order{
+			{"advisory_id", "advisoryId"}, {"artifact_name", "artifactName"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"},
+		},
+		byDefault: "uid",
+		filters: []filtered{
+			{fields{"advisory_ids": []string{"GO-1", "GO-2", "nope"}}, "c d"}, {fields{"legacy_advisory_ids": []string{"OLD-2"}}, "c"},
+			{fields{"artifact_names": []string{"stdlib"}}, "a c"}, {fields{"artifact_names": []string{"net", "openssl"}}, "b d"},
+			{fields{"artifact_types": []string{"go", "deb"}}, "a b"}, {fields{"artifact_architectures": []string{"arm64"}}, "b"},
+			{fields{"component_names": []string{"libssl"}}, "b"}, {fields{"component_types": []string{"library"}}, "b"},
+			{fields{"component_locations": []string{"/lib/libssl"}}, "b"}, {fields{"aliases": []string{"CVE-4"}}, "a d"}, {fields{"aliases": []string{"CVE"}}, ""},
+			{fields{"origin": "osv"}, "a"}, {fields{"origin": "OSV"}, ""},
+			{fields{"event_review_states": []string{"REVIEW_STATE_APPROVED"}}, "a"}, {fields{"event_authors": []string{"ada"}}, "b"},
+			{fields{"event_authors": []string{"ada", "nvd"}}, "a b"}, {fields{"exclude_event_authors": []string{"ada", "nvd"}}, "c d"},
+			{fields{"event_reviewers": []string{"bob"}}, "a"},
+			{fields{"event_types": []string{"EVENT_TYPE_FILTER_FIXED"}}, "a"}, {fields{"event_types": []string{"EVENT_TYPE_FILTER_DETECTION"}}, "a d"},
+			{fields{"latest_event_type": "EVENT_TYPE_FILTER_DETECTION"}, "d"}, {fields{"latest_event_type": "EVENT_TYPE_FILTER_FIXED"}, "a"},
+			{fields{"event_types": []string{"EVENT_TYPE_FILTER_DETECTION"}, "event_authors": []string{"osv"}}, "a"}, // each is true of an event
+			{fields{"query": "STD"}, "a c"}, {fields{"query": "cve-4"}, "a d"}, {fields{"query": "ssl"}, "b"}, {fields{"query": "go-"}, "a b c d"},
+			{fields{"query": "%"}, ""}, {fields{"query": "_"}, ""},
+			{fields{"artifact_names": []string{"stdlib"}, "uidp.children_of": "{inner}"}, "c"},
+		},
+		bad: []bad{
+			{name: "unknown values", fields: fields{"event_types": []string{"x"}, "latest_event_type": "y", "event_review_states": []string{"z"}},
+				violations: "eventReviewStates eventTypes latestEventType", types: always},
+			{name: "a query of two lines", fields: fields{"query": "a\nb"}, violations: "query"},
+		},
+	},
+}
+
+// One event of each variant.
+var (
+	detected = fields{"createTime": "2024-01-01T00:00:00.000Z", "author": "nvd", "reviewer": "bob", "reviewState": "REVIEW_STATE_APPROVED",
+		"issue": "https://issues.example.com/1", "detection": fields{"nvdapi": fields{"cpeSearched": "cpe:a", "cpeFound": "cpe:b"}}}
+	scanned = fields{"createTime": "2024-01-02T00:00:00.000Z", "detection": fields{"scanv1": fields{"scanner": "grype", "subpackage": "s", "componentId": "1",
+		"component": "c", "componentVersion": "1.0", "componentType": "go", "componentLocation": "/c", "artifactVersion": "2.0", "scannerVersion": "3.0",
+		"grypeDbBuilt": "2024", "grypeDbChecksum": "abc"}}}
+	byHand        = fields{"createTime": "2024-01-03T00:00:00.000Z", "detection": fields{"manual": fields{}}}
+	determined    = fields{"createTime": "2024-01-04T00:00:00.000Z", "truePositiveDetermination": fields{"note": "it is"}}
+	fixed         = fields{"createTime": "2024-01-05T00:00:00.000Z", "author": "osv", "fixed": fields{"fixedVersion": "1.2.3", "note": "n", "scannerVersion": "3.1", "grypeDbBuilt": "2025", "grypeDbChecksum": "def"}}
+	falsePositive = fields{"createTime": "2024-01-06T00:00:00.000Z", "author": "ada", "reviewState": "REVIEW_STATE_PENDING",
+		"falsePositiveDetermination": fields{"type": "TYPE_COMPONENT_VULNERABILITY_MISMATCH", "note": "it is not"}}
+	notAnalysed = fields{"createTime": "2024-01-07T00:00:00.000Z", "analysisNotPlanned": fields{"note": "a"}}
+	notFixed    = fields{"createTime": "2024-01-08T00:00:00.000Z", "fixNotPlanned": fields{"note": "f"}}
+	pending     = fields{"createTime": "2024-01-09T00:00:00.000Z", "pendingUpstreamFix": fields{"note": "p"}}
+	patched     = fields{"createTime": "2024-01-01T12:00:00.000Z", "patched": fields{"patchedVersions": []string{"1.2.2"}, "note": "b"}}
+)
+
+// putAdvisory imports one, which is the only way to make it.
+func putAdvisory(e *env, parent string, given fields) fields {
+	e.Helper()
+	advisory := decoded[platform.Advisory](e, given)
+	advisory.Origin, _ = given["origin"].(string)
+	if _, err := e.w.p.Advisories.Import(e.operator(), platform.UID(parent), []*platform.Advisory{advisory}); err != nil {
+		e.Fatal(err)
+	}
+	return e.must(call{rpc: "GetAdvisory", on: string(advisory.UID)}).resource
+}

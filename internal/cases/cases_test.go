@@ -1,0 +1,46 @@
+package cases
+
+import (
+	"testing"
+
+	"atrium/store/storetest"
+)
+
+// Every kind's rows, through every protocol, on both engines.
+func TestEveryRowHoldsThroughEveryProtocol(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorld(t, url)
+		for _, k := range kinds {
+			t.Run(k.name, func(t *testing.T) {
+				t.Parallel()
+				e := w.newEnv(t)
+				for part, rows := range k.table(w) {
+					t.Run(part, func(t *testing.T) {
+						for _, r := range rows {
+							t.Run(r.name, func(t *testing.T) { r.run(t, k, e) })
+						}
+					})
+				}
+			})
+		}
+	})
+}
+
+// table is every row of a kind.
+func (k *kind) table(w *world) map[string][]row {
+	table := map[string][]row{"alone": k.rows}
+	if k.has(w, "Get") {
+		table["get"] = k.reading()
+	}
+	if k.has(w, "Create") {
+		table["create"] = k.creation()
+	}
+	if k.has(w, "Update") {
+		table["update"] = k.changing()
+	}
+	if k.has(w, "Delete") {
+		table["delete"] = k.deletion()
+	}
+	return table
+}

@@ -1,0 +1,52 @@
+package cases
+
+import (
+	"testing"
+
+	"atrium/store/storetest"
+)
+
+// A page has at most 200 items, however many are asked for, and 50 where
+// nobody says how many.
+func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorld(t, url)
+		for _, k := range kinds {
+			if _, lists := w.ledger["List"+k.plural]; !lists {
+				continue
+			}
+			t.Run(k.name, func(t *testing.T) {
+				t.Parallel()
+				e := w.newEnv(t)
+				scope := fields{}
+				if parent := e.text(k.in); parent != "" {
+					scope["uidp.children_of"] = parent
+				}
+				for range 201 {
+					e.another(k)
+				}
+				for size, want := range map[int]int{0: 50, 199: 199, 200: 200, 201: 200, 100000: 200} {
+					for _, p := range w.serving(k) {
+						got := p.do(e.token, call{rpc: "List" + k.plural, params: scope.with(fields{"page_size": size})})
+						if len(got.items) != want || got.total != "201" || got.next == "" {
+							t.Errorf("page_size %d by %s: %d items of %s", size, p.name(), len(got.items), got.total)
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+// another makes one more of a kind in the same place, of parts of its own.
+func (e *env) another(k *kind) {
+	e.Helper()
+	one := e.of(e.T)
+	for ref, made := range e.made {
+		if ref != "identity" && ref != "role" {
+			one.made[ref] = made
+		}
+	}
+	one.make(k, k.in, k.minimal)
+}

@@ -1,0 +1,89 @@
+package cases
+
+import "fmt"
+
+// documents are those of operations that the schema has another shape for.
+var documents = map[string]func(graphQL, call) document{
+	"Ping": func(graphQL, call) document {
+		return document{"query", "ping", nil, "", func(_ graphQL, value any, _ call) answer {
+			return answer{resource: fields{"response": value}}
+		}}
+	},
+	"LookupIdentity": func(_ graphQL, c call) document {
+		return document{"query", "lookupIdentity", c.params, "", func(_ graphQL, value any, _ call) answer {
+			return answer{resource: fields{"uid": value}}
+		}}
+	},
+	"BatchCreateRoleBindings": func(p graphQL, c call) document {
+		input := p.input(p.inputType("batchCreateRoleBindings"), c.fields)
+		return document{"mutation", "batchCreateRoleBindings", fields{"input": input}, p.payload("batchCreateRoleBindings"), readBatch}
+	},
+	"GetRepoReadme": func(_ graphQL, c call) document {
+		return document{"query", "repo", fields{"uid": c.on}, "{ uid readme }", func(_ graphQL, value any, _ call) answer {
+			return answer{resource: readmeOf(value)}
+		}}
+	},
+	"UpdateRepoReadme": func(p graphQL, c call) document {
+		input := p.input(p.inputType("updateRepoReadme"), c.fields)
+		input["uid"] = c.on
+		if c.mask != nil {
+			input["updateMask"] = c.mask
+		}
+		return document{"mutation", "updateRepoReadme", fields{"input": input}, "{ repo { uid readme } }", func(_ graphQL, value any, _ call) answer {
+			payload, _ := value.(map[string]any)
+			return answer{resource: readmeOf(payload["repo"])}
+		}}
+	},
+	// An image is read through a tag of it.
+	"GetArchitectures": func(_ graphQL, c call) document {
+		return document{"query", "tags", tagsOf(c), "{ nodes { image { architectures } } }", func(_ graphQL, value any, _ call) answer {
+			image := imageOf(value)
+			if image == nil {
+				return answer{resource: fields{}}
+			}
+			return answer{resource: fields{"architectures": normal(image["architectures"])}}
+		}}
+	},
+	"GetSize": func(_ graphQL, c call) document {
+		of := ""
+		if architecture, ok := c.params["architecture"]; ok {
+			of = fmt.Sprintf("(architecture: %q)", architecture)
+		}
+		return document{"query", "tags", tagsOf(c), "{ nodes { image { size" + of + " } } }", func(_ graphQL, value any, c call) answer {
+			size, known := imageOf(value)["size"].(float64)
+			if !known {
+				return answer{resource: fields{}}
+			}
+			return answer{resource: fields{"size": fmt.Sprintf("%.0f", size)}}
+		}}
+	},
+}
+
+func readBatch(p graphQL, value any, _ call) answer {
+	payload, _ := value.(map[string]any)
+	return answer{resource: fields{"roleBindings": normal(p.shown("RoleBinding", payload["roleBindings"]))}}
+}
+
+func readmeOf(value any) fields {
+	repo, _ := value.(map[string]any)
+	readme := fields{"uid": repo["uid"]}
+	if repo["readme"] != nil {
+		readme["content"] = repo["readme"]
+	}
+	return readme
+}
+
+func tagsOf(c call) fields {
+	return fields{"childrenOf": c.on, "first": 1, "where": fields{"digest": c.params["digest"]}}
+}
+
+func imageOf(tags any) map[string]any {
+	connection, _ := tags.(map[string]any)
+	nodes, _ := connection["nodes"].([]any)
+	if len(nodes) == 0 {
+		return nil
+	}
+	tag, _ := nodes[0].(map[string]any)
+	image, _ := tag["image"].(map[string]any)
+	return image
+}

@@ -1,0 +1,270 @@
+package cases
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/platform"
+)
+
+// What the schema spells otherwise than REST does.
+
+// enumPrefixes are what REST puts in front of the values of an enum.
+var enumPrefixes = map[string]string{
+	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_",
+	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
+	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
+}
+
+// fieldNames are those of REST, "" for fields that it does not have.
+var fieldNames = map[string]string{
+	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "",
+}
+
+// inputNames are those of inputs, by the name of REST.
+var inputNames = map[string]string{"sync_config": "syncConfig"}
+
+// argumentNames are the arguments of lists, by the parameter of REST. What lies
+// in `where` is written so.
+var argumentNames = map[string]string{
+	"page_size": "first", "page_token": "after", "order_by": "orderBy",
+	"uidp.descendants_of": "descendantsOf", "uidp.children_of": "childrenOf",
+	"uidp.ancestors_of": "where.ancestorsOf", "uidp.in_root": "where.inRoot", "uidp.ids": "where.uids",
+}
+
+// filterNames are filters that the schema has another name for.
+var filterNames = map[string]string{
+	"ListVulnerabilityMetadata.id": "vulnerabilityIds", "ListVulnerabilityMetadata.ids": "vulnerabilityIds",
+}
+
+// selections are those of types whose ways to other kinds REST shows a part of.
+var selections = map[string]string{
+	"RoleBinding": `{ uid createTime group { uid name description } role { uid name description }
+		identity { uid name description email claimMatch { issuer subject } staticKeys { issuer subject } } }`,
+}
+
+// spelledAsREST gives REST's name of a field that a violation names.
+func spelledAsREST(field string) string {
+	top, below, nested := strings.Cut(field, ".")
+	for _, names := range []map[string]string{argumentNames, inputNames, {"relationship_type": "relationshipType"}} {
+		for rest, graphql := range names {
+			if strings.TrimPrefix(graphql, "where.") == top {
+				top = rest
+			}
+		}
+	}
+	if nested {
+		return top + "." + below
+	}
+	return top
+}
+
+func (p graphQL) typeOf(object *ast.Definition, field string) string {
+	if object == nil || object.Fields.ForName(field) == nil {
+		return ""
+	}
+	return object.Fields.ForName(field).Type.Name()
+}
+
+// selection asks for every field of a type that is not a way to another kind.
+func (p graphQL) selection(name string) string {
+	definition := p.schema.Types[name]
+	if written, ok := selections[name]; ok || definition == nil {
+		return written
+	}
+	var selected []string
+	for _, field := range definition.Fields {
+		of := p.schema.Types[field.Type.Name()]
+		global := field.Name == "id" && slices.Contains(definition.Interfaces, "Node")
+		switch {
+		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || global:
+		case of.IsLeafType():
+			selected = append(selected, field.Name)
+		case of.Kind != ast.Object || of.Name == "Image" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):
+		default:
+			selected = append(selected, field.Name+" "+p.selection(of.Name))
+		}
+	}
+	return "{ " + strings.Join(selected, " ") + " }"
+}
+
+func (p graphQL) payload(mutation string) string {
+	payload := p.schema.Types[p.typeOf(p.schema.Mutation, mutation)]
+	if payload == nil {
+		return ""
+	}
+	selected := payload.Fields[0].Name + " " + p.selection(payload.Fields[0].Type.Name())
+	for _, field := range payload.Fields[1:] {
+		if p.schema.Types[field.Type.Name()].IsLeafType() {
+			selected += " " + field.Name
+		}
+	}
+	return "{ " + selected + " }"
+}
+
+// shown is a value as REST shows it: what is null or an empty list is left
+// out, values of enums have their prefix.
+func (p graphQL) shown(of string, value any) any {
+	definition := p.schema.Types[of]
+	switch v := value.(type) {
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = p.shown(of, v[i])
+		}
+		return all
+	case map[string]any:
+		if definition.Kind != ast.Object { // a scalar of JSON
+			return v
+		}
+		object := fields{}
+		for name, member := range v {
+			field := definition.Fields.ForName(name)
+			rest, renamed := fieldNames[of+"."+name]
+			if list, isList := member.([]any); member == nil || isList && len(list) == 0 || renamed && rest == "" {
+				continue
+			}
+			if !renamed {
+				rest = name
+			}
+			object[rest] = p.shown(field.Type.Name(), member)
+		}
+		return reshaped(of, object)
+	case string:
+		if definition.Kind == ast.Enum {
+			return p.wireName(of, v)
+		}
+	}
+	return value
+}
+
+// reshaped gives objects the form of REST that no renaming gives them.
+func reshaped(of string, object fields) fields {
+	switch of {
+	case "AdvisoryDetection":
+		if len(object) == 0 {
+			object["manual"] = fields{}
+		}
+	case "RoleBinding":
+		identity, _ := object["identity"].(fields)
+		for _, rule := range []string{"claimMatch", "staticKeys"} {
+			if claims, ok := identity[rule].(fields); ok {
+				maps.Copy(identity, claims)
+				delete(identity, rule)
+			}
+		}
+	}
+	return object
+}
+
+func (p graphQL) wireName(enum, value string) string {
+	if enum != "Capability" {
+		return enumPrefixes[enum] + value
+	}
+	for _, c := range platform.Capabilities() {
+		if strings.ToUpper(strings.ReplaceAll(string(c), ".", "_")) == value {
+			return c.WireName()
+		}
+	}
+	return value
+}
+
+// enumName is the value of an enum for a wire name; what is none stays as it
+// is, for the schema to refuse.
+func (p graphQL) enumName(enum, wire string) string {
+	if enum == "Capability" {
+		if c, err := platform.ParseCapability(wire); err == nil {
+			return strings.ToUpper(strings.ReplaceAll(string(c), ".", "_"))
+		}
+	}
+	return strings.TrimPrefix(wire, enumPrefixes[enum])
+}
+
+func (p graphQL) inputType(mutation string) *ast.Definition {
+	field := p.schema.Mutation.Fields.ForName(mutation)
+	if field == nil || field.Arguments.ForName("input") == nil {
+		return nil
+	}
+	return p.schema.Types[field.Arguments.ForName("input").Type.Name()]
+}
+
+// input is a value for an input type.
+func (p graphQL) input(of *ast.Definition, value fields) fields {
+	input := fields{}
+	for name, member := range value {
+		if renamed, ok := inputNames[name]; ok {
+			name = renamed
+		}
+		input[name] = member
+		if of == nil {
+			continue
+		}
+		if field := of.Fields.ForName(name); field != nil {
+			input[name] = p.inputValue(p.schema.Types[field.Type.Name()], member)
+		}
+	}
+	return input
+}
+
+func (p graphQL) inputValue(of *ast.Definition, value any) any {
+	switch v := value.(type) {
+	case fields:
+		if of.Kind == ast.InputObject {
+			return p.input(of, v)
+		}
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = p.inputValue(of, v[i])
+		}
+		return all
+	case string:
+		if of.Kind == ast.Enum {
+			return p.enumName(of.Name, v)
+		}
+	}
+	return value
+}
+
+// listArguments are the parameters of a list as arguments.
+func (p graphQL) listArguments(field string, params fields) fields {
+	arguments, where := fields{}, fields{}
+	list := p.schema.Query.Fields.ForName(field)
+	var filter *ast.Definition
+	if list != nil && list.Arguments.ForName("where") != nil {
+		filter = p.schema.Types[list.Arguments.ForName("where").Type.Name()]
+	}
+	for name, value := range params {
+		argument, known := argumentNames[name]
+		if !known {
+			argument = camel(name)
+			if list != nil && list.Arguments.ForName(argument) == nil {
+				argument = "where." + argument
+			}
+		}
+		if renamed, ok := filterNames["List"+strings.ToUpper(field[:1])+field[1:]+"."+name]; ok {
+			argument = "where." + renamed
+		}
+		below, isFilter := strings.CutPrefix(argument, "where.")
+		switch {
+		case argument == "orderBy":
+			by, direction, _ := strings.Cut(value.(string), " ")
+			order := fields{"field": strings.ToUpper(by)}
+			if direction != "" {
+				order["direction"] = strings.ToUpper(direction)
+			}
+			arguments[argument] = order
+		case isFilter:
+			where[below] = value
+		default:
+			arguments[argument] = value
+		}
+	}
+	if len(where) > 0 {
+		arguments["where"] = p.input(filter, where)
+	}
+	return arguments
+}

@@ -1,0 +1,190 @@
+package cases
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// graphQL makes calls by documents that it derives from the schema: GetRepo is
+// the query repo, ListRepos the query repos, CreateRepo the mutation
+// createRepo. It asks for every field that is no way to another kind.
+type graphQL struct {
+	handler http.Handler
+	schema  *ast.Schema
+}
+
+func (graphQL) name() string { return "graphql" }
+
+// A document is a query or mutation, and how its answer is read.
+type document struct {
+	operation, field string // query or mutation, and its root field
+	arguments        fields // of the field
+	selection        string
+	read             func(g graphQL, value any, c call) answer
+}
+
+func (p graphQL) do(token string, c call) answer {
+	d := p.document(c)
+	definition := p.schema.Query.Fields.ForName(d.field)
+	if d.operation == "mutation" {
+		definition = p.schema.Mutation.Fields.ForName(d.field)
+	}
+	if definition == nil {
+		return answer{broken: "the schema has no " + d.operation + " " + d.field}
+	}
+	var declared, passed []string
+	for _, name := range slices.Sorted(maps.Keys(d.arguments)) {
+		of := "String" // of an argument that the schema does not have
+		if a := definition.Arguments.ForName(name); a != nil {
+			of = a.Type.String()
+		}
+		declared, passed = append(declared, "$"+name+": "+of), append(passed, name+": $"+name)
+	}
+	query := d.operation + parenthesised(declared) + " { it: " + d.field + parenthesised(passed) + " " + d.selection + " }"
+	body := asJSON(fields{"query": query, "variables": d.arguments})
+	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	p.handler.ServeHTTP(w, r)
+	return p.answer(d, c, query, w)
+}
+
+func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRecorder) answer {
+	var sent struct {
+		Data   map[string]any
+		Errors []struct {
+			Extensions struct {
+				Status  float64
+				Details []map[string]any
+			}
+		}
+		Code    float64 // of an answer to who is not authenticated: that of REST
+		Details []map[string]any
+	}
+	raw := w.Body.String()
+	if err := json.Unmarshal(w.Body.Bytes(), &sent); err != nil {
+		return answer{broken: fmt.Sprintf("%s is no answer: %v", raw, err)}
+	}
+	switch {
+	case len(sent.Errors) > 0 && (sent.Data["it"] == nil || !strings.HasPrefix(c.rpc, "List")): // one hidden field does not make a list fail
+		first := sent.Errors[0].Extensions
+		return answer{raw: raw, failed: parseStatus(first.Status, first.Details, spelledAsREST)}
+	case sent.Code != 0:
+		return answer{raw: raw, failed: parseStatus(sent.Code, sent.Details, nil)}
+	case sent.Data == nil:
+		return answer{broken: query + " is answered with " + raw}
+	}
+	got := d.read(p, sent.Data["it"], c)
+	got.raw = raw
+	return got
+}
+
+// document derives the document of a call.
+func (p graphQL) document(c call) document {
+	if special, ok := documents[c.rpc]; ok {
+		return special(p, c)
+	}
+	verb := c.rpc[:strings.IndexFunc(c.rpc[1:], func(r rune) bool { return 'A' <= r && r <= 'Z' })+1]
+	name := lowerFirst(c.rpc)
+	switch verb {
+	case "Get":
+		field := lowerFirst(c.rpc[len(verb):])
+		return document{"query", field, fields{"uid": c.on}, p.selection(p.typeOf(p.schema.Query, field)), readNode}
+	case "List":
+		field := lowerFirst(c.rpc[len(verb):])
+		connection := p.typeOf(p.schema.Query, field)
+		node := p.typeOf(p.schema.Types[connection], "nodes")
+		return document{"query", field, p.listArguments(field, c.params),
+			"{ edges { cursor node " + p.selection(node) + " } nodes { __typename } pageInfo { hasNextPage endCursor } totalCount skipped }", readConnection}
+	case "Delete":
+		return document{"mutation", name, fields{"input": fields{"uid": c.on}}, "{ deletedUid }", readDeleted}
+	}
+	place := "uid"
+	if verb == "Create" {
+		place = "parent"
+	}
+	input := p.input(p.inputType(name), c.fields)
+	if c.on != "" {
+		input[place] = c.on
+	}
+	if c.mask != nil {
+		input["updateMask"] = c.mask
+	}
+	return document{"mutation", name, fields{"input": input}, p.payload(name), readPayload}
+}
+
+func readNode(p graphQL, value any, c call) answer {
+	field := p.schema.Query.Fields.ForName(lowerFirst(strings.TrimPrefix(c.rpc, "Get")))
+	return answer{resource: asFields(p.shown(field.Type.Name(), value))}
+}
+
+// readPayload reads what was made or changed: the first field, and what stands
+// beside it and is neither an edge nor an object.
+func readPayload(p graphQL, value any, c call) answer {
+	payload := p.schema.Types[p.typeOf(p.schema.Mutation, lowerFirst(c.rpc))]
+	members, _ := value.(map[string]any)
+	node := payload.Fields[0]
+	resource := asFields(p.shown(node.Type.Name(), members[node.Name]))
+	for _, field := range payload.Fields[1:] {
+		if shown, ok := members[field.Name]; ok && resource != nil {
+			resource[field.Name] = shown
+		}
+	}
+	return answer{resource: resource}
+}
+
+func readDeleted(_ graphQL, value any, c call) answer {
+	members, _ := value.(map[string]any)
+	if uid := members["deletedUid"]; uid != c.on {
+		return answer{broken: fmt.Sprintf("deleted %s and says %v", c.on, uid)}
+	}
+	return answer{}
+}
+
+func readConnection(p graphQL, value any, c call) answer {
+	var page struct {
+		Edges []struct {
+			Cursor string
+			Node   map[string]any
+		}
+		Nodes    []any
+		PageInfo struct {
+			HasNextPage bool
+			EndCursor   string
+		}
+		TotalCount, Skipped json.Number
+	}
+	if err := json.Unmarshal([]byte(asJSON(value)), &page); err != nil {
+		return answer{broken: err.Error()}
+	}
+	connection := p.schema.Types[p.typeOf(p.schema.Query, lowerFirst(strings.TrimPrefix(c.rpc, "List")))]
+	got := answer{items: []fields{}, total: page.TotalCount.String(), skipped: page.Skipped.String()}
+	for _, edge := range page.Edges {
+		got.items = append(got.items, asFields(p.shown(p.typeOf(connection, "nodes"), edge.Node)))
+		got.cursors = append(got.cursors, edge.Cursor)
+	}
+	if n := len(page.Edges); len(page.Nodes) != n || n > 0 && page.Edges[n-1].Cursor != page.PageInfo.EndCursor {
+		got.broken = fmt.Sprintf("%d edges, %d nodes, endCursor %s", n, len(page.Nodes), page.PageInfo.EndCursor)
+	}
+	if page.PageInfo.HasNextPage {
+		got.next = page.PageInfo.EndCursor
+	}
+	return got
+}
+
+func parenthesised(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}

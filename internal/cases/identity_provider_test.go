@@ -1,0 +1,52 @@
+package cases
+
+var identityProviders = kind{
+	name: "IdentityProvider", plural: "IdentityProviders", ref: "provider", area: "iam", parent: "iam/Group", in: "{group}",
+	unserved: []string{"graphql"},
+	minimal:  fields{"name": "provider {n}", "defaultRole": "{org role}"},
+	full: fields{"name": "people", "description": "Everybody", "defaultRole": "{role}", "oidc": fields{
+		"issuer": "https://people.example.com", "clientId": "atrium", "clientSecret": "hush", "additionalScopes": []string{"groups"},
+		"groupsClaim": "groups", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": true,
+	}},
+	needs:   "name defaultRole",
+	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	derived: map[string]func(any) fields{"oidc": withoutSecret},
+	bad: append([]bad{
+		{name: "no default role", fields: fields{"defaultRole": ""}, violations: "defaultRole"},
+		{name: "a default role that is no UID", fields: fields{"defaultRole": "nope"}, violations: "defaultRole"},
+		{name: "an issuer that is no URL", fields: fields{"oidc": fields{"issuer": "x", "clientId": "c"}}, violations: "oidc.issuer"},
+		{name: "no issuer and no client", fields: fields{"oidc": fields{"issuer": "", "clientId": ""}}, violations: "oidc.issuer oidc.clientId"},
+		{name: "an unknown member", fields: fields{"oidc": fields{"issuer": "https://p.example.com", "clientId": "c", "nope": 1}}, violations: "oidc.nope", types: always},
+	}, append(badNames, badDescriptions...)...),
+	several: bad{fields: fields{"oidc": fields{"issuer": "x", "clientId": "c"}, "defaultRole": "nope", "description": "a\nb"}, violations: "description defaultRole oidc.issuer"},
+	twin:    fields{"name": "{provider.name}"}, misplaced: []string{"{repo}", "{identity}"},
+	changes: []change{
+		{field: "name", to: "others", required: true}, {field: "defaultRole", to: "{other role}", required: true}, {field: "description", to: "Nobody"},
+		{field: "oidc", to: fields{"issuer": "https://others.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": false}},
+	},
+	fixed: "createTime",
+	rows: []row{
+		{name: "a default role that is missing", do: call{rpc: "CreateIdentityProvider", on: "{group}", fields: fields{"name": "p", "defaultRole": "{group}/00000000000000ff"}},
+			want: notFound("iam/Role", "{group}/00000000000000ff")},
+		{name: "the correlation rule stays", do: call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"oidc": fields{
+			"issuer": "https://people.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}},
+			want: invalid("oidc.correlationRule")},
+		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", on: "{mapping.identityProviderUid}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+		{name: "delete its default role", do: call{rpc: "DeleteRole", on: "{provider.defaultRole}"}, want: blocked("RESOURCE_IN_USE")},
+	},
+	library: library{
+		items: []item{
+			{"a", "{shelf}", fields{"name": "delta", "defaultRole": "{org role}"}}, {"b", "{shelf}", fields{"name": "alpha", "defaultRole": "{org role}"}},
+			{"c", "{inner}", fields{"name": "charlie", "defaultRole": viewer}}, {"d", "{side}", fields{"name": "alpha", "defaultRole": viewer}},
+		},
+		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
+		byDefault: "name",
+		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}},
+	},
+}
+
+// withoutSecret is a configuration as it is shown.
+func withoutSecret(given any) fields {
+	config, _ := given.(fields)
+	return fields{"oidc": config.without("clientSecret")}
+}

@@ -1,0 +1,82 @@
+package cases
+
+import (
+	"strings"
+
+	"atrium/auth"
+)
+
+var identities = kind{
+	name: "Identity", plural: "Identities", ref: "identity", area: "iam", parent: "iam/Group", in: "{group}",
+	minimal: fields{"name": "robot {n}"},
+	full: fields{"name": "robot", "description": "Builds", "company": "Acme", "claimMatch": fields{
+		"issuer": "https://issuer.example.com", "subjectPattern": "robot-.*", "audience": "builds",
+		"claims": fields{"team": "blue"}, "claimPatterns": fields{"env": "prod|test"},
+	}},
+	needs: "name",
+	shown: fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	bad: append([]bad{
+		{name: "a company of two lines", fields: fields{"company": "a\nb"}, violations: "company"},
+		{name: "a rule without issuer and subject", fields: fields{"claimMatch": fields{}}, violations: "claimMatch.issuer claimMatch.subject"},
+		{name: "a rule without a subject", fields: fields{"claimMatch": fields{"issuer": "https://i.example.com"}}, violations: "claimMatch.subject"},
+		{name: "an issuer that is no URL", fields: fields{"claimMatch": fields{"issuer": "i", "subject": "s"}}, violations: "claimMatch.issuer"},
+		{name: "an issuer and its pattern", fields: fields{"claimMatch": fields{"issuer": "https://i.example.com", "issuerPattern": ".*", "subject": "s"}}, violations: "claimMatch.issuer"},
+		{name: "a pattern that is none", fields: fields{"claimMatch": fields{"issuerPattern": "(", "subjectPattern": "["}}, violations: "claimMatch.issuerPattern claimMatch.subjectPattern"},
+		{name: "a pattern of 513 letters", fields: fields{"claimMatch": fields{"issuerPattern": strings.Repeat("a", 513), "subject": "s"}}, violations: "claimMatch.issuerPattern"},
+		{name: "an unknown member of the rule", fields: fields{"claimMatch": fields{"issuer": "https://i.example.com", "subject": "s", "nope": 1}}, violations: "claimMatch.nope", types: always},
+		{name: "a text as the rule", fields: fields{"claimMatch": "x"}, violations: "claimMatch", types: always},
+		{name: "keys without members", fields: fields{"staticKeys": fields{"issuer": "", "subject": "", "issuerKeys": ""}}, violations: "staticKeys.issuer staticKeys.subject staticKeys.issuerKeys"},
+		{name: "keys that are none", fields: fields{"staticKeys": staticKeys.with(fields{"issuerKeys": "x"})}, violations: "staticKeys.issuerKeys"},
+		{name: "both rules", fields: fields{"claimMatch": identityRule, "staticKeys": staticKeys}, violations: "staticKeys"},
+	}, append(badNames, badDescriptions...)...),
+	several: bad{fields: fields{"company": "a\nb", "claimMatch": fields{}, "name": "Robot", "description": "a\nb"},
+		violations: "name description company claimMatch.issuer claimMatch.subject"},
+	misplaced: []string{"{repo}", "{role}", "{other identity}"},
+	changes: []change{
+		{field: "name", to: "other robot", required: true}, {field: "description", to: "Deploys"}, {field: "company", to: "Emca"},
+		{field: "claimMatch", to: identityRule},
+	},
+	fixed: "createTime",
+
+	rows: []row{
+		{name: "with keys", do: call{rpc: "CreateIdentity", on: "{group}", fields: fields{"name": "keyed", "staticKeys": staticKeys}},
+			want: resource(fields{"name": "keyed", "staticKeys": staticKeys, "uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"})},
+		{name: "keys replace the rule", do: call{rpc: "UpdateIdentity", on: "{full identity}", fields: fields{"staticKeys": staticKeys}},
+			want: expected{like: "{full identity}", with: fields{"staticKeys": staticKeys, "updateTime": "<time>"}, without: []string{"claimMatch"}}},
+		{name: "delete one that a role is bound to", do: call{rpc: "DeleteIdentity", on: "{binding.identity.uid}"}, want: blocked("RESOURCE_IN_USE")},
+
+		{name: "look up", given: []call{createIdentity(lookedUp)}, do: lookup(fields{"issuer": "https://lookup.example.com", "subject": "{group.uid}"}),
+			want: resource(fields{"uid": "<uid>"})},
+		{name: "look up another subject", given: []call{createIdentity(lookedUp)}, do: lookup(fields{"issuer": "https://lookup.example.com", "subject": "x"}),
+			want: notFound("iam/Identity", "x")},
+		{name: "look up nothing", do: lookup(fields{"issuer": "", "subject": ""}), want: invalid("issuer subject")},
+	},
+	extra: []call{lookup(fields{"issuer": auth.DevelopmentIssuer, "subject": "{owner.claimMatch.subject}"})},
+	library: library{
+		beside: []string{"{owner}"},
+		items: []item{
+			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{shelf}", fields{"name": "alpha", "claimMatch": identityRule}},
+			{"c", "{inner}", fields{"name": "charlie", "staticKeys": staticKeys}}, {"d", "{side}", fields{"name": "alpha"}},
+			{"e", "{org}", fields{"name": "echo", "description": "in the organisation"}},
+		},
+		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"last_seen_time", "lastSeenTime"}},
+		byDefault: "name",
+		filters: []filtered{
+			{fields{"name": "alpha"}, "b d"}, {fields{"name": "nobody"}, ""},
+			{fields{"relationship_type": "RELATIONSHIP_TYPE_STATIC"}, "c"},
+			{fields{"relationship_type": "RELATIONSHIP_TYPE_CLAIM_MATCH", "uidp.descendants_of": "{shelf}"}, "b"},
+		},
+		bad: []bad{{name: "an unknown rule", fields: fields{"relationship_type": "NONE"}, violations: "relationship_type", types: always}},
+	},
+}
+
+var (
+	identityRule = fields{"issuerPattern": "https://.*", "subject": "someone"}
+	staticKeys   = fields{"issuer": "https://offline.example.com", "subject": "s", "issuerKeys": `{"keys":[{"kty":"oct"}]}`,
+		"expirationTime": "2030-01-02T03:04:05.000Z", "audiences": []string{"builds"}}
+	lookedUp = fields{"name": "found", "claimMatch": fields{"issuer": "https://lookup.example.com", "subject": "{group.uid}"}}
+)
+
+func createIdentity(f fields) call { return call{rpc: "CreateIdentity", on: "{group}", fields: f} }
+
+func lookup(params fields) call { return call{rpc: "LookupIdentity", params: params} }

@@ -1,0 +1,230 @@
+package cases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A library is an organisation of its own that nothing changes any more: what
+// the lists of a kind are asked of. It has the groups {shelf}, {inner} within
+// it, and {side} beside it.
+type library struct {
+	items      []item
+	beside     []string // what the lists hold as well, by name or uid
+	everywhere bool     // the kind lies in no organisation
+
+	orders    []order // what order_by takes
+	byDefault string  // how a list is sorted that says nothing
+	filters   []filtered
+	bad       []bad    // parameters as they must not be
+	differ    []string // fields that protocols show differently on purpose
+}
+
+// An item is made in the order of the list.
+type item struct {
+	label  string
+	under  string
+	fields fields
+}
+
+// An order is one of order_by, and the field of an answer that it compares;
+// "making" is the order in which the items were made.
+type order struct{ name, member string }
+
+// A filtered is the labels of what a list holds with these parameters.
+type filtered struct {
+	params fields
+	want   string
+}
+
+// A reader asks lists of a library.
+type reader struct {
+	*env
+	k       *kind
+	entries []entry // all that a list without parameters holds, sorted as it is
+}
+
+// An entry is an item as it is answered.
+type entry struct {
+	label    string
+	making   string // when it was made, as text that sorts
+	resource fields
+}
+
+func (x entry) uid() string { return keyOf(x.resource) }
+
+// open makes the library of a kind.
+func (k *kind) open(e *env) *reader {
+	e.Helper()
+	group := kindOf("group")
+	for _, place := range []struct{ name, in string }{{"shelf", "{org}"}, {"inner", "{shelf}"}, {"side", "{org}"}} {
+		e.made[place.name] = e.make(group, place.in, fields{"name": place.name})
+	}
+	r := &reader{env: e, k: k}
+	for _, beside := range k.library.beside {
+		r.add(beside, fields{"uid": e.text(beside)})
+	}
+	for _, it := range k.library.items {
+		r.add(it.label, e.make(k, it.under, it.fields))
+	}
+	if first := r.entries[len(k.library.beside)]; k.has(e.w, "Update") && k.touched() != nil { // the first is not the one that was changed first
+		e.must(call{rpc: "Update" + k.name, on: first.uid(), fields: fields{"name": first.resource["name"]}})
+	}
+	for i, x := range r.entries {
+		if k.has(e.w, "Get") {
+			r.entries[i].resource = e.must(call{rpc: "Get" + k.name, on: x.uid()}).resource
+		}
+	}
+	r.entries = r.sorted(k.library.byDefault)
+	return r
+}
+
+func (r *reader) add(label string, resource fields) {
+	r.entries = append(r.entries, entry{label, fmt.Sprintf("%03d", len(r.entries)), resource})
+}
+
+// sorted is what order_by must come to.
+func (r *reader) sorted(by string) []entry {
+	name, direction, _ := strings.Cut(by, " ")
+	i := slices.IndexFunc(r.k.library.orders, func(o order) bool { return o.name == name })
+	if i < 0 {
+		r.Fatalf("no order %s", name)
+	}
+	member := r.k.library.orders[i].member
+	value := func(x entry) string {
+		if member == "making" {
+			return x.making
+		}
+		s, _ := x.resource[member].(string)
+		return s
+	}
+	all := slices.Clone(r.entries)
+	slices.SortFunc(all, func(a, b entry) int {
+		if direction == "desc" {
+			a, b = b, a
+		}
+		if c := strings.Compare(value(a), value(b)); c != 0 {
+			return c
+		}
+		return strings.Compare(a.uid(), b.uid())
+	})
+	return all
+}
+
+// that is what of the library meets a condition.
+func (r *reader) that(meets func(uid string) bool) []entry {
+	var met []entry
+	for _, x := range r.entries {
+		if meets(x.uid()) {
+			met = append(met, x)
+		}
+	}
+	return met
+}
+
+// ask asks a list through one protocol.
+func (r *reader) ask(p protocol, params fields) answer {
+	r.Helper()
+	return p.do(r.token, r.call(call{rpc: "List" + r.k.plural, params: params}))
+}
+
+// list asks through every protocol, each of which must answer the same page:
+// want out of total.
+func (r *reader) list(params fields, want []entry, total int) {
+	r.Helper()
+	var first answer
+	for i, p := range r.w.serving(r.k) {
+		got := r.ask(p, params)
+		if got.failed != nil || got.broken != "" {
+			r.Errorf("%s %s: %s %s", p.name(), asJSON(params), got.raw, got.broken)
+			return
+		}
+		if r.labels(got.items) != labels(want) || got.total != fmt.Sprint(total) || got.skipped != fmt.Sprint(or(params["skip"], 0)) {
+			r.Errorf("%s %s: %q of %s, %s skipped, want %q of %d", p.name(), asJSON(params), r.labels(got.items), got.total, got.skipped, labels(want), total)
+		}
+		if i == 0 {
+			first = got
+			continue
+		}
+		for n := range min(len(got.items), len(first.items)) {
+			if a, b := first.items[n].without(r.k.library.differ...), got.items[n].without(r.k.library.differ...); !matches(b, a) {
+				r.Errorf("%s\n%s: %s\n%s: %s", asJSON(params), r.w.serving(r.k)[0].name(), asJSON(a), p.name(), asJSON(b))
+			}
+		}
+		if (got.next == "") != (first.next == "") {
+			r.Errorf("%s: another page: %t by %s, %t by %s", asJSON(params), first.next != "", r.w.serving(r.k)[0].name(), got.next != "", p.name())
+		}
+	}
+}
+
+// refuse asks what every protocol must refuse.
+func (r *reader) refuse(params fields, want any, instead map[string]instead) {
+	r.Helper()
+	for _, p := range r.w.serving(r.k) {
+		wanted := want
+		if other, ok := instead[p.name()]; ok {
+			wanted = other.want
+		}
+		c := r.call(call{rpc: "List" + r.k.plural, params: params})
+		r.check(r.k, c, p.do(r.token, c), wanted)
+	}
+}
+
+func or(v, otherwise any) any {
+	if v == nil {
+		return otherwise
+	}
+	return v
+}
+
+// labels are the labels of items, "?" for one that is not of the library.
+func (r *reader) labels(items []fields) string {
+	all := make([]string, len(items))
+	for i, it := range items {
+		all[i] = "?"
+		if n := slices.IndexFunc(r.entries, func(x entry) bool { return x.uid() == keyOf(it) }); n >= 0 {
+			all[i] = r.entries[n].label
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func labels(entries []entry) string {
+	all := make([]string, len(entries))
+	for i, x := range entries {
+		all[i] = x.label
+	}
+	return strings.Join(all, " ")
+}
+
+// labelled are the entries with these labels.
+func (r *reader) labelled(wanted string) []entry {
+	r.Helper()
+	var found []entry
+	for _, x := range r.entries {
+		if slices.Contains(split(wanted), x.label) {
+			found = append(found, x)
+		}
+	}
+	if len(found) != len(split(wanted)) {
+		r.Fatalf("not every one of %q is in the library", wanted)
+	}
+	return found
+}
+
+// split takes labels apart, of which those in braces have spaces.
+func split(wanted string) []string {
+	if strings.HasPrefix(wanted, "{") {
+		return []string{wanted}
+	}
+	return strings.Fields(wanted)
+}
+
+// in is the reader for a test of its own.
+func (r *reader) in(t *testing.T) *reader {
+	e := *r.env
+	e.T = t
+	return &reader{&e, r.k, r.entries}
+}

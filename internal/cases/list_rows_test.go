@@ -1,0 +1,173 @@
+package cases
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"atrium/store/storetest"
+)
+
+// Every parameter of every list, through every protocol, on both engines.
+func TestEveryListIsTheSameThroughEveryProtocol(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorld(t, url)
+		elsewhere := w.newEnv(t).resource("org")["uid"].(string)
+		for _, k := range kinds {
+			if len(k.library.items) == 0 {
+				continue
+			}
+			t.Run(k.name, func(t *testing.T) {
+				t.Parallel()
+				e := w.newEnv(t)
+				r := k.open(e)
+				e.made["elsewhere"] = fields{"uid": elsewhere}
+				for name, test := range map[string]func(*reader){
+					"pages": (*reader).pages, "skip": (*reader).skips, "walks": (*reader).walks, "tokens": (*reader).tokens,
+					"orders": (*reader).orders, "filters": (*reader).filters, "scopes": (*reader).scopes, "violations": (*reader).violations,
+				} {
+					t.Run(name, func(t *testing.T) { test(r.in(t)) })
+				}
+			})
+		}
+	})
+}
+
+func (r *reader) pages() {
+	all, n := r.entries, len(r.entries)
+	r.list(nil, all, n)
+	for _, size := range []int{0, 1, 2, n - 1, n, n + 1, 200, 201, 2147483647} {
+		want := all
+		if size > 0 && size < n {
+			want = all[:size]
+		}
+		r.list(fields{"page_size": size}, want, n)
+	}
+	r.list(fields{"page_token": ""}, all, n)
+}
+
+func (r *reader) skips() {
+	all, n := r.entries, len(r.entries)
+	for _, skip := range []int{0, 1, n - 1, n, n + 7} {
+		r.list(fields{"skip": skip}, all[min(skip, n):], n)
+	}
+	r.list(fields{"skip": 1, "page_size": 2}, all[1:3], n)
+	r.list(fields{"skip": n + 1, "page_size": 1}, nil, n)
+}
+
+// walks go through a list page by page: by one protocol, and by all in turn,
+// since a token of one is one of the others.
+func (r *reader) walks() {
+	protocols := r.w.serving(r.k)
+	for _, order := range []string{"", r.k.library.orders[0].name + " desc"} {
+		want := r.entries
+		if order != "" {
+			want = r.sorted(order)
+		}
+		for first := range len(protocols) + 1 {
+			by := func(int) protocol { return protocols[first] }
+			if first == len(protocols) {
+				by = func(page int) protocol { return protocols[page%len(protocols)] }
+			}
+			r.walk(order, want, by)
+		}
+	}
+}
+
+func (r *reader) walk(order string, want []entry, by func(page int) protocol) {
+	r.Helper()
+	var seen []fields
+	params := fields{"page_size": 2}
+	if order != "" {
+		params["order_by"] = order
+	}
+	for page := 0; page == 0 || params["page_token"] != ""; page++ {
+		got := r.ask(by(page), params)
+		if got.failed != nil || got.total != fmt.Sprint(len(r.entries)) || len(got.items) == 0 || page > len(want) {
+			r.Fatalf("page %d by %s with %s: %s", page, by(page).name(), asJSON(params), got.raw)
+		}
+		seen = append(seen, got.items...)
+		params = fields{"page_size": 2, "page_token": got.next} // which keeps the order
+	}
+	if r.labels(seen) != labels(want) {
+		r.Errorf("by %s, %s: order %q: got %q, want %q", by(0).name(), by(1).name(), order, r.labels(seen), labels(want))
+	}
+}
+
+func (r *reader) tokens() {
+	all, n := r.entries, len(r.entries)
+	for _, p := range r.w.serving(r.k) {
+		for i, cursor := range r.ask(p, nil).cursors {
+			r.list(fields{"page_token": cursor}, all[i+1:], n)
+		}
+		token := r.ask(p, fields{"page_size": 1}).next
+		r.list(fields{"page_token": token}, all[1:], n)
+		r.list(fields{"page_token": token, "skip": 1, "page_size": 1}, all[2:3], n)
+		r.list(fields{"page_token": token, "skip": n}, nil, n)
+		r.list(fields{"page_token": token, "order_by": r.k.library.byDefault}, all[1:], n)
+		for _, forged := range []string{"x", "nope", token + "A", token[:len(token)-2], strings.Repeat("A", len(token)), "%2F"} {
+			r.refuse(fields{"page_token": forged}, invalid("page_token"), nil)
+		}
+		r.refuse(fields{"page_token": token, "order_by": otherWay(r.k.library.byDefault)}, invalid("page_token"), nil)
+		r.refuse(r.k.library.elsewhere(token), invalid("page_token"), nil)
+		other := "ListRoles"
+		if r.k.name == "Role" {
+			other = "ListGroups"
+		}
+		foreign := p.do(r.token, call{rpc: other, params: fields{"page_size": 1}}).next
+		r.refuse(fields{"page_token": foreign}, invalid("page_token"), nil)
+	}
+}
+
+// elsewhere is a list for which a token was not made.
+func (l library) elsewhere(token string) fields {
+	if l.everywhere {
+		return l.filters[0].params.with(fields{"page_token": token})
+	}
+	return fields{"page_token": token, "uidp.descendants_of": "{org}"}
+}
+
+func otherWay(by string) string {
+	if name, descending := strings.CutSuffix(by, " desc"); descending {
+		return name
+	}
+	return by + " desc"
+}
+
+func (r *reader) orders() {
+	for _, by := range r.k.library.orders {
+		for _, direction := range []string{"", " asc", " desc"} {
+			order := by.name + direction
+			r.list(fields{"order_by": order}, r.sorted(order), len(r.entries))
+			r.list(fields{"order_by": order, "skip": 1, "page_size": 1}, r.sorted(order)[1:2], len(r.entries))
+		}
+	}
+	for _, order := range []string{"nope", r.k.library.orders[0].name + " up", r.k.library.orders[0].name + ",uid"} {
+		r.refuse(fields{"order_by": order}, invalid("order_by"), typed)
+	}
+}
+
+func (r *reader) filters() {
+	for _, f := range r.k.library.filters {
+		want := r.labelled(f.want)
+		r.list(f.params, want, len(want))
+	}
+	for _, b := range r.k.library.bad {
+		r.refuse(b.fields, invalid(b.violations), typedIf(b.types != never))
+	}
+}
+
+func (r *reader) violations() {
+	r.refuse(fields{"page_size": -1}, invalid("page_size"), nil)
+	r.refuse(fields{"skip": -1}, invalid("skip"), nil)
+	r.refuse(fields{"page_size": "many"}, invalid("page_size"), typed)
+	r.refuse(fields{"skip": "1.5"}, invalid("skip"), typed)
+	r.refuse(fields{"page_size": 1 << 40}, invalid("page_size"), typed)
+	r.refuse(fields{"nope": 1}, invalid("nope"), typed)
+	r.refuse(fields{"page_size": -1, "skip": -1, "page_token": "nope"}, invalid("page_size skip page_token"), nil)
+	if !r.k.library.everywhere {
+		r.refuse(fields{"skip": -1, "page_size": -1, "uidp.ancestors_of": "a", "uidp.children_of": "c", "uidp.descendants_of": "d", "uidp.ids": []string{"i"}, "page_token": "nope"},
+			invalid("uidp.ancestors_of uidp.descendants_of uidp.children_of uidp.ids page_size skip page_token"), nil)
+	}
+}

@@ -1,0 +1,55 @@
+package cases
+
+import "strings"
+
+// scopes narrows the list by where things lie in the tree.
+func (r *reader) scopes() {
+	if r.k.library.everywhere {
+		return
+	}
+	below := func(x, y string) bool { return strings.HasPrefix(x, y+"/") }
+	parent := func(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/'), 0)] }
+	expect := func(params fields, meets func(uid string) bool) {
+		r.Helper()
+		want := r.that(meets)
+		r.list(params, want, len(want))
+	}
+	some := r.labelled("a")[0].uid()
+	other := r.labelled("c")[0].uid()
+	for _, place := range []string{"{org}", "{shelf}", "{inner}", "{side}", parent(some), some} {
+		at := r.text(place)
+		expect(fields{"uidp.descendants_of": place}, func(uid string) bool { return below(uid, at) })
+		expect(fields{"uidp.children_of": place}, func(uid string) bool { return parent(uid) == at })
+		expect(fields{"uidp.ancestors_of": place}, func(uid string) bool { return below(at, uid) })
+		expect(fields{"uidp.descendants_of": place, "uidp.ids": []string{some, other}}, func(uid string) bool {
+			return below(uid, at) && (uid == some || uid == other)
+		})
+		expect(fields{"uidp.descendants_of": "{shelf}", "uidp.children_of": place}, func(uid string) bool {
+			return below(uid, r.text("{shelf}")) && parent(uid) == at
+		})
+		expect(fields{"uidp.descendants_of": place, "uidp.in_root": true}, func(string) bool { return false })
+	}
+	root := func(uid string) bool { return !strings.Contains(uid, "/") }
+	expect(fields{"uidp.in_root": true}, root)
+	expect(fields{"uidp.in_root": false}, func(string) bool { return true })
+	expect(fields{"uidp.ancestors_of": "{inner}", "uidp.in_root": true}, func(uid string) bool { return root(uid) && below(r.text("{inner}"), uid) })
+	expect(fields{"uidp.ids": []string{some, other, some, r.text("{org}/00000000000000ff"), r.text("{elsewhere}")}}, func(uid string) bool {
+		return uid == some || uid == other
+	})
+	r.badScopes()
+}
+
+func (r *reader) badScopes() {
+	missing, lists := "{org}/00000000000000ff", r.w.dotted[r.w.ledger["List"+r.k.plural].capabilities[0]]
+	for scope, kind := range map[string]string{"uidp.descendants_of": "iam/Group", "uidp.ancestors_of": "", "uidp.children_of": r.k.parent} {
+		if kind != "" {
+			r.refuse(fields{scope: missing}, notFound(kind, missing), nil)
+		}
+		r.refuse(fields{scope: "nope"}, invalid(scope), nil)
+		r.refuse(fields{scope: "{elsewhere}"}, denied(lists, "{elsewhere}"), nil)
+		r.refuse(fields{scope: "{elsewhere}/00000000000000ff"}, denied(lists, "{elsewhere}/00000000000000ff"), nil)
+	}
+	r.refuse(fields{"uidp.ids": []string{"nope"}}, invalid("uidp.ids"), nil)
+	r.refuse(fields{"uidp.ids": strings.Split(strings.Repeat(viewer+" ", 1000)+viewer, " ")}, invalid("uidp.ids"), nil)
+	r.refuse(fields{"uidp.in_root": "maybe"}, invalid("uidp.in_root"), typed)
+}

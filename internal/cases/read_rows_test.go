@@ -1,0 +1,35 @@
+package cases
+
+// reading are the rows of Get<Kind>.
+func (k *kind) reading() []row {
+	get := func(uid string) call { return call{rpc: "Get" + k.name, on: uid} }
+	return []row{
+		{name: "one", do: get(k.one()), want: expected{like: k.one()}},
+		{name: "one with all there is", do: get("{full " + k.ref + "}"), want: expected{like: "{full " + k.ref + "}"}},
+		{name: "a missing one", do: get(k.missing()), want: notFound(k.resource(), k.missing())},
+		{name: "no UID", do: get("nope"), want: invalid("uid")},
+		{name: "a UID in capitals", do: get("7872E984573B3A80D1D5DCF9AC7FD799D10A760C"), want: invalid("uid")},
+		{name: "one of another kind", do: get(k.stranger()), want: notFound(k.resource(), k.stranger())},
+	}
+}
+
+// deletion are the rows of Delete<Kind>.
+func (k *kind) deletion() []row {
+	remove := func(uid string) call { return call{rpc: "Delete" + k.name, on: uid} }
+	return []row{
+		{name: "one", do: remove(k.one())},
+		{name: "one with all there is", do: remove("{full " + k.ref + "}")},
+		{name: "a missing one", do: remove(k.missing()), want: notFound(k.resource(), k.missing())},
+		{name: "one that is gone", given: []call{remove(k.one())}, do: remove(k.one()), want: notFound(k.resource(), k.one())},
+		{name: "no UID", do: remove("nope"), want: invalid("uid")},
+		{name: "one of another kind", do: remove(k.stranger()), want: notFound(k.resource(), k.stranger())},
+	}
+}
+
+// stranger is something of another kind.
+func (k *kind) stranger() string {
+	if k.ref == "identity" {
+		return "{role}"
+	}
+	return "{identity}"
+}

@@ -1,0 +1,87 @@
+package cases
+
+import "strings"
+
+var repos = kind{
+	name: "Repo", plural: "Repos", ref: "repo", area: "registry", parent: "iam/Group", in: "{group}",
+	minimal: fields{"name": "repo-{n}"},
+	full: fields{
+		"name": "base/static", "description": "Nothing in it", "catalogTier": "CATALOG_TIER_BASE", "bundles": []string{"one", "two"},
+		"aliases": []string{"static"}, "activeTags": []string{"latest"},
+		"sync_config": fields{"source": "{org}", "google": "g", "amazon": "a", "azure": "z"},
+	},
+	needs:   "name",
+	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	derived: map[string]func(any) fields{"sync_config": syncedAs},
+	bad: append([]bad{
+		{name: "an empty name", fields: fields{"name": ""}, violations: "name"},
+		{name: "a name with a space", fields: fields{"name": "a b"}, violations: "name"},
+		{name: "a name that ends in a slash", fields: fields{"name": "a/"}, violations: "name"},
+		{name: "a name of 256 letters", fields: fields{"name": strings.Repeat("n", 256)}, violations: "name"},
+		{name: "an unknown tier", fields: fields{"catalogTier": "CATALOG_TIER_NONE"}, violations: "catalogTier", types: always},
+		{name: "an empty bundle", fields: fields{"bundles": []string{""}}, violations: "bundles"},
+		{name: "an alias of two lines", fields: fields{"aliases": []string{"a", "a\nb"}}, violations: "aliases"},
+		{name: "1001 active tags", fields: fields{"activeTags": strings.Split(strings.Repeat("a,", 1000)+"a", ",")}, violations: "activeTags"},
+		{name: "a sync without a source", fields: fields{"sync_config": fields{"source": ""}}, violations: "sync_config.source"},
+		{name: "an unknown member of the sync", fields: fields{"sync_config": fields{"source": "x", "nope": 1}}, violations: "sync_config.nope", types: always},
+	}, badDescriptions...),
+	several: bad{fields: fields{"sync_config": fields{"source": ""}, "aliases": []string{""}, "description": "a\nb", "name": "A"},
+		violations: "name description aliases sync_config.source"},
+	twin: fields{"name": "{repo.name}"}, misplaced: []string{"{other repo}", "{identity}"},
+	changes: []change{
+		{field: "name", to: "dynamic", required: true}, {field: "description", to: "All in it"}, {field: "catalogTier", to: "CATALOG_TIER_AI"},
+		{field: "bundles", to: []string{"three"}}, {field: "aliases", to: []string{"x", "y"}}, {field: "activeTags", to: []string{"1"}},
+		{field: "sync_config", to: fields{"source": "elsewhere"}},
+	},
+	fixed: "createTime",
+
+	rows: []row{
+		{name: "delete one with a tag in it", given: []call{{rpc: "CreateTag", on: "{repo}", fields: fields{"name": "latest", "digest": digest(1)}}},
+			do: call{rpc: "DeleteRepo", on: "{repo}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+
+		{name: "no readme yet", do: call{rpc: "GetRepoReadme", on: "{repo}"}, want: resource(fields{"uid": "{repo}"})},
+		{name: "a readme", given: []call{readme("# Hello\n")}, do: call{rpc: "GetRepoReadme", on: "{repo}"},
+			want: resource(fields{"uid": "{repo}", "content": "# Hello\n"})},
+		{name: "readme of a missing repo", do: call{rpc: "GetRepoReadme", on: "{group}/00000000000000ff"}, want: notFound("registry/Repo", "{group}/00000000000000ff")},
+		{name: "readme of no UID", do: call{rpc: "GetRepoReadme", on: "nope"}, want: invalid("uid")},
+		{name: "change a readme", given: []call{readme("a")}, do: readme("b"), want: resource(fields{"uid": "{repo}", "content": "b"})},
+		{name: "change a readme by mask", given: []call{readme("a")}, do: readme("b", "content"), want: resource(fields{"uid": "{repo}", "content": "b"})},
+		{name: "change a readme by *", given: []call{readme("a")}, do: readme("b", "*"), want: resource(fields{"uid": "{repo}", "content": "b"})},
+		{name: "null clears a readme", given: []call{readme("a")}, do: readme(nil), want: resource(fields{"uid": "{repo}"})},
+		{name: "change nothing of a readme", given: []call{readme("a")}, do: call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{}},
+			want: resource(fields{"uid": "{repo}", "content": "a"})},
+		{name: "a mask that no readme has", do: readme("b", "nope"), want: invalid("updateMask")},
+		{name: "a readme of 256 KiB and a byte", do: readme(strings.Repeat("a", 256<<10+1)), want: invalid("content")},
+		{name: "a readme with U+0000", do: readme("a\x00"), want: invalid("content")},
+		{name: "an unknown field of a readme", do: call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{"nope": 1}}, want: invalid("nope"), instead: typed},
+		{name: "change the readme of a missing repo", do: call{rpc: "UpdateRepoReadme", on: "{group}/00000000000000ff", fields: fields{"content": "b"}},
+			want: notFound("registry/Repo", "{group}/00000000000000ff")},
+		{name: "change the readme of no UID", do: call{rpc: "UpdateRepoReadme", on: "nope", fields: fields{"content": "b"}}, want: invalid("uid")},
+	},
+	extra: []call{{rpc: "GetRepoReadme", on: "{repo}"}, readme("# Hello")},
+	library: library{
+		items: []item{
+			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{shelf}", repoInFull},
+			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha"}},
+			{"e", "{org}", fields{"name": "0"}}, {"f", "{shelf}", fields{"name": "foxtrot"}}, {"g", "{shelf}", fields{"name": "a-z"}},
+		},
+		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
+		byDefault: "name",
+		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "alpha", "uidp.descendants_of": "{shelf}"}, "b"}, {fields{"name": "nope"}, ""}},
+	},
+}
+
+var repoInFull = fields{"name": "alpha", "description": "first", "catalogTier": "CATALOG_TIER_AI", "bundles": []string{"x"}, "sync_config": fields{"source": "s"}}
+
+// syncedAs adds what is always shown of a sync.
+func syncedAs(given any) fields {
+	config, _ := given.(fields)
+	if config == nil {
+		return nil
+	}
+	return fields{"sync_config": config.with(fields{"uniqueTags": false, "gracePeriod": false})}
+}
+
+func readme(content any, mask ...string) call {
+	return call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{"content": content}, mask: mask}
+}

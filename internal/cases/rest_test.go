@@ -1,0 +1,126 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"atrium/platform"
+)
+
+// rest makes calls by the routes of the ledger.
+type rest struct {
+	handler http.Handler
+	ledger  map[string]rpc
+}
+
+func (rest) name() string { return "rest" }
+
+var pathVariable = regexp.MustCompile(`\{([a-z_.]+)(=\*+)?\}`)
+
+func (p rest) do(token string, c call) answer {
+	operation, known := p.ledger[c.rpc]
+	if !known {
+		return answer{broken: "the ledger has no operation " + c.rpc}
+	}
+	query := url.Values{}
+	for name, value := range c.params {
+		if many, ok := value.([]any); ok {
+			for _, one := range many {
+				query.Add(name, plain(one))
+			}
+			continue
+		}
+		query.Set(name, plain(value))
+	}
+	if c.mask != nil {
+		query.Set("updateMask", strings.Join(c.mask, ","))
+	}
+	path := pathVariable.ReplaceAllStringFunc(operation.path, func(variable string) string {
+		if name := strings.Trim(variable, "{}"); query.Has(name) { // such as a digest
+			value := query.Get(name)
+			query.Del(name)
+			return url.PathEscape(value)
+		}
+		return (&url.URL{Path: c.on}).EscapedPath()
+	})
+	var body bytes.Buffer
+	if operation.method == http.MethodPost || operation.method == http.MethodPatch {
+		body.WriteString(asJSON(c.fields))
+	}
+	r := httptest.NewRequest(operation.method, path, &body)
+	r.URL.RawQuery = query.Encode()
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	p.handler.ServeHTTP(w, r)
+	return readREST(operation, w)
+}
+
+// plain is a value as it stands in a query.
+func plain(value any) string {
+	if n, ok := value.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(value)
+}
+
+// restStatus is the HTTP status of each code.
+var restStatus = map[platform.Code]int{3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 12: 501, 13: 500, 14: 503, 16: 401}
+
+func readREST(operation rpc, w *httptest.ResponseRecorder) answer {
+	got := answer{raw: w.Body.String()}
+	if operation.method == http.MethodDelete && w.Code == http.StatusOK {
+		if w.Body.Len() > 0 {
+			got.broken = "the answer to DELETE has a body: " + got.raw
+		}
+		return got
+	}
+	var body map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+		got.broken = fmt.Sprintf("%s is no JSON object: %v", got.raw, err)
+		return got
+	}
+	if w.Code != http.StatusOK {
+		var status struct {
+			Code    float64
+			Details []map[string]any
+		}
+		_ = json.Unmarshal(w.Body.Bytes(), &status) // the same text as above
+		got.failed = parseStatus(status.Code, status.Details, nil)
+		if restStatus[got.failed.code] != w.Code {
+			got.broken = fmt.Sprintf("HTTP status %d with code %s", w.Code, got.failed.code)
+		}
+		return got
+	}
+	if !strings.HasPrefix(operation.name, "List") {
+		got.resource = asFields(body)
+		return got
+	}
+	got.items = []fields{}
+	for name, member := range body {
+		switch value := member.(type) {
+		case []any:
+			for _, item := range value {
+				got.items = append(got.items, asFields(item))
+			}
+		case string:
+			switch name {
+			case "nextPageToken":
+				got.next = value
+			case "totalCount":
+				got.total = value
+			}
+		case float64:
+			got.skipped = fmt.Sprint(value)
+		}
+	}
+	return got
+}

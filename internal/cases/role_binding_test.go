@@ -1,0 +1,141 @@
+package cases
+
+import (
+	"fmt"
+	"strings"
+)
+
+var roleBindings = kind{
+	name: "RoleBinding", plural: "RoleBindings", ref: "binding", area: "iam", parent: "iam/Group", in: "{group}",
+	minimal: fields{"identityUid": "{identity}", "roleUid": "{role}"},
+	full:    fields{"identityUid": "{full identity}", "roleUid": "{full role}"},
+	needs:   "identityUid roleUid",
+	shown:   fields{"uid": "<uid>", "createTime": "<time>", "group": fields{"uid": "{group}", "name": "{group.name}"}},
+	hidden:  []string{"identityUid", "roleUid"},
+	derived: map[string]func(any) fields{"identityUid": boundIdentity, "roleUid": boundRole},
+	bad: []bad{
+		{name: "no identity", fields: fields{"identityUid": ""}, violations: "identityUid"},
+		{name: "an identity that is no UID", fields: fields{"identityUid": "nope"}, violations: "identityUid"},
+		{name: "a root as the identity", fields: fields{"identityUid": "{org}"}, violations: "identityUid"},
+		{name: "no role", fields: fields{"roleUid": ""}, violations: "roleUid"},
+		{name: "a role that is no UID", fields: fields{"roleUid": "nope"}, violations: "roleUid"},
+		{name: "a root as the role", fields: fields{"roleUid": "{org}"}, violations: "roleUid"},
+		{name: "a list as the role", fields: fields{"roleUid": fields{}}, violations: "roleUid", types: always},
+	},
+	several: bad{fields: fields{"identityUid": "nope", "roleUid": "nope"}, violations: "identityUid roleUid"},
+	twin:    fields{"identityUid": "{binding.identity.uid}", "roleUid": "{binding.role.uid}"}, misplaced: []string{"{repo}", "{role}"},
+	changes: []change{
+		{field: "identityUid", to: "{other identity}", required: true}, {field: "roleUid", to: "{other role}", required: true},
+	},
+	fixed: "createTime",
+
+	rows: []row{
+		{name: "of a built-in role", do: bind("{group}", "{identity}", viewer),
+			want: resource(boundBuiltIn.with(boundIdentity("{identity}")))},
+		{name: "of a missing identity", do: bind("{group}", "{org}/00000000000000ff", "{role}"), want: notFound("iam/Identity", "{org}/00000000000000ff")},
+		{name: "of a missing role", do: bind("{group}", "{identity}", "{org}/00000000000000ff"), want: notFound("iam/Role", "{org}/00000000000000ff")},
+		{name: "of an identity that does not reach there", do: bind("{org}", "{identity}", "{org role}"), want: invalid("identityUid")},
+		{name: "of a role that does not reach there", do: bind("{org}", "{org identity}", "{role}"), want: invalid("roleUid")},
+		{name: "to a missing role", do: call{rpc: "UpdateRoleBinding", on: "{binding}", fields: fields{"roleUid": "{org}/00000000000000ff"}},
+			want: notFound("iam/Role", "{org}/00000000000000ff")},
+		{name: "the last owner stays", do: call{rpc: "DeleteRoleBinding", on: "{owner binding}"}, want: blocked("LAST_OWNER")},
+		{name: "the last owner stays owner", do: call{rpc: "UpdateRoleBinding", on: "{owner binding}", fields: fields{"roleUid": viewer}}, want: blocked("LAST_OWNER")},
+
+		{name: "a batch", do: batch("{group}", "", bound("{identity}", "{role}"), bound("{other identity}", "{role}")),
+			want: resource(fields{"roleBindings": []fields{boundHere("{identity}", "{role}"), boundHere("{other identity}", "{role}")}})},
+		{name: "a batch with one role for all", do: batch("{group}", "{role}", fields{"identityUid": "{identity}"}, bound("{identity}", "{other role}")),
+			want: resource(fields{"roleBindings": []fields{boundHere("{identity}", "{role}"), boundHere("{identity}", "{other role}")}})},
+		{name: "an empty batch", do: batch("{group}", ""), want: invalid("requests")},
+		{name: "a batch of 26", do: batch("{group}", "{role}", many(26)...), want: invalid("requests")},
+		{name: "a batch with bad ones", do: batch("{group}", "", bound("nope", "{role}"), bound("{identity}", "nope")),
+			want: invalid("requests[0].roleBinding.identityUid requests[1].roleBinding.roleUid")},
+		{name: "a batch in no UID", do: batch("nope", "{role}", many(2)...), want: invalid("parent")},
+		{name: "a batch in a missing group", do: batch("{org}/00000000000000ff", "{org role}", fields{"identityUid": "{org identity}"}), want: notFound("iam/Group", "{org}/00000000000000ff")},
+		{name: "a batch with one that is there", do: batch("{group}", "", bound("{other identity}", "{role}"), sameBinding),
+			want: alreadyExists("iam/RoleBinding", "{binding}")},
+		{name: "a batch with the same twice", do: batch("{group}", "", bound("{identity}", "{role}"), bound("{identity}", "{role}")),
+			want: alreadyExists("iam/RoleBinding", "")},
+	},
+	extra: []call{batchOn("{group}")},
+	library: library{
+		beside: []string{"{owner binding}"},
+		items: []item{
+			{"a", "{shelf}", bound("{org identity}", "{org role}")}, {"b", "{shelf}", bound("{org other identity}", "{org role}")},
+			{"c", "{inner}", bound("{org identity}", "{org other role}")}, {"d", "{side}", bound("{org identity}", viewer)},
+		},
+		orders:    []order{{"create_time", "createTime"}, {"uid", "uid"}},
+		byDefault: "create_time desc",
+		filters: []filtered{
+			{fields{"identity": "{org identity}"}, "a c d"}, {fields{"role": "{org role}"}, "a b"}, {fields{"role": viewer}, "d"},
+			{fields{"group": "{shelf}"}, "a b"}, {fields{"group": "{org}"}, "{owner binding}"},
+			{fields{"identity": "{org identity}", "group": "{shelf}"}, "a"}, {fields{"identity": "{org role}"}, ""},
+		},
+		bad: []bad{
+			{name: "filters that are no UIDs", fields: fields{"identity": "x", "group": "y", "role": "z"}, violations: "identity group role"},
+		},
+	},
+}
+
+var sameBinding = fields{"identityUid": "{binding.identity.uid}", "roleUid": "{binding.role.uid}"}
+
+func bound(identity, role string) fields { return fields{"identityUid": identity, "roleUid": role} }
+
+func bind(group, identity, role string) call {
+	return call{rpc: "CreateRoleBinding", on: group, fields: bound(identity, role)}
+}
+
+func batch(parent, role string, bindings ...fields) call {
+	requests := make([]fields, len(bindings))
+	for i, b := range bindings {
+		requests[i] = fields{"roleBinding": b}
+	}
+	f := fields{"parent": parent, "requests": requests}
+	if role != "" {
+		f["roleUid"] = role
+	}
+	return call{rpc: "BatchCreateRoleBindings", fields: f}
+}
+
+// batchOn is a good batch that is about parent.
+func batchOn(parent string) call {
+	c := batch(parent, "", bound("{identity}", "{role}"))
+	c.on = parent
+	return c
+}
+
+func many(n int) []fields {
+	all := make([]fields, n)
+	for i := range all {
+		all[i] = fields{"identityUid": fmt.Sprintf("{%d identity}", i)}
+	}
+	return all
+}
+
+// member is how a row names a member of ref.
+func member(ref any, name string) string {
+	return strings.TrimSuffix(ref.(string), "}") + "." + name + "}"
+}
+
+// boundIdentity is what a binding shows of the identity ref. What the identity
+// does not have is left out.
+func boundIdentity(ref any) fields {
+	return fields{"identity": fields{
+		"uid": ref, "name": member(ref, "name"), "description": member(ref, "description"),
+		"issuer": member(ref, "claimMatch.issuer"), "subject": member(ref, "claimMatch.subject"),
+	}}
+}
+
+func boundRole(ref any) fields {
+	return fields{"role": fields{"uid": ref, "name": member(ref, "name"), "description": member(ref, "description")}}
+}
+
+// boundHere is a whole binding on {group}.
+func boundHere(identity, role string) fields {
+	return fields{"uid": "<uid>", "createTime": "<time>", "group": fields{"uid": "{group}", "name": "{group.name}"}}.
+		with(boundIdentity(identity)).with(boundRole(role))
+}
+
+var boundBuiltIn = fields{
+	"uid": "<uid>", "createTime": "<time>", "group": fields{"uid": "{group}", "name": "{group.name}"},
+	"role": fields{"uid": viewer, "name": "viewer", "description": "Reads every resource."},
+}

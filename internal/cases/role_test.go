@@ -1,0 +1,59 @@
+package cases
+
+import "atrium/platform"
+
+var roles = kind{
+	name: "Role", plural: "Roles", ref: "role", area: "iam", parent: "iam/Group", in: "{group}",
+	minimal: fields{"name": "role {n}"},
+	full:    fields{"name": "reader", "description": "Reads", "capabilities": []string{"CAP_REPO_LIST", "CAP_TAG_LIST"}},
+	needs:   "name",
+	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	bad: append([]bad{
+		{name: "an unknown capability", fields: fields{"capabilities": []string{"CAP_NOPE"}}, violations: "capabilities", types: always},
+		{name: "a text as the capabilities", fields: fields{"capabilities": fields{}}, violations: "capabilities", types: always},
+	}, append(badNames, badDescriptions...)...),
+	several: bad{fields: fields{"description": "a\nb", "name": "Reader"}, violations: "name description"},
+	twin:    fields{"name": "{role.name}"}, misplaced: []string{"{repo}", "{identity}"},
+	changes: []change{
+		{field: "name", to: "writer", required: true}, {field: "description", to: "Writes"},
+		{field: "capabilities", to: []string{"CAP_REPO_CREATE", "CAP_REPO_LIST"}},
+	},
+	fixed: "createTime",
+
+	rows: []row{
+		{name: "a built-in one", do: call{rpc: "GetRole", on: advisoriesViewer}, want: resource(builtInShown),
+			instead: inGraphQL(resource(builtInShown.with(fields{"capabilities": []string{"CAP_ADVISORIES_LIST"}})), "dashboards show what a role holds")},
+		{name: "a built-in one cannot be changed", do: call{rpc: "UpdateRole", on: viewer, fields: fields{"description": "x"}}, want: blocked("BUILT_IN_ROLE")},
+		{name: "a built-in one cannot be deleted", do: call{rpc: "DeleteRole", on: viewer}, want: blocked("BUILT_IN_ROLE")},
+		{name: "capabilities are sorted, each once", do: call{rpc: "CreateRole", on: "{group}",
+			fields: fields{"name": "r", "capabilities": []string{"CAP_TAG_LIST", "CAP_REPO_LIST", "CAP_TAG_LIST"}}},
+			want: resource(fields{"name": "r", "capabilities": []string{"CAP_REPO_LIST", "CAP_TAG_LIST"}, "uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"})},
+		{name: "delete one that is bound", do: call{rpc: "DeleteRole", on: "{binding.role.uid}"}, want: blocked("RESOURCE_IN_USE")},
+	},
+	library: library{
+		beside: builtInRoles(),
+		items: []item{
+			{"a", "{shelf}", fields{"name": "zulu"}}, {"b", "{shelf}", fields{"name": "alpha", "capabilities": []string{"CAP_REPO_LIST"}}},
+			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha"}},
+		},
+		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
+		byDefault: "name",
+		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "viewer"}, viewer}, {fields{"name": "nope"}, ""}},
+		differ:    []string{"capabilities"}, // of built-in roles: see above
+	},
+}
+
+const (
+	viewer           = string(platform.ViewerRole)
+	advisoriesViewer = "274c2757bf1f9625c4b24477eb196090661a86f9"
+)
+
+var builtInShown = fields{"uid": advisoriesViewer, "name": "advisories.viewer", "description": "Reads advisories."}
+
+func builtInRoles() []string {
+	return []string{
+		viewer, string(platform.EditorRole), string(platform.OwnerRole), "f8b2a6e5a07b5469bd4e5251a00caba4417a5359",
+		"8796e4182e21cccdbd8ea824f1d05487610c7285", "4d7e4966448f57e21277e0f49b85233752e6adb7",
+		"6bf4ec17225ae31b1243a81342d2d05aae4f2b91", advisoriesViewer,
+	}
+}

@@ -1,0 +1,136 @@
+package cases
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// changing are the rows of Update<Kind>. They change a resource with all that
+// it can have.
+func (k *kind) changing() []row {
+	it := "{full " + k.ref + "}"
+	update := func(f fields, mask ...string) call {
+		return call{rpc: "Update" + k.name, on: it, fields: f, mask: mask}
+	}
+	unchanged := expected{like: it}
+	changed := func(with fields, without ...string) expected {
+		return expected{like: it, with: k.touched().with(with), without: without}
+	}
+	var rows []row
+	all, required, cleared := fields{}, fields{}, []string{}
+	for _, c := range k.changes {
+		all[c.field] = c.to
+		to := fields{c.field: c.to}
+		other := k.otherThan(c.field)
+		rows = append(rows,
+			row{name: c.field + " without a mask", do: update(to), want: changed(k.visible(to))},
+			row{name: c.field + " by mask, others not", do: update(to.with(other), c.field), want: changed(k.visible(to))},
+			row{name: c.field + " by mask in snake case", do: update(to, snake(c.field)), want: changed(k.visible(to))})
+		if c.required {
+			required[c.field] = c.to
+			rows = append(rows,
+				row{name: "null for " + c.field, do: update(fields{c.field: nil}), want: invalid(c.field)},
+				row{name: c.field + " in the mask only", do: update(fields{}, c.field), want: invalid(c.field)})
+			continue
+		}
+		cleared = append(cleared, c.field)
+		rows = append(rows,
+			row{name: "null for " + c.field, do: update(fields{c.field: nil}), want: changed(nil, c.field)},
+			row{name: c.field + " in the mask only", do: update(fields{}, c.field), want: changed(nil, c.field)})
+	}
+	rows = append(rows,
+		row{name: "all fields at once", do: update(all), want: changed(k.visible(all))},
+		row{name: "* replaces all", do: update(all, "*"), want: changed(k.visible(all))},
+		row{name: "* clears what is absent", do: update(required, "*"), want: changed(k.visible(required), cleared...)},
+		row{name: "* and a field", do: update(all, "*", k.changes[0].field), want: invalid("updateMask")},
+		row{name: "a mask of what is no field", do: update(all, "nope"), want: invalid("updateMask")},
+		row{name: "a mask of what never changes", do: update(all, k.fixed), want: invalid("updateMask")},
+		row{name: "a mask of both", do: update(all, k.changes[0].field, "nope", k.fixed), want: invalid("updateMask updateMask")},
+		row{name: "an unknown field", do: update(fields{"nope": 1}), want: invalid("nope"), instead: typed},
+		row{name: "an unknown field outside of the mask", do: update(all.with(fields{"nope": 1}), k.changes[0].field),
+			want: changed(k.visible(fields{k.changes[0].field: k.changes[0].to})), instead: typed},
+		row{name: "what never changes is ignored", do: update(fields{k.fixed: "x"}), want: unchanged,
+			instead: inGraphQL(refused{}, "the inputs hold nothing that an update ignores")},
+		row{name: "nothing", do: update(fields{}), want: unchanged},
+		row{name: "much that is wrong", do: update(k.several.fields), want: invalid(k.several.violations)},
+		row{name: "a missing one", do: call{rpc: "Update" + k.name, on: k.missing(), fields: all}, want: notFound(k.resource(), k.missing())},
+		row{name: "nothing of a missing one", do: call{rpc: "Update" + k.name, on: k.missing(), fields: fields{}}, want: notFound(k.resource(), k.missing())},
+		row{name: "no UID", do: call{rpc: "Update" + k.name, on: "nope", fields: all}, want: invalid("uid")},
+	)
+	for _, b := range k.bad {
+		if k.updates(b.fields) {
+			rows = append(rows, row{name: "bad: " + b.name, do: update(b.fields), want: invalid(b.violations), instead: typedIf(b.types == always)})
+		}
+	}
+	if k.twin != nil {
+		rows = append(rows, row{name: "into another one", do: update(k.twin), want: alreadyExists(k.resource(), k.one())})
+	}
+	return rows
+}
+
+// touched is what every change brings with it.
+func (k *kind) touched() fields {
+	if _, has := k.shown["updateTime"]; has {
+		return fields{"updateTime": "<time>"}
+	}
+	return nil
+}
+
+// visible is what an answer shows of a change.
+func (k *kind) visible(change fields) fields {
+	shown := change.without(k.hidden...)
+	for name, derived := range k.derived {
+		if given, ok := change[name]; ok {
+			shown = shown.with(derived(given))
+		}
+	}
+	return shown
+}
+
+// otherThan is a change of some other field, or none.
+func (k *kind) otherThan(field string) fields {
+	for _, c := range k.changes {
+		if c.field != field {
+			return fields{c.field: c.to}
+		}
+	}
+	return nil
+}
+
+// updates reports whether every field is one that can be updated.
+func (k *kind) updates(f fields) bool {
+	for name := range f {
+		known := false
+		for _, c := range k.changes {
+			known = known || c.field == name
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
+}
+
+// exact is minimal without numbers, so that a row can expect what it gives.
+func (k *kind) exact() fields {
+	exact := fields{}
+	for name, value := range k.minimal {
+		if s, ok := value.(string); ok && strings.Contains(s, "{n}") {
+			exact[name] = strings.ReplaceAll(s, "{n}", "0")
+		}
+	}
+	return exact
+}
+
+func snake(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if unicode.IsUpper(c) {
+			fmt.Fprintf(&b, "_%c", unicode.ToLower(c))
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,72 @@
+package cases
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// An rpc is an operation as the ledger of the wire has it.
+type rpc struct {
+	name         string
+	method, path string   // of HTTP
+	capabilities []string // wire names; all are needed
+}
+
+var (
+	rpcLine       = regexp.MustCompile(`(?m)^RPC (\w+) (\w+) (\S+) \|([^|]*)\|`)
+	capabilityRef = regexp.MustCompile(`CAP_\w+`)
+)
+
+// wireLedger reads the copy of reference/wire.txt.
+func wireLedger(t testing.TB) map[string]rpc {
+	t.Helper()
+	ledger := map[string]rpc{}
+	for _, m := range rpcLine.FindAllStringSubmatch(readFile(t, "../../platform/testdata/wire.txt"), -1) {
+		ledger[m[1]] = rpc{m[1], strings.ToUpper(m[2]), m[3], capabilityRef.FindAllString(m[4], -1)}
+	}
+	if len(ledger) != 69 {
+		t.Fatalf("the ledger of the wire has %d operations", len(ledger))
+	}
+	return ledger
+}
+
+// roleLedger reads the copy of reference/capabilities.md: what each built-in
+// role holds, and the dotted name of each wire name.
+func roleLedger(t testing.TB) (holds map[string]map[string]bool, dotted map[string]string) {
+	t.Helper()
+	var roles []string
+	holds, dotted = map[string]map[string]bool{}, map[string]string{}
+	for line := range strings.Lines(readFile(t, "../../platform/testdata/capabilities.md")) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case cells[0] == "capability":
+			roles = cells[3:]
+		case len(roles) > 0 && strings.HasPrefix(cells[1], "CAP_"):
+			dotted[cells[1]] = cells[0]
+			for i, cell := range cells[3:] {
+				if holds[roles[i]] == nil {
+					holds[roles[i]] = map[string]bool{}
+				}
+				holds[roles[i]][cells[1]] = cell == "x"
+			}
+		}
+	}
+	if len(holds) != 8 || len(dotted) != 43 {
+		t.Fatalf("the ledger of roles has %d of them and %d capabilities", len(holds), len(dotted))
+	}
+	return holds, dotted
+}
+
+func readFile(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

@@ -1,0 +1,102 @@
+package cases
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/auth"
+	"atrium/platform"
+	"atrium/resolvers"
+	atriumrest "atrium/rest"
+	"atrium/store/storetest"
+)
+
+// A world is the service over a database of its own, as the program serves it:
+// real handlers behind real tokens.
+type world struct {
+	p         *platform.Platform
+	issuer    *auth.Issuer
+	ledger    map[string]rpc
+	protocols []protocol
+	setup     protocol // by which what a case needs is made
+
+	holds  map[string]map[string]bool // what each built-in role holds, by wire names
+	dotted map[string]string          // the capability of each wire name
+
+	ticks, names atomic.Int64
+	tokens       sync.Map // by subject
+}
+
+const audience = "atrium"
+
+func newWorld(t *testing.T, url string) *world {
+	t.Helper()
+	w := &world{ledger: wireLedger(t)}
+	w.holds, w.dotted = roleLedger(t)
+	// The clock moves on whenever it is looked at: no two things are made at
+	// the same time.
+	began := time.Now()
+	clock := func() time.Time { return began.Add(time.Duration(w.ticks.Add(1)) * time.Millisecond) }
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{Clock: clock, AllowSignup: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.p, w.issuer = p, newIssuer(t)
+	verifier := auth.New(auth.Options{Directory: p, Audience: []string{audience}, Development: w.issuer})
+	var options atriumrest.Options
+	authenticated := auth.Middleware(verifier, options.WriteError)
+	r := rest{authenticated(atriumrest.New(p, options)), w.ledger}
+	w.protocols = []protocol{r, graphQL{authenticated(resolvers.New(p, resolvers.Options{})), schema(t)}}
+	w.setup = r
+	return w
+}
+
+// schema is the public one, which is all that a client has.
+func schema(t *testing.T) *ast.Schema {
+	t.Helper()
+	s, err := gqlparser.LoadSchema(&ast.Source{Input: resolvers.SDL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newIssuer(t *testing.T) *auth.Issuer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer, err := auth.NewDevelopmentIssuer(der, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return issuer
+}
+
+// token is one of a subject.
+func (w *world) token(t *testing.T, subject string) string {
+	t.Helper()
+	if token, ok := w.tokens.Load(subject); ok {
+		return token.(string)
+	}
+	token, err := w.issuer.Mint(subject, audience, time.Hour, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tokens.Store(subject, token)
+	return token
+}

@@ -1,0 +1,16 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/platform"
+)
+
+func (q queries) AdvisoryDocuments(ctx context.Context, id *string, cves []string) ([]*platform.AdvisoryDocument, error) {
+	return q.p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: or(id), CVEs: cves})
+}
+
+func (e entities) FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*graph.AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error) {
+	return represented(ctx, readsOf(ctx).documents, keysOf(reps, func(r *graph.AdvisoryDocumentByDocumentIDsInput) string { return r.DocumentID }))
+}

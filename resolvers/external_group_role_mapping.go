@@ -1,0 +1,62 @@
+package resolvers
+
+import (
+	"context"
+	"strings"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error) {
+	return readsOf(ctx).externalGroupRoleMappings.one(ctx, uid)
+}
+
+func (q queries) ExternalGroupRoleMappings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.ExternalGroupRoleMappings.List, within(descendantsOf, childrenOf, f.ByUID), f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {
+	return create(ctx, m.p.ExternalGroupRoleMappings.Create, m.p.ExternalGroupRoleMappings.ListEach, input)
+}
+
+func (m mutations) DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return remove(ctx, m.p.ExternalGroupRoleMappings.Delete, "ExternalGroupRoleMapping", input)
+}
+
+func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, input graph.BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error) {
+	removed, err := m.p.ExternalGroupRoleMappings.DeleteBatch(ctx, input.Parent, input.Uids)
+	if err != nil {
+		return nil, renamed(err, func(field string) string {
+			if place, ok := strings.CutPrefix(field, "names"); ok { // as REST calls them
+				return "uids" + place
+			}
+			return field
+		})
+	}
+	remember(ctx, removed)
+	payload := &scalar.BatchDeleteExternalGroupRoleMappingsPayload{ExternalGroupRoleMappings: removed}
+	for _, mapping := range removed {
+		payload.DeletedIDs = append(payload.DeletedIDs, scalar.GlobalID("ExternalGroupRoleMapping", string(mapping.UID)))
+		payload.DeletedUIDs = append(payload.DeletedUIDs, mapping.UID)
+	}
+	return payload, nil
+}
+
+func (e entities) FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*graph.ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error) {
+	return represented(ctx, readsOf(ctx).externalGroupRoleMappings, keysOf(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, m *platform.ExternalGroupRoleMapping) (*platform.IdentityProvider, error) {
+	return follow(ctx, m, readsOf(ctx).identityProviders, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
+}
+
+func (externalGroupRoleMappings) Role(ctx context.Context, m *platform.ExternalGroupRoleMapping) (*platform.Role, error) {
+	return follow(ctx, m, readsOf(ctx).roles, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
+}
+
+func (externalGroupRoleMappings) Scope(ctx context.Context, m *platform.ExternalGroupRoleMapping) (*platform.Group, error) {
+	return follow(ctx, m, readsOf(ctx).groups, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
+}

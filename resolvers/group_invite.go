@@ -1,0 +1,47 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error) {
+	return readsOf(ctx).groupInvites.one(ctx, uid)
+}
+
+func (q queries) GroupInvites(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupInviteConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.GroupInvites.List, within(descendantsOf, childrenOf, f.ByUID), f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
+}
+
+// CreateGroupInvite is the only answer that shows the code.
+func (m mutations) CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.CreateGroupInvitePayload, error) {
+	return create(ctx, m.p.GroupInvites.Create, m.p.GroupInvites.ListEach, input)
+}
+
+func (m mutations) DeleteGroupInvite(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return remove(ctx, m.p.GroupInvites.Delete, "GroupInvite", input)
+}
+
+func (m mutations) AcceptGroupInvite(ctx context.Context, input graph.AcceptGroupInviteInput) (*scalar.AcceptGroupInvitePayload, error) {
+	bound, err := m.p.GroupInvites.Accept(ctx, input.Code)
+	if err != nil {
+		return nil, err
+	}
+	return &scalar.AcceptGroupInvitePayload{Node: bound, Edge: edges(ctx, m.p.RoleBindings.ListEach, bound.Group.UID, bound)[0]}, nil
+}
+
+func (e entities) FindManyGroupInviteByUIDs(ctx context.Context, reps []*graph.GroupInviteByUIDsInput) ([]*platform.GroupInvite, error) {
+	return represented(ctx, readsOf(ctx).groupInvites, keysOf(reps, func(r *graph.GroupInviteByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (groupInvites) Group(ctx context.Context, i *platform.GroupInvite) (*platform.Group, error) {
+	return follow(ctx, i, readsOf(ctx).groups, func(i *platform.GroupInvite) platform.UID { return i.UID.Parent() })
+}
+
+func (groupInvites) Role(ctx context.Context, i *platform.GroupInvite) (*platform.Role, error) {
+	return follow(ctx, i, readsOf(ctx).roles, func(i *platform.GroupInvite) platform.UID { return i.RoleUID })
+}

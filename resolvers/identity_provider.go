@@ -1,0 +1,48 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error) {
+	return readsOf(ctx).identityProviders.one(ctx, uid)
+}
+
+func (q queries) IdentityProviders(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityProviderConnection, error) {
+	f := or(where)
+	return list(ctx, q.p.IdentityProviders.List, within(descendantsOf, childrenOf, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
+	return create(ctx, m.p.IdentityProviders.Create, m.p.IdentityProviders.ListEach, input)
+}
+
+func (m mutations) UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.UpdateIdentityProviderPayload, error) {
+	return update(ctx, m.p.IdentityProviders.Update, input)
+}
+
+func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
+	return remove(ctx, m.p.IdentityProviders.Delete, "IdentityProvider", input)
+}
+
+func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error) {
+	return represented(ctx, readsOf(ctx).identityProviders, keysOf(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (identityProviders) Group(ctx context.Context, i *platform.IdentityProvider) (*platform.Group, error) {
+	return follow(ctx, i, readsOf(ctx).groups, func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
+}
+
+func (identityProviders) DefaultRole(ctx context.Context, i *platform.IdentityProvider) (*platform.Role, error) {
+	return follow(ctx, i, readsOf(ctx).roles, func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
+}
+
+func (r identityProviders) Mappings(ctx context.Context, i *platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
+	f := or(where)
+	own := of(r.p.ExternalGroupRoleMappings.ListEach, func(i *platform.IdentityProvider) platform.UIDFilter { return within(nil, &i.UID, f.ByUID) })
+	return nested(ctx, i, own, f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+}

@@ -1,0 +1,176 @@
+package resolvers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"atrium/graph"
+	"atrium/platform"
+)
+
+func TestSecretsAreInNoAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, kind := range graph.NewExecutableSchema(graph.Config{}).Schema().Types {
+		if kind.IsCompositeType() && (kind.Fields.ForName("clientSecret") != nil || kind.Fields.ForName("ttl") != nil) {
+			t.Errorf("%s shows what is input only", kind.Name)
+		}
+	}
+	provider := w.provider(w.org, "okta")
+	uid, code := w.invite(w.org, false)
+	if len(code) < 40 {
+		t.Fatalf("the code is %q", code)
+	}
+	for _, c := range []struct{ kind, selection string }{
+		{"mutation", `updateIdentityProvider(input: {uid: $provider, oidc: {issuer: "https://okta.example.com", clientId: "c-2", clientSecret: "hush-hush"}}) { identityProvider { name oidc { issuer clientId } } }`},
+		{"query", `identityProvider(uid: $provider) { name oidc { issuer clientId groupsClaim additionalScopes } }`},
+		{"query", `groupInvite(uid: $invite) { code keyId role { name } }`},
+		{"query", `groupInvites { nodes { code keyId } } groups { nodes { invites { edges { node { code } } } } }`},
+		{"query", `_entities(representations: [{__typename: "GroupInvite", uid: $invite}]) { ... on GroupInvite { code } }`},
+	} {
+		got := w.ask(operation(c.kind, c.selection), "provider", provider, "invite", uid)
+		if shown := fmt.Sprint(got.Data); strings.Contains(shown, "hush") || strings.Contains(shown, code) || strings.Contains(shown, code[17:]) {
+			t.Errorf("%s shows a secret: %s", c.selection, shown)
+		}
+	}
+}
+
+func TestTheCodeOfAnInviteBindsItsRole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	team := w.group(w.org, "team")
+	invite, code := w.invite(team, true)
+	const accept = `mutation($code: String!) { acceptGroupInvite(input: {code: $code}) { roleBinding { uid createTime group { name } } roleBindingEdge { cursor node { uid } } } }`
+	got := w.as("guest", accept, "code", code) // who has the role only from the next request on
+	got.fails("PERMISSION_DENIED acceptGroupInvite.roleBinding.group").want("acceptGroupInvite.roleBindingEdge.cursor", "")
+	if uid := got.uid("acceptGroupInvite.roleBinding.uid"); !uid.Below(team) || got.uid("acceptGroupInvite.roleBindingEdge.node.uid") != uid {
+		t.Errorf("the binding is %s", uid)
+	}
+	w.as("guest", `query($team: ID!) { group(uid: $team) { name } viewer { roleBindings { nodes { role { name } } } } }`, "team", team).clean().
+		want("group.name", "team").want("viewer.roleBindings.nodes.*.role.name", "viewer")
+	w.as("another", accept, "code", code).fails("NOT_FOUND acceptGroupInvite").want("acceptGroupInvite", nil)
+	w.as(theOwner, `query($i: ID!) { groupInvite(uid: $i) { code } }`, "i", invite).fails("NOT_FOUND groupInvite")
+	w.as(nobody, accept, "code", code).fails("UNAUTHENTICATED acceptGroupInvite")
+}
+
+func TestAnAssociationAndItsGroupAreTwoNodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.associate(w.org)
+	found := w.ask(`query($org: ID!) { group(uid: $org) { id uid accountAssociation { id uid name } } }`, "org", w.org)
+	group, association := found.text("group.id"), found.text("group.accountAssociation.id")
+	if group == association || found.uid("group.accountAssociation.uid") != w.org {
+		t.Errorf("the group is %s, its association %s", group, association)
+	}
+	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on Group { name } ... on AccountAssociation { name } } }`, "ids", []string{association, group}).
+		want("nodes.*.__typename", "AccountAssociation Group").want("nodes.*.name", "accounts acme").cost(2)
+	gone := w.ask(`mutation($org: ID!) { deleteAccountAssociation(input: {uid: $org}) { deletedId } }`, "org", w.org)
+	if gone.text("deleteAccountAssociation.deletedId") != association {
+		t.Errorf("%s is deleted, want %s", gone.text("deleteAccountAssociation.deletedId"), association)
+	}
+	w.ask(`query($org: ID!) { group(uid: $org) { name accountAssociation { name } } }`, "org", w.org).
+		want("group.name", "acme").want("group.accountAssociation", nil)
+}
+
+func TestGitHubAppsAreListedAsTheyWereGiven(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const selected = `accountAssociation { github { appInstallations { appId installations { installationId name } } } }`
+	made := w.ask(`mutation($org: ID!) { createAccountAssociation(input: {parent: $org, name: "a", github: {appInstallations: [
+		{appId: "9007199254740993", installations: [{installationId: 12, name: "acme"}, {installationId: "9007199254740995"}]}, {appId: 7}]}}) { `+selected+` } }`, "org", w.org)
+	want := []any{
+		map[string]any{"appId": "7", "installations": []any{}},
+		map[string]any{"appId": "9007199254740993", "installations": []any{
+			map[string]any{"installationId": "12", "name": "acme"}, map[string]any{"installationId": "9007199254740995", "name": nil},
+		}},
+	}
+	made.want("createAccountAssociation.accountAssociation.github.appInstallations", want)
+	w.ask(`query($org: ID!) { accountAssociation(uid: $org) { github { appInstallations { appId installations { installationId name } } } } }`, "org", w.org).
+		want("accountAssociation.github.appInstallations", want)
+	// What comes out can be put in again, and replaces what was there.
+	w.ask(`mutation($org: ID!, $apps: [GitHubAppInstallationsInput!]) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: $apps}}) { `+selected+` } }`, "org", w.org, "apps", want).
+		want("updateAccountAssociation.accountAssociation.github.appInstallations", want)
+	w.ask(`mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: [{appId: 5, installations: [{installationId: 1}]}]}}) { `+selected+` } }`, "org", w.org).
+		want("updateAccountAssociation.accountAssociation.github.appInstallations.*.appId", "5")
+	for _, nothing := range []string{`null`, `{}`, `{appInstallations: null}`, `{appInstallations: []}`} {
+		w.ask(`mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: `+nothing+`}) { `+selected+` } }`, "org", w.org).
+			want("updateAccountAssociation.accountAssociation.github", nil)
+	}
+}
+
+func TestABatchOfMappingsIsDeletedWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	provider := w.provider(w.org, "okta")
+	one, two := w.mapping(provider, "one"), w.mapping(provider, "two")
+	const remove = `mutation($p: ID!, $uids: [ID!]!) { batchDeleteExternalGroupRoleMappings(input: {parent: $p, uids: $uids}) {
+		externalGroupRoleMappings { id externalGroupId identityProvider { name } } deletedIds deletedUids } }`
+	const left = `query($p: ID!) { identityProvider(uid: $p) { mappings { totalCount } } }`
+	w.as(theOwner, remove, "p", provider, "uids", []platform.UID{one, provider + "/0123456789abcdef"}).fails("NOT_FOUND batchDeleteExternalGroupRoleMappings")
+	w.ask(left, "p", provider).want("identityProvider.mappings.totalCount", 2)
+	got := w.ask(remove, "p", provider, "uids", []platform.UID{two, one})
+	got.want("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.externalGroupId", "two one").
+		want("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.identityProvider.name", "okta okta").
+		want("batchDeleteExternalGroupRoleMappings.deletedUids", []any{string(two), string(one)})
+	if ids := got.text("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.id"); ids != strings.Trim(got.text("batchDeleteExternalGroupRoleMappings.deletedIds"), "[]") {
+		t.Errorf("deletedIds are not those of %s", ids)
+	}
+	w.ask(left, "p", provider).want("identityProvider.mappings.totalCount", 0)
+}
+
+func TestWhoMayNotSeeHowPeopleComeInSeesTheGroups(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	w.member(w.org, "bob", w.role(w.org, "groups", platform.CapGroupsList))
+	got := w.as("bob", operation("query", `
+		groups(orderBy: {field: UID}) { nodes { name identityProviders { totalCount } accountAssociation { name } invites { totalCount } termsAcceptances { totalCount } } }
+		identityProvider(uid: $provider) { name } accountAssociation(uid: $team) { name } groupInvite(uid: $invite) { keyId }
+		externalGroupRoleMapping(uid: $mapping) { uid } termsAcceptances(group: $org) { totalCount }`), variables...)
+	want := []string{
+		"PERMISSION_DENIED identityProvider", "PERMISSION_DENIED accountAssociation", "PERMISSION_DENIED groupInvite",
+		"PERMISSION_DENIED externalGroupRoleMapping", "PERMISSION_DENIED termsAcceptances",
+	}
+	for i := range 2 {
+		for _, field := range []string{"identityProviders", "accountAssociation", "invites", "termsAcceptances"} {
+			want = append(want, fmt.Sprintf("PERMISSION_DENIED groups.nodes.%d.%s", i, field))
+		}
+	}
+	got.fails(want...).want("groups.nodes.*.name", "acme team").want("groups.nodes.0.invites", nil).want("termsAcceptances", nil)
+	for _, mutation := range []string{
+		`updateIdentityProvider(input: {uid: $provider, name: "x"}) { identityProvider { uid } }`,
+		`updateAccountAssociation(input: {uid: $team, name: "x"}) { accountAssociation { uid } }`,
+		`createGroupInvite(input: {parent: $team, roleUid: $owner, ttl: "60s"}) { groupInvite { code } }`,
+		`batchDeleteExternalGroupRoleMappings(input: {parent: $provider, uids: [$mapping]}) { deletedUids }`,
+		`acceptTerms(input: {group: $team, documentIds: ["x"]}) { documentIds }`,
+	} {
+		w.as("bob", operation("mutation", "m: "+mutation), variables...).fails("PERMISSION_DENIED m").want("m", nil)
+	}
+}
+
+func TestTermsOfAGroupArePagedOneByOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	team := w.group(w.org, "team")
+	w.accept(w.org, "msa", "privacy")
+	w.accept(team, "beta")
+	query := `query($team: ID!, $cursor: String) { group(uid: $team) { termsAcceptances(first: 1, after: $cursor) { totalCount nodes { docId } pageInfo { hasNextPage endCursor } } } }`
+	var seen []string
+	for cursor := any(nil); ; {
+		got := w.ask(query, "team", team, "cursor", cursor).want("group.termsAcceptances.totalCount", 3)
+		seen = append(seen, got.text("group.termsAcceptances.nodes.*.docId"))
+		if cursor = got.at("group.termsAcceptances.pageInfo.endCursor"); got.at("group.termsAcceptances.pageInfo.hasNextPage") == false {
+			break
+		}
+	}
+	if strings.Join(seen, " ") != "beta msa privacy" {
+		t.Errorf("the pages hold %v", seen)
+	}
+	// The cursor of the edge is one of the root field too.
+	first := w.ask(query, "team", team, "cursor", nil).at("group.termsAcceptances.pageInfo.endCursor")
+	w.ask(`query($team: ID!, $cursor: String) { termsAcceptances(group: $team, after: $cursor) { nodes { docId } } }`, "team", team, "cursor", first).
+		want("termsAcceptances.nodes.*.docId", "msa privacy")
+	w.as(theOwner, `query($id: ID!) { termsAcceptances(group: $id) { totalCount } }`, "id", "x").fails("INVALID_ARGUMENT termsAcceptances")
+	w.as(theOwner, `query($id: ID!) { termsAcceptances(group: $id) { totalCount } }`, "id", w.org+"/0123456789abcdef").fails("NOT_FOUND termsAcceptances")
+}

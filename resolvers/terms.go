@@ -1,0 +1,34 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TermsAcceptanceConnection, error) {
+	accepted := func(ctx context.Context, req platform.ListRequest[platform.TermsFilter]) (platform.Page[platform.TermsAcceptance], error) {
+		return q.p.Terms.ListOf(ctx, group, req)
+	}
+	return list(ctx, accepted, platform.UIDFilter{}, platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+}
+
+func (m mutations) AcceptTerms(ctx context.Context, input graph.AcceptTermsInput) (*platform.AcceptedTerms, error) {
+	return m.p.Terms.Accept(ctx, input.Group, input.DocumentIds)
+}
+
+func (e entities) FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*graph.TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*platform.TermsAcceptance, error) {
+	return represented(ctx, readsOf(ctx).terms, keysOf(reps, func(r *graph.TermsAcceptanceByOrgUIDAndDocIDsInput) platform.TermsKey {
+		return platform.TermsKey{Group: r.OrgUID, DocID: r.DocID}
+	}))
+}
+
+func (terms) Group(ctx context.Context, t *platform.TermsAcceptance) (*platform.Group, error) {
+	return follow(ctx, t, readsOf(ctx).groups, func(t *platform.TermsAcceptance) platform.UID { return t.OrgUID })
+}
+
+func (acceptedTerms) Group(ctx context.Context, a *platform.AcceptedTerms) (*platform.Group, error) {
+	return follow(ctx, a, readsOf(ctx).groups, func(a *platform.AcceptedTerms) platform.UID { return a.Group })
+}

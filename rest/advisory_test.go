@@ -1,0 +1,67 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestDocumentsAndReportsHaveTheWiresForm(t *testing.T) {
+	t.Parallel()
+	w := newPopulated(t)
+	ctx := platform.WithActor(t.Context(), platform.Operator("import"))
+	at, err := platform.ParseTime("2024-01-05T10:00:00Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.p.Advisories.Import(ctx, platform.UID(w.org), []*platform.Advisory{{
+		AdvisoryID: "GO-1", ArtifactName: "base", ArtifactType: "Go", Aliases: []string{"CVE-1"}, Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "9"}},
+		Events: []platform.AdvisoryEvent{
+			{CreateTime: at, Findings: []byte{0, 255}, Detection: &platform.Detection{Manual: &struct{}{}}}, {CreateTime: at, Fixed: &platform.Fixed{FixedVersion: "2", Note: "n"}},
+		},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	interval := "&start_time=2024-01-01T00:00:00Z&end_time=2024-02-01T00:00:00Z"
+	report := `{"resolvedVulnsReports":[{"date":"2024-01-05T00:00:00.000Z","resolvedVulns":[{"id":"GO-1","aliases":["CVE-1"],` +
+		`"cvssSeverities":[{"type":"TYPE_CVSS_V3","score":"9"}]}],"imageRef":{"repo":"` + w.repo + `","tags":["latest"]}}]}`
+	for path, want := range map[string]string{
+		"/advisory/v2/documents?id=base": `{"documents":[{"id":"base","advisories":[{"id":"GO-1","events":[{"timestamp":"2024-01-05T10:00:00.000Z","detection":{"manual":{}}},` +
+			`{"timestamp":"2024-01-05T10:00:00.000Z","fixed":{"fixedVersion":"2"}}],"aliases":["CVE-1"],"packageNamespace":"Go"}]}]}`,
+		"/advisory/v2/documents?id=none":                                                                               `{"documents":[]}`,
+		"/advisory/v2/documents?cves=none&cves=CVE-0":                                                                  `{"documents":[]}`,
+		"/advisory/v2beta1/images/resolvedVulns?imageRefs=base" + interval:                                             report,
+		"/advisory/v2/images/resolvedVulns?image_refs=" + w.repo + ":latest,latest" + interval:                         report,
+		"/advisory/v2/images/resolvedVulns?imageRefs=base:latest&imageRefs=" + w.repo + interval:                       report,
+		"/advisory/v2/images/resolvedVulns?imageRefs=base&startTime=2025-01-01T00:00:00Z&endTime=2025-01-02T00:00:00Z": `{"resolvedVulnsReports":[]}`,
+	} {
+		if got := strings.TrimSpace(w.get(path).must(http.StatusOK).raw); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", path, got, want)
+		}
+	}
+	listed := w.get("/vulnerabilities/v2/advisories?advisoryIds=GO-1").must(http.StatusOK).raw
+	if !strings.Contains(listed, `"findings":"AP8=","detection":{"manual":{}}}`) {
+		t.Error(listed)
+	}
+	for path, want := range map[string]string{
+		"/advisory/v2/documents?id=&cves=":                                  "id cves",
+		"/advisory/v2/documents?id=a&id=b":                                  "id",
+		"/advisory/v2/documents?page_size=1":                                "page_size",
+		"/advisory/v2/images/resolvedVulns":                                 "imageRefs start_time end_time",
+		"/advisory/v2/images/resolvedVulns?imageRefs=:&end_time=tomorrow":   "imageRefs end_time start_time",
+		"/advisory/v2/images/resolvedVulns?imageRefs=base:" + interval:      "imageRefs",
+		"/advisory/v2/images/resolvedVulns?imageRefs=base:a,,b" + interval:  "imageRefs[0].tags",
+		"/advisory/v2/images/resolvedVulns?imageRefs=base,other" + interval: "imageRefs[0].repo",
+	} {
+		got := w.do(http.MethodGet, path, "").must(http.StatusBadRequest)
+		var fields []string
+		for _, v := range got.json["details"].([]any)[1].(map[string]any)["fieldViolations"].([]any) {
+			fields = append(fields, v.(map[string]any)["field"].(string))
+		}
+		if strings.Join(fields, " ") != want {
+			t.Errorf("%s: %v, want %s", path, fields, want)
+		}
+	}
+}

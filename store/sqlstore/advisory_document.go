@@ -1,0 +1,41 @@
+package sqlstore
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+// Feed reads advisories of all groups, each once. What there is comes out of
+// an index alone, however many groups have it; then the latest of each is
+// looked up there.
+func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
+	var none platform.Time
+	names := among(q.Names())
+	f := s.dialect.statement()
+	f.add("SELECT t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time"+
+		" FROM (SELECT DISTINCT t.artifact_name, t.advisory_id FROM advisory t WHERE t.delete_time = ?", none)
+	anyOf(f, "artifact_name", q.Artifacts())
+	if len(names) > 0 {
+		f.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", names)
+		f.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", names)
+	}
+	f.add(" ORDER BY t.artifact_name, t.advisory_id LIMIT ?) k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
+		" WHERE o.artifact_name = k.artifact_name AND o.advisory_id = k.advisory_id AND o.delete_time = ?"+
+		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", int64(q.Limit()), none)
+	if len(names) > 0 { // the latest may have lost an alias
+		f.add(" AND (t.advisory_id ?", names)
+		f.add(" OR EXISTS (SELECT 1 FROM advisory_alias a WHERE a.uid = t.uid AND a.alias ?))", names)
+	}
+	if q.Fixed() {
+		hasWord(f, "event_types", []platform.EventType{platform.EventTypeFixed})
+	}
+	f.add(" ORDER BY t.artifact_name, t.advisory_id")
+	var found []*platform.Advisory
+	err := s.conn.Run(ctx, f.done(func(scan func(...any) error) error {
+		a := new(platform.Advisory)
+		found = append(found, a)
+		return scan(&a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
+	}))
+	return found, err
+}
