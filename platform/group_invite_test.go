@@ -114,7 +114,10 @@ func TestAnInviteIsRefusedToWhoItIsNotFor(t *testing.T) {
 			_, ctx := w.enter(platform.Claims{Issuer: issuer, Subject: "bob", ServiceAudience: true, Email: email, EmailVerified: verified})
 			return ctx
 		}
-		refused(t, "another address", accept(with("eve@example.com", true), personal.Code), platform.CodePermissionDenied)
+		e := refusal(t, "another address", accept(with("eve@example.com", true), personal.Code), platform.CodePermissionDenied)
+		if _, told := e.Metadata["capability"]; told || e.Metadata["resource"] != string(personal.UID) {
+			t.Errorf("got %v, which names a capability that no one lacks", e.Metadata)
+		}
 		refused(t, "an unverified address", accept(with("bob@example.com", false), personal.Code), platform.CodePermissionDenied)
 		if err := accept(with("bob@example.com", true), personal.Code); err != nil {
 			t.Error(err)

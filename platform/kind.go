@@ -3,6 +3,8 @@ package platform
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 )
 
 // A Kind is what the recipes (read.go, list.go, write.go) need to know of one
@@ -73,7 +75,7 @@ func (k *Kind[T]) notFound(uid UID) error { return k.in(missing(k.Name, uid)) }
 
 // missing answers a resource that is not there to a caller who may know it.
 func missing(kind string, uid UID) *Error {
-	description := fmt.Sprintf("%s %s does not exist", lowerFirst(kind), uid)
+	description := fmt.Sprintf("%s %s does not exist", spoken(kind), uid)
 	return &Error{
 		Code: CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + description,
 		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: string(uid), Description: description},
@@ -81,7 +83,7 @@ func missing(kind string, uid UID) *Error {
 }
 
 func exists(kind string, uid UID) *Error {
-	description := fmt.Sprintf("such a %s exists already", lowerFirst(kind))
+	description := fmt.Sprintf("the %s exists already", spoken(kind))
 	return &Error{
 		Code: CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: " + description,
 		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: string(uid), Description: description},
@@ -140,9 +142,14 @@ func (k *Kind[T]) fieldNames() []string {
 	return names
 }
 
-func lowerFirst(s string) string {
-	if s == "" || s[0] < 'A' || s[0] > 'Z' {
-		return s
+// spoken is the name of a kind in a sentence: role binding for RoleBinding.
+func spoken(kind string) string {
+	var b strings.Builder
+	for i, r := range kind {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
 	}
-	return string(s[0]+'a'-'A') + s[1:]
+	return b.String()
 }

@@ -203,9 +203,9 @@ func (r resources[T, F]) removeRow(ctx context.Context, uid UID, check func(Tx) 
 
 func (k *Kind[T]) blockedBecause() string {
 	if k.Blocked == "RESOURCE_IN_USE" {
-		return fmt.Sprintf("the %s is in use by other resources", lowerFirst(k.Name))
+		return fmt.Sprintf("the %s is in use by other resources", spoken(k.Name))
 	}
-	return fmt.Sprintf("the %s still holds other resources", lowerFirst(k.Name))
+	return fmt.Sprintf("the %s still holds other resources", spoken(k.Name))
 }
 
 // alreadyExists names the sibling that has the unique key.

@@ -43,8 +43,8 @@ func documentedRefusals() []documentedRefusal {
 			Code: platform.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + resource.Description, Resource: resource,
 		}},
 		{http.StatusConflict, "AlreadyExists", "", toWriters, &platform.Error{
-			Code: platform.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: such a group exists already",
-			Resource: &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "such a group exists already"},
+			Code: platform.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: the group exists already",
+			Resource: &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
 		}},
 		{http.StatusRequestEntityTooLarge, "TooLarge", "", toSenders, platform.Invalid(platform.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
 		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", toSenders, platform.Invalid(platform.Violation{Field: "Content-Type", Description: "must be application/json"})},
