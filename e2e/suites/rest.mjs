@@ -11,15 +11,28 @@ const digest = 'sha256:' + '5'.repeat(64);
 const nowhere = 'f'.repeat(40);
 
 /** What every kind that can be written goes through: where, in what, with which body, and what a PATCH changes. */
-const kinds = ({ org, group, repo, identity, role, name }) => [
+const kinds = ({ org, group, repo, identity, role, provider, name }) => [
   { path: '/iam/v2/groups', parent: org, body: { name, description: 'a group' }, patch: { description: 'another' } },
   { path: '/iam/v2/identities', parent: group, body: { name, claimMatch: { issuer: 'https://issuer.example.com', subject: name } }, patch: { company: 'Acme' } },
   { path: '/iam/v2/roles', parent: group, body: { name, capabilities: ['CAP_REPO_LIST'] }, patch: { description: 'lists repos' } },
   { path: '/iam/v2/roleBindings', parent: group, body: { identityUid: identity, roleUid: role } },
+  { path: '/iam/v2/identityProviders', parent: group, body: { name, defaultRole: role, oidc: { issuer: 'https://login.example.com', clientId: name, clientSecret: 'a secret', groupsClaim: 'groups' } }, patch: { description: 'our people' } },
+  { path: '/iam/v2/externalGroupRoleMappings', parent: provider, body: { externalGroupId: name, roleUid: role, scope: group } },
+  { path: '/iam/v2/groupInvites', parent: group, body: { roleUid: role, ttl: '3600s', email: 'a@example.com' } },
+  { path: '/iam/v2/accountAssociations', parent: group, body: { name, ...accounts(identity) }, patch: { description: 'where it runs' } },
   { path: '/registry/v2/repos', parent: group, body: { name, sync_config: { source: 'https://registry.example.com/a' }, catalogTier: 'CATALOG_TIER_BASE' }, patch: { description: 'a repo', aliases: ['b'] } },
   { path: '/registry/v2/tags', parent: repo, body: { name, digest, bundles: ['c'] } },
   { path: '/events/v2/subscriptions', parent: group, body: { sink: `https://hooks.example.com/${name}` } },
 ];
+
+/** Accounts of every sort. */
+const accounts = (identity) => ({
+  amazon: { account: '123456789012' },
+  google: { projectId: 'acme', projectNumber: '123' },
+  azure: { tenantId: 'acme', clientIds: { puller: 'a' } },
+  platform: { serviceBindings: { puller: identity } },
+  github: { appInstallations: { 7: { installations: [{ installationId: '8', name: 'acme' }] } } },
+});
 
 /** The lists of the document: they answer a total. */
 const lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
@@ -68,9 +81,10 @@ async function suite(way, base, look) {
   const identity = (await make('/iam/v2/identities', group, { name: 'robot' })).uid;
   const role = (await make('/iam/v2/roles', group, { name: 'lister', capabilities: ['CAP_TAG_LIST'] })).uid;
   const repo = (await make('/registry/v2/repos', group, { name: 'a/b' })).uid;
+  const provider = (await make('/iam/v2/identityProviders', group, { name: 'login', defaultRole: role, oidc: { issuer: 'https://login.example.com', clientId: way } })).uid;
   const made = [];
 
-  for (const kind of kinds({ org, group, repo, identity, role, name })) {
+  for (const kind of kinds({ org, group, repo, identity, role, provider, name })) {
     await check(`${way}: ${kind.path} is created, read, listed and changed`, async () => {
       const { path, body, patch } = kind;
       const one = await make(path, kind.parent, body);
@@ -106,6 +120,35 @@ async function suite(way, base, look) {
     assert.match((await send('GET', `${image}/size`)).size, /^\d+$/);
     assert.ok((await send('GET', `/iam/v2/identities:lookupIdentity?issuer=https%3A%2F%2Fissuer.example.com&subject=${name}`)).uid);
     assert.deepEqual(await send('GET', '/ping/v2/ping', { authorization: '' }), { response: 'pong' });
+  });
+
+  await check(`${way}: invites are accepted once, mappings deleted together, terms accepted`, async () => {
+    const { code } = await make('/iam/v2/groupInvites', group, { roleUid: role, ttl: '60s', singleUse: true });
+    assert.equal((await send('POST', '/iam/v2/groupInvites:accept', { body: { code } })).role.uid, role);
+    await refused(404, 'NOT_FOUND', 'POST', '/iam/v2/groupInvites:accept', { body: { code } });
+
+    const mapping = (await make('/iam/v2/externalGroupRoleMappings', provider, { externalGroupId: 'staff', roleUid: role })).uid;
+    await refused(400, 'FAILED_PRECONDITION', 'DELETE', at('/iam/v2/identityProviders', provider));
+    const gone = await send('POST', '/iam/v2/externalGroupRoleMappings:batchDelete', { body: { parent: provider, names: [mapping] } });
+    assert.deepEqual(gone.externalGroupRoleMappings.map((one) => one.uid), [mapping]);
+
+    const terms = at('/iam/v2/terms', group);
+    assert.deepEqual((await send('POST', terms, { body: { documentIds: ['a', 'b'] } })).documentIds, ['a', 'b']);
+    const first = await send('GET', `${terms}?page_size=1`);
+    const rest = await send('GET', `${terms}?page_size=1&page_token=${first.nextPageToken}`);
+    assert.deepEqual([...first.termsAcceptances, ...rest.termsAcceptances].map((one) => one.docId), ['a', 'b']);
+  });
+
+  await check(`${way}: libraries, documents, reports`, async () => {
+    const { artifacts } = await send('GET', '/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&page_size=1');
+    const versions = await send('GET', `/libraries/v2/artifacts/${artifacts[0].uid}/versions?page_size=200`);
+    assert.equal(versions.artifactVersions.length, artifacts[0].versionCount);
+    assert.equal((await send('GET', '/libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_JAVA&ecosystems=ECOSYSTEM_PYTHON')).counts.length, 2);
+    const { documents } = await send('GET', '/advisory/v2/documents');
+    const { id, advisories } = documents[0];
+    assert.deepEqual((await send('GET', `/advisory/v2/documents?id=${encodeURIComponent(id)}&cves=${advisories[0].aliases[0]}`)).documents.map((one) => one.id), [id]);
+    const { resolvedVulnsReports } = await send('GET', '/advisory/v2/images/resolvedVulns?imageRefs=billing&start_time=2026-01-01T00:00:00Z&end_time=2026-12-31T00:00:00Z');
+    assert.ok(resolvedVulnsReports[0].resolvedVulns.length > 0);
   });
 
   for (const { path, parameters, items } of lists) {
