@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 
 	"atrium/auth"
 	"atrium/platform"
@@ -30,6 +31,7 @@ func seedDemo(ctx context.Context, p *platform.Platform) error {
 	}
 	d := &demo{ctx: ctx, p: p, root: acme.Group.UID}
 	d.people()
+	d.waysIn()
 	for _, s := range demoServices {
 		d.service(s)
 	}
@@ -75,6 +77,28 @@ func (d *demo) people() {
 	d.bind(ci, d.role("release manager", "engineering", "Makes and moves tags"), "engineering")
 	analyst := d.identity("analyst", "security", "Reads advisories", "https://login.example.com", "analyst@example.com")
 	d.bind(analyst, platform.ViewerRole, "security")
+}
+
+// waysIn lets more people in: a provider, a group of which may do more than its
+// other people, and an invite.
+func (d *demo) waysIn() {
+	if d.err != nil {
+		return
+	}
+	var provider *platform.IdentityProvider
+	provider, d.err = d.p.IdentityProviders.Create(d.ctx, d.root, platform.TypedInput(platform.IdentityProvider{
+		Name: "login", Description: "Everybody who works here", DefaultRole: platform.ViewerRole,
+		OIDC: &platform.OIDC{Issuer: "https://login.example.com", ClientID: demoName, GroupsClaim: "groups"},
+	}, "name", "description", "defaultRole", "oidc"))
+	if d.err != nil {
+		return
+	}
+	developers := platform.ExternalGroupRoleMapping{ExternalGroupID: "developers", RoleUID: platform.EditorRole, Scope: d.teams["engineering"]}
+	if _, d.err = d.p.ExternalGroupRoleMappings.Create(d.ctx, provider.UID, platform.TypedInput(developers, "externalGroupId", "roleUid", "scope")); d.err != nil {
+		return
+	}
+	invite := platform.GroupInvite{RoleUID: platform.ViewerRole, TTL: platform.Duration(30 * 24 * time.Hour)}
+	_, d.err = d.p.GroupInvites.Create(d.ctx, d.teams["security"], platform.TypedInput(invite, "roleUid", "ttl"))
 }
 
 func (d *demo) team(name, parent, description string) {

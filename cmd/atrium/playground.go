@@ -38,6 +38,7 @@ func examples(group platform.UID) []web.Example {
 		{Name: "Overview", Query: example("overview")},
 		{Name: "Repo", Query: example("repo"), Variables: variables("name", "billing")},
 		{Name: "Access", Query: example("access"), Variables: variables("group", group)},
+		{Name: "Sign in", Query: example("sign_in")},
 		{Name: "Stale", Query: example("stale"), Variables: variables("since", time.Now().UTC().Format(time.RFC3339))},
 		{Name: "Advisories", Query: example("advisories")},
 		{Name: "Libraries", Query: example("libraries")},
