@@ -76,7 +76,7 @@ const helpGiven = "help was given"
 func newParser(p program, f *faults) (*kong.Kong, error) {
 	return kong.New(&commandLine{},
 		kong.Name("atrium"),
-		kong.Description("Atrium serves groups, identities, registries and advisories over GraphQL and REST."),
+		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
 		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(mostRequests)},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(helpGiven) }),
