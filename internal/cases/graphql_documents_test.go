@@ -18,6 +18,11 @@ var documents = map[string]func(graphQL, call) document{
 		input := p.input(p.inputType("batchCreateRoleBindings"), c.fields)
 		return document{"mutation", "batchCreateRoleBindings", fields{"input": input}, p.payload("batchCreateRoleBindings"), readBatch}
 	},
+	"BatchDeleteExternalGroupRoleMappings": func(p graphQL, c call) document {
+		input := fields{"parent": c.on, "uids": c.fields["names"]}
+		selection := "{ externalGroupRoleMappings " + p.selection("ExternalGroupRoleMapping") + " deletedUids }"
+		return document{"mutation", "batchDeleteExternalGroupRoleMappings", fields{"input": input}, selection, readDeletedBatch}
+	},
 	"GetRepoReadme": func(_ graphQL, c call) document {
 		return document{"query", "repo", fields{"uid": c.on}, "{ uid readme }", func(_ graphQL, value any, _ call) answer {
 			return answer{resource: readmeOf(value)}
@@ -62,6 +67,14 @@ var documents = map[string]func(graphQL, call) document{
 func readBatch(p graphQL, value any, _ call) answer {
 	payload, _ := value.(map[string]any)
 	return answer{resource: fields{"roleBindings": normal(p.shown("RoleBinding", payload["roleBindings"]))}}
+}
+
+func readDeletedBatch(p graphQL, value any, c call) answer {
+	payload, _ := value.(map[string]any)
+	if !matches(normal(payload["deletedUids"]), normal(c.fields["names"])) {
+		return answer{broken: fmt.Sprintf("deleted %v and says %v", c.fields["names"], payload["deletedUids"])}
+	}
+	return answer{resource: fields{"parent": c.on, "externalGroupRoleMappings": normal(p.shown("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
 }
 
 func readmeOf(value any) fields {

@@ -17,11 +17,13 @@ var enumPrefixes = map[string]string{
 	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_",
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
+	"CorrelationRule": "CORRELATION_RULE_", "Ecosystem": "ECOSYSTEM_",
 }
 
 // fieldNames are those of REST, "" for fields that it does not have.
 var fieldNames = map[string]string{
 	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "",
+	"IdentityProvider.defaultRoleUid": "defaultRole", "ExternalGroupRoleMapping.scopeUid": "scope",
 }
 
 // inputNames are those of inputs, by the name of REST.
@@ -38,28 +40,44 @@ var argumentNames = map[string]string{
 // filterNames are filters that the schema has another name for.
 var filterNames = map[string]string{
 	"ListVulnerabilityMetadata.id": "vulnerabilityIds", "ListVulnerabilityMetadata.ids": "vulnerabilityIds",
+	"ListExternalGroupRoleMappings.identity_provider_uid": "identityProvider",
 }
 
 // selections are those of types whose ways to other kinds REST shows a part of.
 var selections = map[string]string{
 	"RoleBinding": `{ uid createTime group { uid name description } role { uid name description }
 		identity { uid name description email claimMatch { issuer subject } staticKeys { issuer subject } } }`,
+	"GroupInvite": `{ uid roleUid role { uid name description capabilities } email expirationTime singleUse code keyId createTime }`,
 }
 
-// spelledAsREST gives REST's name of a field that a violation names.
-func spelledAsREST(field string) string {
-	top, below, nested := strings.Cut(field, ".")
-	for _, names := range []map[string]string{argumentNames, inputNames, {"relationship_type": "relationshipType"}} {
-		for rest, graphql := range names {
-			if strings.TrimPrefix(graphql, "where.") == top {
-				top = rest
+// violationNames are what operations call arguments that REST has another name
+// for, where no other operation does.
+var violationNames = map[string]string{
+	"ListIdentities.relationshipType": "relationship_type", "ListExternalGroupRoleMappings.identityProvider": "identity_provider_uid",
+	"BatchDeleteExternalGroupRoleMappings.uids": "names",
+}
+
+// spelledAsREST gives REST's name of a field that a violation of an operation
+// names.
+func spelledAsREST(rpc string) func(field string) string {
+	return func(field string) string {
+		end := strings.IndexAny(field, ".[")
+		if end < 0 {
+			end = len(field)
+		}
+		top, below := field[:end], field[end:]
+		if name, ok := violationNames[rpc+"."+top]; ok {
+			return name + below
+		}
+		for _, names := range []map[string]string{argumentNames, inputNames} {
+			for rest, graphql := range names {
+				if strings.TrimPrefix(graphql, "where.") == top {
+					return rest + below
+				}
 			}
 		}
+		return field
 	}
-	if nested {
-		return top + "." + below
-	}
-	return top
 }
 
 func (p graphQL) typeOf(object *ast.Definition, field string) string {

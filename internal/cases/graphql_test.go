@@ -78,7 +78,7 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 	switch {
 	case len(sent.Errors) > 0 && (sent.Data["it"] == nil || !strings.HasPrefix(c.rpc, "List")): // one hidden field does not make a list fail
 		first := sent.Errors[0].Extensions
-		return answer{raw: raw, failed: parseStatus(first.Status, first.Details, spelledAsREST)}
+		return answer{raw: raw, failed: parseStatus(first.Status, first.Details, spelledAsREST(c.rpc))}
 	case sent.Code != 0:
 		return answer{raw: raw, failed: parseStatus(sent.Code, sent.Details, nil)}
 	case sent.Data == nil:
