@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ var enumPrefixes = map[string]string{
 var fieldNames = map[string]string{
 	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "",
 	"IdentityProvider.defaultRoleUid": "defaultRole", "ExternalGroupRoleMapping.scopeUid": "scope",
+	"AdvisoryDocument.documentId": "id", "DocumentAdvisory.advisoryId": "id", "DocumentEvent.type": "", "ResolvedVulnerability.advisoryId": "id",
 }
 
 // inputNames are those of inputs, by the name of REST.
@@ -54,7 +56,8 @@ var selections = map[string]string{
 // for, where no other operation does.
 var violationNames = map[string]string{
 	"ListIdentities.relationshipType": "relationship_type", "ListExternalGroupRoleMappings.identityProvider": "identity_provider_uid",
-	"BatchDeleteExternalGroupRoleMappings.uids": "names",
+	"BatchDeleteExternalGroupRoleMappings.uids": "names", "ListResolvedVulnsReports.images": "imageRefs",
+	"ListResolvedVulnsReports.startTime": "start_time", "ListResolvedVulnsReports.endTime": "end_time",
 }
 
 // spelledAsREST gives REST's name of a field that a violation of an operation
@@ -155,6 +158,10 @@ func (p graphQL) shown(of string, value any) any {
 		if definition.Kind == ast.Enum {
 			return p.wireName(of, v)
 		}
+	case float64:
+		if of == "ByteCount" {
+			return fmt.Sprintf("%.0f", v)
+		}
 	}
 	return value
 }
@@ -162,7 +169,19 @@ func (p graphQL) shown(of string, value any) any {
 // reshaped gives objects the form of REST that no renaming gives them.
 func reshaped(of string, object fields) fields {
 	switch of {
-	case "AdvisoryDetection":
+	case "GitHubAccount":
+		apps := fields{}
+		list, _ := object["appInstallations"].([]any)
+		for _, app := range list {
+			app, _ := app.(fields)
+			apps[fmt.Sprint(app["appId"])] = app.without("appId")
+		}
+		if len(apps) > 0 {
+			object["appInstallations"] = apps
+		}
+	case "ArtifactCount":
+		object["totalCount"] = fmt.Sprint(object["totalCount"])
+	case "AdvisoryDetection", "DocumentDetection":
 		if len(object) == 0 {
 			object["manual"] = fields{}
 		}
@@ -213,6 +232,9 @@ func (p graphQL) inputType(mutation string) *ast.Definition {
 func (p graphQL) input(of *ast.Definition, value fields) fields {
 	input := fields{}
 	for name, member := range value {
+		if apps, ok := member.(fields); ok && name == "appInstallations" {
+			member = installations(apps)
+		}
 		if renamed, ok := inputNames[name]; ok {
 			name = renamed
 		}
@@ -225,6 +247,16 @@ func (p graphQL) input(of *ast.Definition, value fields) fields {
 		}
 	}
 	return input
+}
+
+// installations are those by app as a list, which they are in the schema.
+func installations(apps fields) []any {
+	list := []any{}
+	for _, id := range slices.Sorted(maps.Keys(apps)) {
+		app, _ := apps[id].(fields)
+		list = append(list, app.with(fields{"appId": id}))
+	}
+	return list
 }
 
 func (p graphQL) inputValue(of *ast.Definition, value any) any {
@@ -247,10 +279,9 @@ func (p graphQL) inputValue(of *ast.Definition, value any) any {
 	return value
 }
 
-// listArguments are the parameters of a list as arguments.
-func (p graphQL) listArguments(field string, params fields) fields {
+// listArguments are the parameters of an operation as arguments of a list.
+func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fields) fields {
 	arguments, where := fields{}, fields{}
-	list := p.schema.Query.Fields.ForName(field)
 	var filter *ast.Definition
 	if list != nil && list.Arguments.ForName("where") != nil {
 		filter = p.schema.Types[list.Arguments.ForName("where").Type.Name()]
@@ -263,7 +294,7 @@ func (p graphQL) listArguments(field string, params fields) fields {
 				argument = "where." + argument
 			}
 		}
-		if renamed, ok := filterNames["List"+strings.ToUpper(field[:1])+field[1:]+"."+name]; ok {
+		if renamed, ok := filterNames[rpc+"."+name]; ok {
 			argument = "where." + renamed
 		}
 		below, isFilter := strings.CutPrefix(argument, "where.")

@@ -16,7 +16,7 @@ type row struct {
 	name  string
 	given []call // what is done before
 	do    call
-	want  any // a failure, or the expected resource; nil: an empty answer
+	want  any // a failure, the expected resource, or what is listed; nil: an empty answer
 
 	// instead holds protocols that cannot express the case.
 	instead map[string]instead
@@ -56,12 +56,17 @@ type expected struct {
 	without []string
 }
 
+// A listed is what a row expects of a list without pages, or of the one page
+// of a list.
+type listed []fields
+
 // resource expects these fields and no others.
 func resource(f fields) expected { return expected{with: f} }
 
 var forms = map[string]*regexp.Regexp{
 	"<uid>":    regexp.MustCompile(`^[0-9a-f]{40}(/[0-9a-f]{16})*$`),
 	"<time>":   regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
+	"<number>": regexp.MustCompile(`^\d+$`),
 	"<key>":    regexp.MustCompile(`^[0-9a-f]{16}$`),
 	"<code>":   regexp.MustCompile(`^[0-9a-f]{16}\.[0-9a-f]{48}$`),
 	"<secret>": regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`),
@@ -98,7 +103,7 @@ func matches(got, want any) bool {
 // run runs a row of kind k through every protocol, each on resources of its
 // own.
 func (r row) run(t *testing.T, k *kind, in *env) {
-	for _, p := range in.w.serving(k) {
+	for _, p := range in.w.protocols {
 		t.Run(p.name(), func(t *testing.T) {
 			e := in.of(t)
 			for _, c := range r.given {
@@ -137,6 +142,12 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 	}
 	if got.failed != nil {
 		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
+		return
+	}
+	if items, ok := want.(listed); ok {
+		if want := e.fill(normal([]fields(items))); !matches(normal(got.items), want) {
+			e.Errorf("%s on %s with %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.params), asJSON(got.items), asJSON(want))
+		}
 		return
 	}
 	if want == nil {
@@ -185,8 +196,8 @@ func (e *env) readBack(k *kind, p protocol, c call, got answer) {
 	case c.rpc == "Delete"+k.name && got.failed == nil:
 		read(c.on, notFound(k.resource(), c.on))
 	case c.rpc == "Update"+k.name || c.rpc == "Delete"+k.name:
-		for _, made := range e.made {
-			if keyOf(made) == c.on {
+		for ref, made := range e.made {
+			if keyOf(made) == c.on && (!k.sharesUID || strings.HasSuffix(ref, k.ref)) {
 				read(c.on, as(made))
 			}
 		}
