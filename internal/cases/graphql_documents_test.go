@@ -2,8 +2,6 @@ package cases
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -151,22 +149,6 @@ func imageRefs(spelled any) []any {
 		refs = append(refs, ref)
 	}
 	return refs
-}
-
-// literals are arguments as they stand in a document.
-func literals(arguments fields) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		text := asJSON(arguments[name])
-		if order, ok := arguments[name].(fields); ok && name == "orderBy" { // of two enums
-			text = fmt.Sprintf("{field: %s}", order["field"])
-			if direction, ok := order["direction"]; ok {
-				text = fmt.Sprintf("{field: %s, direction: %s}", order["field"], direction)
-			}
-		}
-		all = append(all, name+": "+text)
-	}
-	return parenthesised(all)
 }
 
 func readmeOf(value any) fields {

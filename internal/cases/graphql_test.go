@@ -93,10 +93,7 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 // was asked for.
 func isNull(value any) bool {
 	members, _ := value.(map[string]any)
-	for _, member := range members {
-		return len(members) == 1 && member == nil
-	}
-	return value == nil
+	return value == nil || len(members) == 1 && slices.Contains(slices.Collect(maps.Values(members)), nil)
 }
 
 // document derives the document of a call.
