@@ -48,7 +48,7 @@ func (e *env) another(k *kind) {
 	e.Helper()
 	one := e.of(e.T)
 	for ref, made := range e.made {
-		if ref != "identity" && ref != "role" && !(k.sharesUID && "{"+ref+"}" == k.in) {
+		if ref != "identity" && ref != "role" && (!k.sharesUID || "{"+ref+"}" != k.in) {
 			one.made[ref] = made
 		}
 	}
