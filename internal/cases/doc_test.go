@@ -16,5 +16,6 @@
 //
 // To add a kind, write its file and put it into kinds. To add a protocol,
 // implement protocol and put it into newWorld. Where a protocol cannot express
-// a case, the row says what it answers instead, and why.
+// a case, the row says what it answers instead, and why; what messages cannot say
+// follows from their types (grpc_message_test.go).
 package cases
