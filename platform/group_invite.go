@@ -212,7 +212,7 @@ func (s GroupInvites) mayAccept(actor *Actor, invite *GroupInvite) error {
 	switch {
 	case !invite.ExpirationTime.After(s.p.now().Time):
 		return blocked("INVITE_EXPIRED", string(invite.UID), "the invite has expired")
-	case invite.Email != "" && !(actor.EmailVerified && strings.EqualFold(invite.Email, actor.Email)):
+	case invite.Email != "" && (!actor.EmailVerified || !strings.EqualFold(invite.Email, actor.Email)):
 		err := denied("", invite.UID)
 		err.Message = "Permission denied: the invite is for another email address than the verified one of this token"
 		return err

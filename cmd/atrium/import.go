@@ -103,8 +103,8 @@ func (c *importOCICommand) run(ctx context.Context, p program) error {
 }
 
 // bringIn runs an import, shows how far it is, and sums it up.
-func (c *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options, read reading) error {
-	db, err := c.openExisting(ctx)
+func (d *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options, read reading) error {
+	db, err := d.openExisting(ctx)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ var associations = kind{
 		{name: "an unknown member", fields: fields{"amazon": fields{"account": "1", "nope": 1}}, violations: "amazon.nope", types: always},
 		{name: "a text as an account", fields: fields{"amazon": "1"}, violations: "amazon", types: always},
 	}, badDescriptions...),
-	several: bad{fields: fields{"azure": fields{"tenantId": "", "clientIds": fields{"a": "b"}}, "amazon": fields{"account": ""}, "description": "a\nb", "name": ""},
+	several: bad{fields: fields{"azure": fields{"tenantId": "", "clientIds": fields{"a": "b"}}, "amazon": fields{"account": ""}, "description": "a\nb", "name": strings.Repeat("n", 256)},
 		violations: "name description amazon.account azure.tenantId"},
 	misplaced: []string{"{repo}", "{role}", "{identity}"},
 	changes: []change{

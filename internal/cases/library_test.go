@@ -170,12 +170,8 @@ func (r *reader) list(params fields, want []entry, total int) {
 func (r *reader) refuse(params fields, want any, instead map[string]instead) {
 	r.Helper()
 	for _, p := range r.w.protocols {
-		wanted := want
-		if other, ok := instead[p.name()]; ok {
-			wanted = other.want
-		}
 		c := r.asking(params)
-		r.check(r.k, c, p.do(r.token, c), wanted)
+		r.check(r.k, c, p.do(r.token, c), r.wanted(p, c, want, instead))
 	}
 }
 
