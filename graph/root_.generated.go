@@ -420,7 +420,7 @@ input AccountAssociationFilter {
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those of organizations, whose uids have no parent."
   inRoot: Boolean
 }
 

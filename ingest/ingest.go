@@ -131,7 +131,8 @@ func into(p *platform.Platform, o Options, options platform.ImportOptions) sink 
 			images, errs := p.Images.GetMany(ctx, keys)
 			for _, err := range errs {
 				var e *platform.Error
-				if err != nil && !(errors.As(err, &e) && (e.Code == platform.CodeNotFound || e.Code == platform.CodeInvalidArgument)) {
+				known := errors.As(err, &e) && (e.Code == platform.CodeNotFound || e.Code == platform.CodeInvalidArgument)
+				if err != nil && !known {
 					return nil, err
 				}
 			}

@@ -390,11 +390,11 @@ func TestListsWithoutEndAndAnswersWithoutEndAreGivenUp(t *testing.T) {
 	h.push("large:1", h.image("linux/amd64"))
 	h.push("other:1", h.image("linux/amd64"))
 	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
-		switch {
-		case r.URL.Path == "/v2/loop/tags/list":
+		switch r.URL.Path {
+		case "/v2/loop/tags/list":
 			w.Header().Set("Link", `</v2/loop/tags/list?again>; rel="next"`)
 			fmt.Fprint(w, `{"tags": []}`)
-		case r.URL.Path == "/v2/large/tags/list":
+		case "/v2/large/tags/list":
 			fmt.Fprint(w, `{"tags": ["`+strings.Repeat("x", MaxRecord)+`"]}`)
 		default:
 			return false

@@ -182,14 +182,14 @@ func architectureName(p v1.Platform) (string, error) {
 			return "", fmt.Errorf("%.100q is no platform", p.String())
 		}
 	}
-	switch {
-	case p.Architecture == "" || p.Architecture == "unknown":
+	switch p.Architecture {
+	case "", "unknown":
 		return "", nil
-	case p.Architecture == "386":
+	case "386":
 		spelled = "i386"
-	case p.Architecture == "arm":
+	case "arm":
 		spelled = "arm32v7" // what goes without saying
-	case p.Architecture == "arm64":
+	case "arm64":
 		spelled = "arm64v8"
 	}
 	switch {

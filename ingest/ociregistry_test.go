@@ -165,7 +165,8 @@ func (h *hub) put(reference, mediaType, content string) {
 	request.Header.Set("Content-Type", mediaType)
 	answer, err := http.DefaultClient.Do(request)
 	h.must(err)
-	if answer.Body.Close(); answer.StatusCode != http.StatusCreated {
+	h.must(answer.Body.Close())
+	if answer.StatusCode != http.StatusCreated {
 		h.Fatalf("put %s: %s", reference, answer.Status)
 	}
 }

@@ -46,7 +46,7 @@ func (a *GoogleAccount) UnmarshalJSON(b []byte) error {
 
 // PlatformServices names, by service of the platform, as which identity the
 // service acts in the group.
-type PlatformServices struct {
+type PlatformServices struct { //nolint:revive // the name of the wire's message
 	ServiceBindings map[string]string `json:"serviceBindings"`
 }
 

@@ -5,33 +5,40 @@ import (
 
 	"atrium/platform"
 	advisoryv2 "atrium/rpc/gen/platform/advisory/v2"
-	"atrium/rpc/gen/platform/advisory/v2/advisoryv2connect"
 )
 
 type securityAdvisory struct {
-	advisoryv2connect.UnimplementedSecurityAdvisoryServiceHandler
-	of platform.Vulnerabilities
+	documents       platform.AdvisoryDocuments
+	vulnerabilities platform.Vulnerabilities
+	resolved        platform.ResolvedVulnerabilities
+}
+
+func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListDocumentsRequest) (*advisoryv2.ListDocumentsResponse, error) {
+	documents, err := s.documents.List(ctx, platform.DocumentRequest{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
+	return &advisoryv2.ListDocumentsResponse{Documents: each(documents, document)}, err
 }
 
 func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advisoryv2.ListVulnerabilityMetadataRequest) (*advisoryv2.ListVulnerabilityMetadataResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
+	page, err := s.vulnerabilities.List(ctx, list(r, platform.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
 	return &advisoryv2.ListVulnerabilityMetadataResponse{
 		VulnerabilityMetadata: each(page.Items, vulnerability),
 		NextPageToken:         page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
-func vulnerability(v *platform.Vulnerability) *advisoryv2.VulnerabilityMetadata {
-	return &advisoryv2.VulnerabilityMetadata{
-		Id: v.ID, Summary: v.Summary, Details: v.Details,
-		References: eachOf(v.References, reference), Severities: eachOf(v.Severities, vulnerabilitySeverity),
+func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advisoryv2.ListResolvedVulnsReportsRequest) (*advisoryv2.ListResolvedVulnsReportsResponse, error) {
+	start, badStart := moment("start_time", r.GetStartTime())
+	end, badEnd := moment("end_time", r.GetEndTime())
+	reports, err := s.resolved.List(ctx, platform.ResolvedVulnerabilityRequest{
+		ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end, Malformed: malformed(badStart, badEnd),
+	})
+	return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: each(reports, resolvedReport)}, err
+}
+
+func imageRefs(messages []*advisoryv2.ImageRef) []platform.ImageRef {
+	refs := make([]platform.ImageRef, len(messages))
+	for i, m := range messages {
+		refs[i] = platform.ImageRef{Repo: m.GetRepo(), Tags: m.GetTags()}
 	}
-}
-
-func reference(r *platform.Reference) *advisoryv2.Reference {
-	return &advisoryv2.Reference{Type: value[advisoryv2.Reference_Type](advisoryv2.Reference_Type_value, r.Type), Url: r.URL}
-}
-
-func vulnerabilitySeverity(s *platform.Severity) *advisoryv2.Severity {
-	return &advisoryv2.Severity{Type: value[advisoryv2.Severity_Type](advisoryv2.Severity_Type_value, s.Type), Score: s.Score}
+	return refs
 }

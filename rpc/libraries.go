@@ -39,7 +39,7 @@ func (s artifacts) GetArtifactCount(ctx context.Context, r *librariesv2.GetArtif
 func artifact(a *platform.Artifact) *librariesv2.Artifact {
 	return &librariesv2.Artifact{
 		Uid: string(a.UID), Name: a.Name, Description: a.Description, Ecosystem: ecosystem(a.Ecosystem),
-		LatestVersion: a.LatestVersion, VersionCount: int32(a.VersionCount), // the wire's size; none has as many
+		LatestVersion: a.LatestVersion, VersionCount: a.VersionCount,
 		CreateTime: timestamp(a.CreateTime), UpdateTime: timestamp(a.UpdateTime),
 	}
 }

@@ -49,7 +49,7 @@ var conversions = []conversion{
 	converting(identityProvider), converting(externalGroupRoleMapping), converting(groupInvite),
 	converting(acceptedTerms), converting(termsAcceptance), converting(accountAssociation),
 	converting(repo), converting(readme), converting(tag), converting(imageSize),
-	converting(advisory), converting(vulnerability), converting(subscription),
+	converting(advisory), converting(vulnerability), converting(document), converting(resolvedReport), converting(subscription),
 	converting(artifact), converting(artifactVersion), converting(ecosystemCount),
 }
 
@@ -57,7 +57,6 @@ var conversions = []conversion{
 var unfilled = map[protoreflect.FullName]string{
 	"platform.iam.v2.GroupInvite.ttl":                     "no answer has it",
 	"platform.iam.v2.IdentityProvider.OIDC.client_secret": "no answer has it",
-	"platform.vulnerabilities.v2.AdvisoryEvent.findings":  "no feed tells any",
 }
 
 // A message with every field filled, read as a request and converted as an
@@ -116,6 +115,8 @@ func fillScalar(f protoreflect.FieldDescriptor) protoreflect.Value {
 	switch f.Kind() {
 	case protoreflect.StringKind:
 		return protoreflect.ValueOfString("a " + string(f.Name()))
+	case protoreflect.BytesKind:
+		return protoreflect.ValueOfBytes([]byte("a " + string(f.Name())))
 	case protoreflect.BoolKind:
 		return protoreflect.ValueOfBool(true)
 	case protoreflect.EnumKind:

@@ -31,11 +31,12 @@ type listing interface {
 	GetSkip() int32
 }
 
-// list is the request for a page. Each of malformed is what one field could
-// not be decoded for, or nil.
-func list[F any](r listing, filter F, malformed ...*platform.Violation) platform.ListRequest[F] {
+// list is the request for a page. Each of found is what one field could not be
+// decoded for, or nil.
+func list[F any](r listing, filter F, found ...*platform.Violation) platform.ListRequest[F] {
 	request := platform.ListRequest[F]{
 		Filter: filter, PageSize: int(r.GetPageSize()), PageToken: r.GetPageToken(), OrderBy: r.GetOrderBy(), Skip: int(r.GetSkip()),
+		Malformed: malformed(found...),
 	}
 	if scoped, ok := r.(interface{ GetUidp() *uidpv2.UIDPFilter }); ok {
 		f := scoped.GetUidp()
@@ -44,12 +45,17 @@ func list[F any](r listing, filter F, malformed ...*platform.Violation) platform
 			ChildrenOf: platform.UID(f.GetChildrenOf()), InRoot: f.GetInRoot(), IDs: texts[platform.UID](f.GetIds()),
 		}
 	}
-	for _, v := range malformed {
+	return request
+}
+
+// malformed are the violations that were found.
+func malformed(found ...*platform.Violation) (all []platform.Violation) {
+	for _, v := range found {
 		if v != nil {
-			request.Malformed = append(request.Malformed, *v)
+			all = append(all, *v)
 		}
 	}
-	return request
+	return all
 }
 
 // notEmpty refuses an optional field that is given without a value: the

@@ -72,7 +72,7 @@ func at(path string, handler http.Handler) service { return service{path, handle
 // services lists those of the platform, in the order of their packages.
 func services(p *platform.Platform, o connect.HandlerOption) []service {
 	return []service{
-		at(advisoryv2connect.NewSecurityAdvisoryServiceHandler(securityAdvisory{of: p.Vulnerabilities}, o)),
+		at(advisoryv2connect.NewSecurityAdvisoryServiceHandler(securityAdvisory{p.AdvisoryDocuments, p.Vulnerabilities, p.ResolvedVulnerabilities}, o)),
 		at(eventsv2connect.NewSubscriptionsServiceHandler(subscriptions{p.Subscriptions}, o)),
 		at(iamv2connect.NewAccountAssociationsServiceHandler(accountAssociations{p.AccountAssociations}, o)),
 		at(iamv2connect.NewExternalGroupRoleMappingsServiceHandler(externalGroupRoleMappings{p.ExternalGroupRoleMappings}, o)),

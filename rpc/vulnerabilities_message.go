@@ -21,7 +21,7 @@ func severity(s *platform.Severity) *vulnerabilitiesv2.Severity {
 
 func advisoryEvent(e *platform.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
 	m := &vulnerabilitiesv2.AdvisoryEvent{
-		Uid: string(e.UID), CreateTime: timestamp(e.CreateTime), Author: e.Author, Reviewer: e.Reviewer,
+		Uid: string(e.UID), CreateTime: timestamp(e.CreateTime), Findings: e.Findings, Author: e.Author, Reviewer: e.Reviewer,
 		ReviewState: value[vulnerabilitiesv2.ReviewState](vulnerabilitiesv2.ReviewState_value, e.ReviewState), Issue: present(e.Issue),
 	}
 	switch {

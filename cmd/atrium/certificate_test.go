@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"math/big"
 	"net/http"
@@ -17,6 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
+
+	"atrium/client"
+	pingv2 "atrium/rpc/gen/platform/ping/v2"
+	registryv2 "atrium/rpc/gen/platform/registry/v2"
 	"atrium/store/storetest"
 )
 
@@ -114,6 +120,30 @@ func TestTLSIsServedInBothProtocolsAndNotBelowItsVersion(t *testing.T) {
 	if conn, err := tls.Dial("tcp", strings.TrimPrefix(server.url, "https://"), old); err == nil {
 		_ = conn.Close()
 		t.Error("TLS 1.1 is spoken")
+	}
+}
+
+// A gRPC client takes HTTP/2 only. One that offers HTTP/1.1 beside it leaves the
+// choice to ALPN, where a server that does not choose h2 would get it wrong.
+func TestGRPCIsServedOverTLS(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "first")
+	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
+	either := p.client(true)
+	either.Transport.(*http.Transport).Protocols.SetHTTP1(true)
+	for name, over := range map[string]*http.Client{"h2": p.client(true), "h2 or http/1.1": either} {
+		c, err := client.New(server.url, client.Options{HTTPClient: over, Attempts: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pong, err := c.Ping.Ping(t.Context(), &pingv2.PingRequest{}); err != nil || pong.GetResponse() != "pong" {
+			t.Errorf("%s: it answers %v, %v", name, pong, err)
+		}
+		_, err = c.Repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: "nope"})
+		var refused *connect.Error
+		if !errors.As(err, &refused) || refused.Code() != connect.CodeUnauthenticated || len(refused.Details()) == 0 {
+			t.Errorf("%s: without a token: %v", name, err)
+		}
 	}
 }
 

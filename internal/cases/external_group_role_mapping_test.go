@@ -2,11 +2,10 @@ package cases
 
 var mappings = kind{
 	name: "ExternalGroupRoleMapping", plural: "ExternalGroupRoleMappings", ref: "mapping", area: "iam", parent: "iam/IdentityProvider", in: "{provider}",
-	unserved: []string{"graphql"},
-	minimal:  fields{"externalGroupId": "people {n}", "roleUid": "{role}"},
-	full:     fields{"externalGroupId": "everybody", "roleUid": "{role}", "scope": "{group}"},
-	needs:    "externalGroupId roleUid",
-	shown:    fields{"uid": "<uid>", "createTime": "<time>", "identityProviderUid": "{provider}", "scope": "{group}"},
+	minimal: fields{"externalGroupId": "people {n}", "roleUid": "{role}"},
+	full:    fields{"externalGroupId": "everybody", "roleUid": "{role}", "scope": "{group}"},
+	needs:   "externalGroupId roleUid",
+	shown:   fields{"uid": "<uid>", "createTime": "<time>", "identityProviderUid": "{provider}", "scope": "{group}"},
 	bad: []bad{
 		{name: "no external group", fields: fields{"externalGroupId": ""}, violations: "externalGroupId"},
 		{name: "no role", fields: fields{"roleUid": ""}, violations: "roleUid"},

@@ -1,6 +1,9 @@
 package cases
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // documents are those of operations that the schema has another shape for.
 var documents = map[string]func(graphQL, call) document{
@@ -17,6 +20,55 @@ var documents = map[string]func(graphQL, call) document{
 	"BatchCreateRoleBindings": func(p graphQL, c call) document {
 		input := p.input(p.inputType("batchCreateRoleBindings"), c.fields)
 		return document{"mutation", "batchCreateRoleBindings", fields{"input": input}, p.payload("batchCreateRoleBindings"), readBatch}
+	},
+	"BatchDeleteExternalGroupRoleMappings": func(p graphQL, c call) document {
+		input := fields{"parent": c.on, "uids": c.fields["names"]}
+		selection := "{ externalGroupRoleMappings " + p.selection("ExternalGroupRoleMapping") + " deletedUids }"
+		return document{"mutation", "batchDeleteExternalGroupRoleMappings", fields{"input": input}, selection, readDeletedBatch}
+	},
+	"AcceptTerms": func(p graphQL, c call) document {
+		input := p.input(p.inputType("acceptTerms"), c.fields)
+		input["group"] = c.on
+		return document{"mutation", "acceptTerms", fields{"input": input}, "{ groupUid documentIds }", func(_ graphQL, value any, _ call) answer {
+			accepted, _ := value.(map[string]any)
+			return answer{resource: fields{"group": accepted["groupUid"], "documentIds": accepted["documentIds"]}}
+		}}
+	},
+	"ListTermsAcceptances": func(p graphQL, c call) document {
+		d := p.list(c)
+		d.arguments["group"] = c.on
+		return d
+	},
+	// Versions are a field of their artifact.
+	"ListArtifactVersions": func(p graphQL, c call) document {
+		arguments := p.listArguments(c.rpc, p.schema.Types["Artifact"].Fields.ForName("versions"), c.params)
+		selection := "{ versions" + literals(arguments) + " " + p.connection("ArtifactVersion") + " }"
+		return document{"query", "artifact", fields{"uid": c.on}, selection, func(p graphQL, value any, _ call) answer {
+			artifact, _ := value.(map[string]any)
+			return p.readPage("ArtifactVersion", artifact["versions"])
+		}}
+	},
+	"GetArtifactCount": func(p graphQL, c call) document {
+		arguments := fields{}
+		if asked, ok := c.params["ecosystems"]; ok {
+			arguments["ecosystems"] = p.inputValue(p.schema.Types["Ecosystem"], asked)
+		}
+		return document{"query", "artifactCounts", arguments, p.selection("ArtifactCount"), func(p graphQL, value any, _ call) answer {
+			return answer{resource: fields{"counts": normal(p.shown("ArtifactCount", value))}}
+		}}
+	},
+	"ListDocuments": func(p graphQL, c call) document {
+		return document{"query", "advisoryDocuments", c.params, p.selection("AdvisoryDocument"), readItems("AdvisoryDocument")}
+	},
+	"ListResolvedVulnsReports": func(p graphQL, c call) document {
+		arguments := fields{}
+		for name, value := range c.params {
+			if arguments[camel(name)] = value; name == "imageRefs" {
+				delete(arguments, name)
+				arguments["images"] = imageRefs(value)
+			}
+		}
+		return document{"query", "resolvedVulnerabilities", arguments, p.selection("ResolvedVulnerabilityReport"), readItems("ResolvedVulnerabilityReport")}
 	},
 	"GetRepoReadme": func(_ graphQL, c call) document {
 		return document{"query", "repo", fields{"uid": c.on}, "{ uid readme }", func(_ graphQL, value any, _ call) answer {
@@ -62,6 +114,41 @@ var documents = map[string]func(graphQL, call) document{
 func readBatch(p graphQL, value any, _ call) answer {
 	payload, _ := value.(map[string]any)
 	return answer{resource: fields{"roleBindings": normal(p.shown("RoleBinding", payload["roleBindings"]))}}
+}
+
+func readDeletedBatch(p graphQL, value any, c call) answer {
+	payload, _ := value.(map[string]any)
+	if !matches(normal(payload["deletedUids"]), normal(c.fields["names"])) {
+		return answer{broken: fmt.Sprintf("deleted %v and says %v", c.fields["names"], payload["deletedUids"])}
+	}
+	return answer{resource: fields{"parent": c.on, "externalGroupRoleMappings": normal(p.shown("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
+}
+
+// readItems reads a list without pages.
+func readItems(of string) func(graphQL, any, call) answer {
+	return func(p graphQL, value any, _ call) answer {
+		got := answer{items: []fields{}}
+		list, _ := value.([]any)
+		for _, item := range list {
+			got.items = append(got.items, asFields(p.shown(of, item)))
+		}
+		return got
+	}
+}
+
+// imageRefs are references to images, which REST spells repo:tag,tag.
+func imageRefs(spelled any) []any {
+	var refs []any
+	list, _ := spelled.([]any)
+	for _, one := range list {
+		repo, tags, tagged := strings.Cut(one.(string), ":")
+		ref := fields{"repo": repo}
+		if tagged {
+			ref["tags"] = strings.Split(tags, ",")
+		}
+		refs = append(refs, ref)
+	}
+	return refs
 }
 
 func readmeOf(value any) fields {

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,11 +18,14 @@ var enumPrefixes = map[string]string{
 	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_",
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
+	"CorrelationRule": "CORRELATION_RULE_", "Ecosystem": "ECOSYSTEM_",
 }
 
 // fieldNames are those of REST, "" for fields that it does not have.
 var fieldNames = map[string]string{
 	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "",
+	"IdentityProvider.defaultRoleUid": "defaultRole", "ExternalGroupRoleMapping.scopeUid": "scope",
+	"AdvisoryDocument.documentId": "id", "DocumentAdvisory.advisoryId": "id", "DocumentEvent.type": "", "ResolvedVulnerability.advisoryId": "id",
 }
 
 // inputNames are those of inputs, by the name of REST.
@@ -38,28 +42,45 @@ var argumentNames = map[string]string{
 // filterNames are filters that the schema has another name for.
 var filterNames = map[string]string{
 	"ListVulnerabilityMetadata.id": "vulnerabilityIds", "ListVulnerabilityMetadata.ids": "vulnerabilityIds",
+	"ListExternalGroupRoleMappings.identity_provider_uid": "identityProvider",
 }
 
 // selections are those of types whose ways to other kinds REST shows a part of.
 var selections = map[string]string{
 	"RoleBinding": `{ uid createTime group { uid name description } role { uid name description }
 		identity { uid name description email claimMatch { issuer subject } staticKeys { issuer subject } } }`,
+	"GroupInvite": `{ uid roleUid role { uid name description capabilities } email expirationTime singleUse code keyId createTime }`,
 }
 
-// spelledAsREST gives REST's name of a field that a violation names.
-func spelledAsREST(field string) string {
-	top, below, nested := strings.Cut(field, ".")
-	for _, names := range []map[string]string{argumentNames, inputNames, {"relationship_type": "relationshipType"}} {
-		for rest, graphql := range names {
-			if strings.TrimPrefix(graphql, "where.") == top {
-				top = rest
+// violationNames are what operations call arguments that REST has another name
+// for, where no other operation does.
+var violationNames = map[string]string{
+	"ListIdentities.relationshipType": "relationship_type", "ListExternalGroupRoleMappings.identityProvider": "identity_provider_uid",
+	"BatchDeleteExternalGroupRoleMappings.uids": "names", "ListResolvedVulnsReports.images": "imageRefs",
+	"ListResolvedVulnsReports.startTime": "start_time", "ListResolvedVulnsReports.endTime": "end_time",
+}
+
+// spelledAsREST gives REST's name of a field that a violation of an operation
+// names.
+func spelledAsREST(rpc string) func(field string) string {
+	return func(field string) string {
+		end := strings.IndexAny(field, ".[")
+		if end < 0 {
+			end = len(field)
+		}
+		top, below := field[:end], field[end:]
+		if name, ok := violationNames[rpc+"."+top]; ok {
+			return name + below
+		}
+		for _, names := range []map[string]string{argumentNames, inputNames} {
+			for rest, graphql := range names {
+				if strings.TrimPrefix(graphql, "where.") == top {
+					return rest + below
+				}
 			}
 		}
+		return field
 	}
-	if nested {
-		return top + "." + below
-	}
-	return top
 }
 
 func (p graphQL) typeOf(object *ast.Definition, field string) string {
@@ -137,6 +158,10 @@ func (p graphQL) shown(of string, value any) any {
 		if definition.Kind == ast.Enum {
 			return p.wireName(of, v)
 		}
+	case float64:
+		if of == "ByteCount" {
+			return fmt.Sprintf("%.0f", v)
+		}
 	}
 	return value
 }
@@ -144,7 +169,19 @@ func (p graphQL) shown(of string, value any) any {
 // reshaped gives objects the form of REST that no renaming gives them.
 func reshaped(of string, object fields) fields {
 	switch of {
-	case "AdvisoryDetection":
+	case "GitHubAccount":
+		apps := fields{}
+		list, _ := object["appInstallations"].([]any)
+		for _, app := range list {
+			app, _ := app.(fields)
+			apps[fmt.Sprint(app["appId"])] = app.without("appId")
+		}
+		if len(apps) > 0 {
+			object["appInstallations"] = apps
+		}
+	case "ArtifactCount":
+		object["totalCount"] = fmt.Sprint(object["totalCount"])
+	case "AdvisoryDetection", "DocumentDetection":
 		if len(object) == 0 {
 			object["manual"] = fields{}
 		}
@@ -170,101 +207,4 @@ func (p graphQL) wireName(enum, value string) string {
 		}
 	}
 	return value
-}
-
-// enumName is the value of an enum for a wire name; what is none stays as it
-// is, for the schema to refuse.
-func (p graphQL) enumName(enum, wire string) string {
-	if enum == "Capability" {
-		if c, err := platform.ParseCapability(wire); err == nil {
-			return strings.ToUpper(strings.ReplaceAll(string(c), ".", "_"))
-		}
-	}
-	return strings.TrimPrefix(wire, enumPrefixes[enum])
-}
-
-func (p graphQL) inputType(mutation string) *ast.Definition {
-	field := p.schema.Mutation.Fields.ForName(mutation)
-	if field == nil || field.Arguments.ForName("input") == nil {
-		return nil
-	}
-	return p.schema.Types[field.Arguments.ForName("input").Type.Name()]
-}
-
-// input is a value for an input type.
-func (p graphQL) input(of *ast.Definition, value fields) fields {
-	input := fields{}
-	for name, member := range value {
-		if renamed, ok := inputNames[name]; ok {
-			name = renamed
-		}
-		input[name] = member
-		if of == nil {
-			continue
-		}
-		if field := of.Fields.ForName(name); field != nil {
-			input[name] = p.inputValue(p.schema.Types[field.Type.Name()], member)
-		}
-	}
-	return input
-}
-
-func (p graphQL) inputValue(of *ast.Definition, value any) any {
-	switch v := value.(type) {
-	case fields:
-		if of.Kind == ast.InputObject {
-			return p.input(of, v)
-		}
-	case []any:
-		all := make([]any, len(v))
-		for i := range v {
-			all[i] = p.inputValue(of, v[i])
-		}
-		return all
-	case string:
-		if of.Kind == ast.Enum {
-			return p.enumName(of.Name, v)
-		}
-	}
-	return value
-}
-
-// listArguments are the parameters of a list as arguments.
-func (p graphQL) listArguments(field string, params fields) fields {
-	arguments, where := fields{}, fields{}
-	list := p.schema.Query.Fields.ForName(field)
-	var filter *ast.Definition
-	if list != nil && list.Arguments.ForName("where") != nil {
-		filter = p.schema.Types[list.Arguments.ForName("where").Type.Name()]
-	}
-	for name, value := range params {
-		argument, known := argumentNames[name]
-		if !known {
-			argument = camel(name)
-			if list != nil && list.Arguments.ForName(argument) == nil {
-				argument = "where." + argument
-			}
-		}
-		if renamed, ok := filterNames["List"+strings.ToUpper(field[:1])+field[1:]+"."+name]; ok {
-			argument = "where." + renamed
-		}
-		below, isFilter := strings.CutPrefix(argument, "where.")
-		switch {
-		case argument == "orderBy":
-			by, direction, _ := strings.Cut(value.(string), " ")
-			order := fields{"field": strings.ToUpper(by)}
-			if direction != "" {
-				order["direction"] = strings.ToUpper(direction)
-			}
-			arguments[argument] = order
-		case isFilter:
-			where[below] = value
-		default:
-			arguments[argument] = value
-		}
-	}
-	if len(where) > 0 {
-		arguments["where"] = p.input(filter, where)
-	}
-	return arguments
 }

@@ -76,9 +76,9 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 		return answer{broken: fmt.Sprintf("%s is no answer: %v", raw, err)}
 	}
 	switch {
-	case len(sent.Errors) > 0 && (sent.Data["it"] == nil || !strings.HasPrefix(c.rpc, "List")): // one hidden field does not make a list fail
+	case len(sent.Errors) > 0 && (isNull(sent.Data["it"]) || !strings.HasPrefix(c.rpc, "List")): // one hidden field does not make a list fail
 		first := sent.Errors[0].Extensions
-		return answer{raw: raw, failed: parseStatus(first.Status, first.Details, spelledAsREST)}
+		return answer{raw: raw, failed: parseStatus(first.Status, first.Details, spelledAsREST(c.rpc))}
 	case sent.Code != 0:
 		return answer{raw: raw, failed: parseStatus(sent.Code, sent.Details, nil)}
 	case sent.Data == nil:
@@ -87,6 +87,13 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 	got := d.read(p, sent.Data["it"], c)
 	got.raw = raw
 	return got
+}
+
+// isNull reports whether an answer has nothing, nor in the one field that it
+// was asked for.
+func isNull(value any) bool {
+	members, _ := value.(map[string]any)
+	return value == nil || len(members) == 1 && slices.Contains(slices.Collect(maps.Values(members)), nil)
 }
 
 // document derives the document of a call.
@@ -101,11 +108,7 @@ func (p graphQL) document(c call) document {
 		field := lowerFirst(c.rpc[len(verb):])
 		return document{"query", field, fields{"uid": c.on}, p.selection(p.typeOf(p.schema.Query, field)), readNode}
 	case "List":
-		field := lowerFirst(c.rpc[len(verb):])
-		connection := p.typeOf(p.schema.Query, field)
-		node := p.typeOf(p.schema.Types[connection], "nodes")
-		return document{"query", field, p.listArguments(field, c.params),
-			"{ edges { cursor node " + p.selection(node) + " } nodes { __typename } pageInfo { hasNextPage endCursor } totalCount skipped }", readConnection}
+		return p.list(c)
 	case "Delete":
 		return document{"mutation", name, fields{"input": fields{"uid": c.on}}, "{ deletedUid }", readDeleted}
 	}
@@ -121,6 +124,17 @@ func (p graphQL) document(c call) document {
 		input["updateMask"] = c.mask
 	}
 	return document{"mutation", name, fields{"input": input}, p.payload(name), readPayload}
+}
+
+func (p graphQL) list(c call) document {
+	field := lowerFirst(strings.TrimPrefix(c.rpc, "List"))
+	node := p.typeOf(p.schema.Types[p.typeOf(p.schema.Query, field)], "nodes")
+	return document{"query", field, p.listArguments(c.rpc, p.schema.Query.Fields.ForName(field), c.params), p.connection(node), readConnection(node)}
+}
+
+// connection asks for a page of a type.
+func (p graphQL) connection(node string) string {
+	return "{ edges { cursor node " + p.selection(node) + " } nodes { __typename } pageInfo { hasNextPage endCursor } totalCount skipped }"
 }
 
 func readNode(p graphQL, value any, c call) answer {
@@ -151,7 +165,11 @@ func readDeleted(_ graphQL, value any, c call) answer {
 	return answer{}
 }
 
-func readConnection(p graphQL, value any, c call) answer {
+func readConnection(node string) func(graphQL, any, call) answer {
+	return func(p graphQL, value any, _ call) answer { return p.readPage(node, value) }
+}
+
+func (p graphQL) readPage(node string, value any) answer {
 	var page struct {
 		Edges []struct {
 			Cursor string
@@ -167,10 +185,9 @@ func readConnection(p graphQL, value any, c call) answer {
 	if err := json.Unmarshal([]byte(asJSON(value)), &page); err != nil {
 		return answer{broken: err.Error()}
 	}
-	connection := p.schema.Types[p.typeOf(p.schema.Query, lowerFirst(strings.TrimPrefix(c.rpc, "List")))]
 	got := answer{items: []fields{}, total: page.TotalCount.String(), skipped: page.Skipped.String()}
 	for _, edge := range page.Edges {
-		got.items = append(got.items, asFields(p.shown(p.typeOf(connection, "nodes"), edge.Node)))
+		got.items = append(got.items, asFields(p.shown(node, edge.Node)))
 		got.cursors = append(got.cursors, edge.Cursor)
 	}
 	if n := len(page.Edges); len(page.Nodes) != n || n > 0 && page.Edges[n-1].Cursor != page.PageInfo.EndCursor {

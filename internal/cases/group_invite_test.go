@@ -2,14 +2,13 @@ package cases
 
 var invites = kind{
 	name: "GroupInvite", plural: "GroupInvites", ref: "invite", area: "iam", parent: "iam/Group", in: "{group}",
-	unserved: []string{"graphql"},
-	minimal:  fields{"roleUid": "{role}", "ttl": "3600s"},
-	full:     fields{"roleUid": "{full role}", "ttl": "60s", "email": "ada@example.com", "singleUse": true},
-	needs:    "roleUid ttl",
-	shown:    fields{"uid": "<uid>", "createTime": "<time>", "expirationTime": "<time>", "keyId": "<key>", "singleUse": false},
-	once:     fields{"code": "<code>"},
-	hidden:   []string{"ttl"},
-	derived:  map[string]func(any) fields{"roleUid": invitedRole},
+	minimal: fields{"roleUid": "{role}", "ttl": "3600s"},
+	full:    fields{"roleUid": "{full role}", "ttl": "60s", "email": "ada@example.com", "singleUse": true},
+	needs:   "roleUid ttl",
+	shown:   fields{"uid": "<uid>", "createTime": "<time>", "expirationTime": "<time>", "keyId": "<key>", "singleUse": false},
+	once:    fields{"code": "<code>"},
+	hidden:  []string{"ttl"},
+	derived: map[string]func(any) fields{"roleUid": invitedRole},
 	bad: []bad{
 		{name: "no role", fields: fields{"roleUid": ""}, violations: "roleUid"},
 		{name: "a role that is no UID", fields: fields{"roleUid": "nope"}, violations: "roleUid"},

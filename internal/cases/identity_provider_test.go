@@ -2,8 +2,7 @@ package cases
 
 var identityProviders = kind{
 	name: "IdentityProvider", plural: "IdentityProviders", ref: "provider", area: "iam", parent: "iam/Group", in: "{group}",
-	unserved: []string{"graphql"},
-	minimal:  fields{"name": "provider {n}", "defaultRole": "{org role}"},
+	minimal: fields{"name": "provider {n}", "defaultRole": "{org role}"},
 	full: fields{"name": "people", "description": "Everybody", "defaultRole": "{role}", "oidc": fields{
 		"issuer": "https://people.example.com", "clientId": "atrium", "clientSecret": "hush", "additionalScopes": []string{"groups"},
 		"groupsClaim": "groups", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": true,

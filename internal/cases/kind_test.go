@@ -12,7 +12,7 @@ type kind struct {
 	parent string // the type of what it lives in, as errors name it
 	in     string // where {repo} is made
 
-	unserved []string // the protocols that do not serve it yet
+	sharesUID bool // one has the UID of the group that it lives in
 
 	// put makes one of a kind that has no operation for that.
 	put func(e *env, parent string, given fields) fields
@@ -63,7 +63,8 @@ type change struct {
 }
 
 // kinds are all kinds of the table.
-var kinds = []*kind{&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &identityProviders, &mappings, &invites, &images, &ping}
+var kinds = []*kind{&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &identityProviders, &mappings, &invites, &images,
+	&associations, &terms, &artifacts, &artifactVersions, &advisoryDocuments, &reports, &ping}
 
 func kindOf(ref string) *kind {
 	i := slices.IndexFunc(kinds, func(k *kind) bool { return k.ref == ref })
@@ -71,11 +72,6 @@ func kindOf(ref string) *kind {
 		return nil
 	}
 	return kinds[i]
-}
-
-// serving are those that serve a kind.
-func (w *world) serving(k *kind) []protocol {
-	return slices.DeleteFunc(slices.Clone(w.protocols), func(p protocol) bool { return slices.Contains(k.unserved, p.name()) })
 }
 
 // has reports whether the ledger has an operation of the kind.
@@ -90,6 +86,16 @@ func (k *kind) resource() string { return k.area + "/" + k.name }
 // one names one that is there, missing one that is not.
 func (k *kind) one() string     { return "{" + k.ref + "}" }
 func (k *kind) missing() string { return k.in + "/00000000000000ff" }
+
+// list asks for a list of the kind, of those where it lives if the list is of
+// something.
+func (k *kind) list(params fields) call {
+	c := call{rpc: "List" + k.plural, params: k.library.always.with(params)}
+	if k.library.of != "" {
+		c.on = k.in
+	}
+	return c
+}
 
 // with is f with others in place of, or beside, its own.
 func (f fields) with(others fields) fields {

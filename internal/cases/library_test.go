@@ -14,6 +14,8 @@ type library struct {
 	items      []item
 	beside     []string // what the lists hold as well, by name or uid
 	everywhere bool     // the kind lies in no organisation
+	of, other  string   // what the list is of, where it names that and takes no scopes, and another it could be of
+	always     fields   // what every list is asked with
 
 	orders    []order // what order_by takes
 	byDefault string  // how a list is sorted that says nothing
@@ -127,7 +129,12 @@ func (r *reader) that(meets func(uid string) bool) []entry {
 // ask asks a list through one protocol.
 func (r *reader) ask(p protocol, params fields) answer {
 	r.Helper()
-	return p.do(r.token, r.call(call{rpc: "List" + r.k.plural, params: params}))
+	return p.do(r.token, r.asking(params))
+}
+
+func (r *reader) asking(params fields) call {
+	r.Helper()
+	return r.call(call{rpc: "List" + r.k.plural, on: r.k.library.of, params: r.k.library.always.with(params)})
 }
 
 // list asks through every protocol, each of which must answer the same page:
@@ -135,7 +142,7 @@ func (r *reader) ask(p protocol, params fields) answer {
 func (r *reader) list(params fields, want []entry, total int) {
 	r.Helper()
 	var first answer
-	for i, p := range r.w.serving(r.k) {
+	for i, p := range r.w.protocols {
 		got := r.ask(p, params)
 		if got.failed != nil || got.broken != "" {
 			r.Errorf("%s %s: %s %s", p.name(), asJSON(params), got.raw, got.broken)
@@ -150,11 +157,11 @@ func (r *reader) list(params fields, want []entry, total int) {
 		}
 		for n := range min(len(got.items), len(first.items)) {
 			if a, b := first.items[n].without(r.k.library.differ...), got.items[n].without(r.k.library.differ...); !matches(b, a) {
-				r.Errorf("%s\n%s: %s\n%s: %s", asJSON(params), r.w.serving(r.k)[0].name(), asJSON(a), p.name(), asJSON(b))
+				r.Errorf("%s\n%s: %s\n%s: %s", asJSON(params), r.w.protocols[0].name(), asJSON(a), p.name(), asJSON(b))
 			}
 		}
 		if (got.next == "") != (first.next == "") {
-			r.Errorf("%s: another page: %t by %s, %t by %s", asJSON(params), first.next != "", r.w.serving(r.k)[0].name(), got.next != "", p.name())
+			r.Errorf("%s: another page: %t by %s, %t by %s", asJSON(params), first.next != "", r.w.protocols[0].name(), got.next != "", p.name())
 		}
 	}
 }
@@ -162,13 +169,9 @@ func (r *reader) list(params fields, want []entry, total int) {
 // refuse asks what every protocol must refuse.
 func (r *reader) refuse(params fields, want any, instead map[string]instead) {
 	r.Helper()
-	for _, p := range r.w.serving(r.k) {
-		wanted := want
-		if other, ok := instead[p.name()]; ok {
-			wanted = other.want
-		}
-		c := r.call(call{rpc: "List" + r.k.plural, params: params})
-		r.check(r.k, c, p.do(r.token, c), wanted)
+	for _, p := range r.w.protocols {
+		c := r.asking(params)
+		r.check(r.k, c, p.do(r.token, c), r.wanted(p, c, want, instead))
 	}
 }
 

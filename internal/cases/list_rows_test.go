@@ -59,7 +59,7 @@ func (r *reader) skips() {
 // walks go through a list page by page: by one protocol, and by all in turn,
 // since a token of one is one of the others.
 func (r *reader) walks() {
-	protocols := r.w.serving(r.k)
+	protocols := r.w.protocols
 	for _, order := range []string{"", r.k.library.orders[0].name + " desc"} {
 		want := r.entries
 		if order != "" {
@@ -97,7 +97,7 @@ func (r *reader) walk(order string, want []entry, by func(page int) protocol) {
 
 func (r *reader) tokens() {
 	all, n := r.entries, len(r.entries)
-	for _, p := range r.w.serving(r.k) {
+	for _, p := range r.w.protocols {
 		for i, cursor := range r.ask(p, nil).cursors {
 			r.list(fields{"page_token": cursor}, all[i+1:], n)
 		}
@@ -110,7 +110,7 @@ func (r *reader) tokens() {
 			r.refuse(fields{"page_token": forged}, invalid("page_token"), nil)
 		}
 		r.refuse(fields{"page_token": token, "order_by": otherWay(r.k.library.byDefault)}, invalid("page_token"), nil)
-		r.refuse(r.k.library.elsewhere(token), invalid("page_token"), nil)
+		r.foreign(p, token)
 		other := "ListRoles"
 		if r.k.name == "Role" {
 			other = "ListGroups"
@@ -120,13 +120,23 @@ func (r *reader) tokens() {
 	}
 }
 
-// elsewhere is a list for which a token was not made.
-func (l library) elsewhere(token string) fields {
-	if l.everywhere {
-		return l.filters[0].params.with(fields{"page_token": token})
+// foreign uses a token in a list for which it was not made.
+func (r *reader) foreign(p protocol, token string) {
+	r.Helper()
+	c := r.asking(fields{"page_token": token})
+	switch {
+	case r.k.scoped():
+		c.params["uidp.descendants_of"] = r.text("{org}")
+	case r.k.library.of != "":
+		c.on = r.text(r.k.library.other)
+	default:
+		c.params = c.params.with(r.fill(normal(r.k.library.filters[0].params)).(fields))
 	}
-	return fields{"page_token": token, "uidp.descendants_of": "{org}"}
+	r.check(r.k, c, p.do(r.token, c), invalid("page_token"))
 }
+
+// scoped reports whether the list takes a part of the tree.
+func (k *kind) scoped() bool { return !k.library.everywhere && k.library.of == "" }
 
 func otherWay(by string) string {
 	if name, descending := strings.CutSuffix(by, " desc"); descending {
@@ -166,7 +176,7 @@ func (r *reader) violations() {
 	r.refuse(fields{"page_size": 1 << 40}, invalid("page_size"), typed)
 	r.refuse(fields{"nope": 1}, invalid("nope"), typed)
 	r.refuse(fields{"page_size": -1, "skip": -1, "page_token": "nope"}, invalid("page_size skip page_token"), nil)
-	if !r.k.library.everywhere {
+	if r.k.scoped() {
 		r.refuse(fields{"skip": -1, "page_size": -1, "uidp.ancestors_of": "a", "uidp.children_of": "c", "uidp.descendants_of": "d", "uidp.ids": []string{"i"}, "page_token": "nope"},
 			invalid("uidp.ancestors_of uidp.descendants_of uidp.children_of uidp.ids page_size skip page_token"), nil)
 	}

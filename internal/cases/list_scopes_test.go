@@ -4,35 +4,41 @@ import "strings"
 
 // scopes narrows the list by where things lie in the tree.
 func (r *reader) scopes() {
-	if r.k.library.everywhere {
+	if !r.k.scoped() {
 		return
 	}
-	below := func(x, y string) bool { return strings.HasPrefix(x, y+"/") }
-	parent := func(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/'), 0)] }
+	above := func(x, y string) bool { return strings.HasPrefix(y, x+"/") }
+	parent := func(uid string) string {
+		if r.k.sharesUID {
+			return uid
+		}
+		return uid[:max(strings.LastIndexByte(uid, '/'), 0)]
+	}
+	below := func(uid, at string) bool { return parent(uid) != "" && within(parent(uid), at) }
 	expect := func(params fields, meets func(uid string) bool) {
 		r.Helper()
 		want := r.that(meets)
 		r.list(params, want, len(want))
 	}
+	root := func(uid string) bool { return !strings.Contains(uid, "/") }
 	some := r.labelled("a")[0].uid()
 	other := r.labelled("c")[0].uid()
 	for _, place := range []string{"{org}", "{shelf}", "{inner}", "{side}", parent(some), some} {
 		at := r.text(place)
 		expect(fields{"uidp.descendants_of": place}, func(uid string) bool { return below(uid, at) })
 		expect(fields{"uidp.children_of": place}, func(uid string) bool { return parent(uid) == at })
-		expect(fields{"uidp.ancestors_of": place}, func(uid string) bool { return below(at, uid) })
+		expect(fields{"uidp.ancestors_of": place}, func(uid string) bool { return above(uid, at) })
 		expect(fields{"uidp.descendants_of": place, "uidp.ids": []string{some, other}}, func(uid string) bool {
 			return below(uid, at) && (uid == some || uid == other)
 		})
 		expect(fields{"uidp.descendants_of": "{shelf}", "uidp.children_of": place}, func(uid string) bool {
 			return below(uid, r.text("{shelf}")) && parent(uid) == at
 		})
-		expect(fields{"uidp.descendants_of": place, "uidp.in_root": true}, func(string) bool { return false })
+		expect(fields{"uidp.descendants_of": place, "uidp.in_root": true}, func(uid string) bool { return below(uid, at) && root(uid) })
 	}
-	root := func(uid string) bool { return !strings.Contains(uid, "/") }
 	expect(fields{"uidp.in_root": true}, root)
 	expect(fields{"uidp.in_root": false}, func(string) bool { return true })
-	expect(fields{"uidp.ancestors_of": "{inner}", "uidp.in_root": true}, func(uid string) bool { return root(uid) && below(r.text("{inner}"), uid) })
+	expect(fields{"uidp.ancestors_of": "{inner}", "uidp.in_root": true}, func(uid string) bool { return root(uid) && above(uid, r.text("{inner}")) })
 	expect(fields{"uidp.ids": []string{some, other, some, r.text("{org}/00000000000000ff"), r.text("{elsewhere}")}}, func(uid string) bool {
 		return uid == some || uid == other
 	})

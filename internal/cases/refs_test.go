@@ -126,8 +126,11 @@ func keyOf(resource fields) string {
 	if uid, ok := resource["uid"].(string); ok {
 		return uid
 	}
-	id, _ := resource["id"].(string)
-	return id
+	if id, ok := resource["id"].(string); ok {
+		return id
+	}
+	document, _ := resource["docId"].(string)
+	return document
 }
 
 func (e *env) member(ref, path string) any {

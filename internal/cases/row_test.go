@@ -16,7 +16,7 @@ type row struct {
 	name  string
 	given []call // what is done before
 	do    call
-	want  any // a failure, or the expected resource; nil: an empty answer
+	want  any // a failure, the expected resource, or what is listed; nil: an empty answer
 
 	// instead holds protocols that cannot express the case.
 	instead map[string]instead
@@ -48,6 +48,9 @@ func typedIf(is bool) map[string]instead {
 // violations there are follows from the protocol.
 type refused struct{}
 
+// done expects that a call is carried out, whatever it answers.
+type done struct{}
+
 // An expected is a resource that a row expects, whole. In it texts such as
 // <uid> and <time> stand for any of their form.
 type expected struct {
@@ -56,12 +59,17 @@ type expected struct {
 	without []string
 }
 
+// A listed is what a row expects of a list without pages, or of the one page
+// of a list.
+type listed []fields
+
 // resource expects these fields and no others.
 func resource(f fields) expected { return expected{with: f} }
 
 var forms = map[string]*regexp.Regexp{
 	"<uid>":    regexp.MustCompile(`^[0-9a-f]{40}(/[0-9a-f]{16})*$`),
 	"<time>":   regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
+	"<number>": regexp.MustCompile(`^\d+$`),
 	"<key>":    regexp.MustCompile(`^[0-9a-f]{16}$`),
 	"<code>":   regexp.MustCompile(`^[0-9a-f]{16}\.[0-9a-f]{48}$`),
 	"<secret>": regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`),
@@ -98,22 +106,33 @@ func matches(got, want any) bool {
 // run runs a row of kind k through every protocol, each on resources of its
 // own.
 func (r row) run(t *testing.T, k *kind, in *env) {
-	for _, p := range in.w.serving(k) {
+	for _, p := range in.w.protocols {
 		t.Run(p.name(), func(t *testing.T) {
 			e := in.of(t)
 			for _, c := range r.given {
 				e.must(e.call(c))
 			}
 			c := e.call(r.do)
-			want := r.want
-			if other, ok := r.instead[p.name()]; ok {
-				want = other.want
-			}
+			want := e.wanted(p, c, r.want, r.instead)
 			got := p.do(e.token, c)
 			e.check(k, c, got, want)
 			e.readBack(k, p, c, got)
 		})
 	}
+}
+
+// wanted is what a protocol must answer to a call: want, or what it answers
+// instead.
+func (e *env) wanted(p protocol, c call, want any, others map[string]instead) any {
+	if other, ok := others[p.name()]; ok {
+		return other.want
+	}
+	if g, ok := p.(grpc); ok {
+		if other, differs := g.instead(e.token, c); differs {
+			return other.want
+		}
+	}
+	return want
 }
 
 // check demands an answer.
@@ -137,6 +156,15 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 	}
 	if got.failed != nil {
 		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
+		return
+	}
+	if items, ok := want.(listed); ok {
+		if want := e.fill(normal([]fields(items))); !matches(normal(got.items), want) {
+			e.Errorf("%s on %s with %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.params), asJSON(got.items), asJSON(want))
+		}
+		return
+	}
+	if _, ok := want.(done); ok {
 		return
 	}
 	if want == nil {
@@ -185,8 +213,8 @@ func (e *env) readBack(k *kind, p protocol, c call, got answer) {
 	case c.rpc == "Delete"+k.name && got.failed == nil:
 		read(c.on, notFound(k.resource(), c.on))
 	case c.rpc == "Update"+k.name || c.rpc == "Delete"+k.name:
-		for _, made := range e.made {
-			if keyOf(made) == c.on {
+		for ref, made := range e.made {
+			if keyOf(made) == c.on && (!k.sharesUID || strings.HasSuffix(ref, k.ref)) {
 				read(c.on, as(made))
 			}
 		}

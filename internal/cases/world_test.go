@@ -17,6 +17,7 @@ import (
 	"atrium/platform"
 	"atrium/resolvers"
 	atriumrest "atrium/rest"
+	atriumrpc "atrium/rpc"
 	"atrium/store/storetest"
 )
 
@@ -55,7 +56,9 @@ func newWorld(t *testing.T, url string) *world {
 	var options atriumrest.Options
 	authenticated := auth.Middleware(verifier, options.WriteError)
 	r := rest{authenticated(atriumrest.New(p, options)), w.ledger}
-	w.protocols = []protocol{r, graphQL{authenticated(resolvers.New(p, resolvers.Options{})), schema(t)}}
+	var procedural atriumrpc.Options
+	procedures := auth.Middleware(verifier, procedural.WriteError)(atriumrpc.New(p, procedural))
+	w.protocols = []protocol{r, graphQL{authenticated(resolvers.New(p, resolvers.Options{})), schema(t)}, newGRPC(t, procedures)}
 	w.setup = r
 	return w
 }

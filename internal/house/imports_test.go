@@ -40,7 +40,7 @@ var rules = map[string]rule{
 	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
 	"cmd": {[]string{"platform", "resolvers", "rest", "rpc", "auth", "events", "ingest", "web", "store"},
 		"it puts the parts together, and reaches into none of them"},
-	"internal/cases": {[]string{"platform", "auth", "rest", "resolvers"},
+	"internal/cases": {[]string{"platform", "auth", "rest", "resolvers", "rpc"},
 		"its tests put every protocol beside the others, as cmd serves them, and nothing else does; it has no code of its own"},
 	"internal/house":      {nil, "it looks at the house from outside"},
 	"internal/schemadiff": {nil, "it compares schema files of any commit, and the generated code knows those of one"},
@@ -50,8 +50,9 @@ var rules = map[string]rule{
 // the rule of their folder holds for them too.
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
-	"resolvers":      {"graph"}, // whose executable schema they run
-	"client":         {"rpc"},   // the services that it calls
+	"resolvers":      {"graph"},             // whose executable schema they run
+	"client":         {"rpc"},               // the services that it calls
+	"cmd":            {"client", "rpc/gen"}, // by which they call the program
 	"internal/house": {"platform", "store/storetest"},
 }
 

@@ -1,0 +1,67 @@
+package cases
+
+import "strings"
+
+// A group has at most one association, and it has the group's UID: each case
+// ties a group of its own.
+var associations = kind{
+	name: "AccountAssociation", plural: "AccountAssociations", ref: "association", area: "iam", parent: "iam/Group", in: "{group group}", sharesUID: true,
+	minimal: fields{"name": "accounts {n}"},
+	full: fields{
+		"name": "all accounts", "description": "Everywhere", "amazon": fields{"account": "123456789012"},
+		"google": fields{"projectId": "acme", "projectNumber": "42"}, "platform": fields{"serviceBindings": fields{"builds": "{identity}", "scans": "nobody"}},
+		"azure": fields{"tenantId": "acme.example.com", "clientIds": fields{"pull": "1", "push": "2"}},
+		"github": fields{"appInstallations": fields{
+			"7":                   fields{"installations": []fields{{"installationId": "1", "name": "acme"}, {"installationId": "9223372036854775807"}}},
+			"9223372036854775807": fields{"installations": []fields{{"installationId": "3"}}},
+		}},
+	},
+	needs: "name",
+	shown: fields{"uid": "{group group}", "createTime": "<time>", "updateTime": "<time>"},
+	bad: append([]bad{
+		{name: "an empty name", fields: fields{"name": ""}, violations: "name"},
+		{name: "a name of 256 letters", fields: fields{"name": strings.Repeat("n", 256)}, violations: "name"},
+		{name: "an empty account", fields: fields{"amazon": fields{"account": ""}}, violations: "amazon.account"},
+		{name: "a project without members", fields: fields{"google": fields{"projectId": "", "projectNumber": ""}}, violations: "google.projectId google.projectNumber"},
+		{name: "no services", fields: fields{"platform": fields{"serviceBindings": fields{}}}, violations: "platform.serviceBindings"},
+		{name: "a service without an identity", fields: fields{"platform": fields{"serviceBindings": fields{"builds": ""}}}, violations: "platform.serviceBindings.builds"},
+		{name: "a tenant without members", fields: fields{"azure": fields{"tenantId": "", "clientIds": fields{}}}, violations: "azure.tenantId azure.clientIds"},
+		{name: "an app that is no number", fields: fields{"github": fields{"appInstallations": fields{"x": fields{}}}}, violations: "github.appInstallations", types: always},
+		{name: "an unknown member", fields: fields{"amazon": fields{"account": "1", "nope": 1}}, violations: "amazon.nope", types: always},
+		{name: "a text as an account", fields: fields{"amazon": "1"}, violations: "amazon", types: always},
+	}, badDescriptions...),
+	several: bad{fields: fields{"azure": fields{"tenantId": "", "clientIds": fields{"a": "b"}}, "amazon": fields{"account": ""}, "description": "a\nb", "name": strings.Repeat("n", 256)},
+		violations: "name description amazon.account azure.tenantId"},
+	misplaced: []string{"{repo}", "{role}", "{identity}"},
+	changes: []change{
+		{field: "name", to: "fewer accounts", required: true}, {field: "description", to: "Here"}, {field: "amazon", to: fields{"account": "2"}},
+		{field: "google", to: fields{"projectId": "p", "projectNumber": "1"}}, {field: "platform", to: fields{"serviceBindings": fields{"builds": "nobody"}}},
+		{field: "azure", to: fields{"tenantId": "t", "clientIds": fields{"pull": "3"}}},
+		{field: "github", to: fields{"appInstallations": fields{"8": fields{"installations": []fields{{"installationId": "5"}}}}}},
+	},
+	fixed: "createTime",
+	rows: []row{
+		{name: "a second one", given: []call{{rpc: "CreateAccountAssociation", on: "{group}", fields: fields{"name": "one"}}},
+			do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: fields{"name": "two"}}, want: alreadyExists("iam/AccountAssociation", "{group}")},
+		{name: "a service as a missing identity, as which nobody acts", do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: boundToNobody},
+			want: resource(boundToNobody.with(fields{"uid": "{group}", "createTime": "<time>", "updateTime": "<time>"}))},
+		{name: "installations without a number", do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: unnumbered},
+			want:    invalid("github.appInstallations.7.installations[0].installationId github.appInstallations.7.installations[0].name"),
+			instead: inGraphQL(invalid("github.appInstallations[0].installations[0].installationId github.appInstallations[0].installations[0].name"), "apps are a list there")},
+		{name: "of a group that has none", do: call{rpc: "GetAccountAssociation", on: "{group}"}, want: notFound("iam/AccountAssociation", "{group}")},
+	},
+	library: library{
+		items: []item{
+			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{side}", fields{"name": "alpha", "amazon": fields{"account": "1"}}},
+			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{org}", fields{"name": "alpha", "description": "of the organisation"}},
+		},
+		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
+		byDefault: "name",
+		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}, {fields{"name": "alpha", "uidp.children_of": "{side}"}, "b"}},
+	},
+}
+
+var (
+	boundToNobody = fields{"name": "one", "platform": fields{"serviceBindings": fields{"builds": "{group}/00000000000000ff"}}}
+	unnumbered    = fields{"name": "one", "github": fields{"appInstallations": fields{"7": fields{"installations": []fields{{"installationId": "0", "name": "a\nb"}}}}}}
+)

@@ -1,0 +1,64 @@
+package cases
+
+import "slices"
+
+import "atrium/platform"
+
+// A document is made of the advisories on an artifact. Its list has no pages.
+var advisoryDocuments = kind{
+	name: "Document", ref: "document", area: "advisory", in: "{group}", put: putDocument,
+	minimal: fields{"id": "library-{n}", "advisory": "GO-{n}", "alias": "CVE-{n}", "advisories": []fields{{"artifactType": "Debian:12"}}},
+	full: fields{"id": "library-{n}", "advisory": "GO-{n}", "alias": "CVE-{n}", "advisories": []fields{
+		{"events": []fields{pending, notFixed, notAnalysed, falsePositive, fixed, determined, byHand, scanned, patched, detected}},
+		{"advisoryId": "WITHDRAWN", "deleteTime": "2024-02-03T04:05:06.007Z"},
+	}},
+	extra: []call{documented(fields{"id": "{document}"})},
+	rows: []row{
+		{name: "one", do: documented(fields{"id": "{document}"}), want: listed{{"id": "{document}", "advisories": plainly}}},
+		{name: "one with all there is", do: documented(fields{"id": "{full document}"}), want: listed{{"id": "{full document}", "advisories": wholly}}},
+		{name: "a missing one", do: documented(fields{"id": "nope"}), want: listed{}},
+		{name: "by alias", do: documented(fields{"cves": []string{"nope", "{document.alias}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
+		{name: "by advisory", do: documented(fields{"cves": []string{"{document.advisory}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
+		{name: "by id and alias", do: documented(fields{"id": "{document}", "cves": []string{"{document.alias}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
+		{name: "by id and another's alias", do: documented(fields{"id": "{document}", "cves": []string{"{other document.alias}"}}), want: listed{}},
+		{name: "by too many names", do: documented(fields{"cves": slices.Repeat([]string{"x"}, 1001)}), want: invalid("cves"),
+			instead: inGraphQL(refused{}, "the limits of a query refuse it before an operation is asked")},
+		{name: "by an unknown parameter", do: documented(fields{"nope": "x"}), want: invalid("nope"), instead: typed},
+	},
+}
+
+func documented(params fields) call { return call{rpc: "ListDocuments", params: params} }
+
+// What documents hold.
+var (
+	plainly = []fields{{"id": "{document.advisory}", "aliases": []string{"{document.alias}"}, "packageNamespace": "Debian"}}
+	wholly  = []fields{{"id": "{full document.advisory}", "aliases": []string{"{full document.alias}"}, "packageNamespace": "go", "events": []fields{
+		{"timestamp": "2024-01-01T00:00:00.000Z", "detection": fields{"nvdapi": fields{"cpeSearched": "cpe:a", "cpeFound": "cpe:b"}}},
+		{"timestamp": "2024-01-02T00:00:00.000Z", "detection": fields{"scanv1": fields{"scanner": "grype", "subpackageName": "s", "componentId": "1",
+			"componentName": "c", "componentVersion": "1.0", "componentType": "go", "componentLocation": "/c", "artifactVersion": "2.0", "scannerVersion": "3.0",
+			"grypeDbBuilt": "2024", "grypeDbChecksum": "abc"}}},
+		{"timestamp": "2024-01-03T00:00:00.000Z", "detection": fields{"manual": fields{}}},
+		{"timestamp": "2024-01-04T00:00:00.000Z", "truePositiveDetermination": fields{"note": "it is"}},
+		{"timestamp": "2024-01-05T00:00:00.000Z", "fixed": fields{"fixedVersion": "1.2.3", "scannerVersion": "3.1", "grypeDbBuilt": "2025", "grypeDbChecksum": "def"}},
+		{"timestamp": "2024-01-06T00:00:00.000Z", "falsePositiveDetermination": fields{"type": "TYPE_COMPONENT_VULNERABILITY_MISMATCH", "note": "it is not"}},
+		{"timestamp": "2024-01-07T00:00:00.000Z", "analysisNotPlanned": fields{"note": "a"}},
+		{"timestamp": "2024-01-08T00:00:00.000Z", "fixNotPlanned": fields{"note": "f"}},
+		{"timestamp": "2024-01-09T00:00:00.000Z", "pendingUpstreamFix": fields{"note": "p"}},
+	}}}
+)
+
+// putDocument imports the advisories of a document, of which the first has the
+// names that are given.
+func putDocument(e *env, group string, given fields) fields {
+	e.Helper()
+	for i, advisory := range given["advisories"].([]any) {
+		advisory := advisory.(fields).with(fields{"artifactName": given["id"]})
+		if i == 0 {
+			advisory = fields{"artifactType": "go"}.with(advisory).with(fields{"advisoryId": given["advisory"], "aliases": []any{given["alias"]}})
+		}
+		if _, err := e.w.p.Advisories.Import(e.operator(), platform.UID(group), []*platform.Advisory{decoded[platform.Advisory](e, advisory)}); err != nil {
+			e.Fatal(err)
+		}
+	}
+	return given
+}

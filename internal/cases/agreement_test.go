@@ -1,0 +1,207 @@
+package cases
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// Whatever the state, and by whichever protocol each part of it was written,
+// all tell the same of every resource. A seed always makes the same state.
+func TestTheProtocolsAgreeOnEveryResourceOfAnyState(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorld(t, url)
+		for seed := range uint64(3) {
+			t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+				e := w.newEnv(t)
+				c := &chance{env: e, Rand: rand.New(rand.NewPCG(seed, 5)), groups: []fields{e.resource("org")}} //nolint:gosec // it must come out the same again
+				for range 80 {
+					c.step()
+				}
+				for _, k := range kinds {
+					c.agree(k)
+				}
+			})
+		}
+	})
+}
+
+// A chance writes a state of one organisation.
+type chance struct {
+	*env
+	*rand.Rand
+	groups []fields
+	made   []resourceOfKind
+}
+
+type resourceOfKind struct {
+	kind *kind
+	uid  string
+}
+
+// step makes something of some kind in some group, and may change or delete
+// something.
+func (c *chance) step() {
+	c.Helper()
+	makers := slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool { return k.put == nil && !k.has(c.w, "Create") })
+	k := makers[c.IntN(len(makers))]
+	c.make(k)
+	if len(c.made) == 0 {
+		return
+	}
+	some := c.made[c.IntN(len(c.made))]
+	switch {
+	case c.IntN(2) == 0 && some.kind.has(c.w, "Update"):
+		c.change(some)
+	case c.IntN(8) == 0 && some.kind.has(c.w, "Delete") && some.kind.ref != "group": // what is in a group would be in the way
+		c.by().do(c.token, call{rpc: "Delete" + some.kind.name, on: some.uid}) // or not, where something needs it
+	}
+}
+
+// by is one of the protocols.
+func (c *chance) by() protocol { return c.w.protocols[c.IntN(len(c.w.protocols))] }
+
+// make makes one of a kind, and what it needs, in one of the groups.
+func (c *chance) make(k *kind) {
+	c.Helper()
+	one := c.of(c.T)
+	one.made["group"] = c.groups[c.IntN(len(c.groups))]
+	in := k.in
+	if k.ref == "group" {
+		in = "{group}"
+	}
+	asked := one.call(call{rpc: "Create" + k.name, on: in, fields: c.some(k)})
+	var made fields
+	if k.put != nil {
+		made = k.put(one, asked.on, asked.fields)
+	} else {
+		p := c.by()
+		got := p.do(c.token, asked)
+		if made = got.resource; made == nil {
+			c.Fatalf("%s by %s with %s: %s %s", asked.rpc, p.name(), asJSON(asked.fields), got.raw, got.broken)
+		}
+	}
+	if k.ref == "group" {
+		c.groups = append(c.groups, made)
+	}
+	c.made = append(c.made, resourceOfKind{k, keyOf(made)})
+	if k.ref == "repo" {
+		c.must(call{rpc: "UpdateRepoReadme", on: keyOf(made), fields: fields{"content": c.text()}})
+	}
+}
+
+// some is a resource with some of what it can have.
+func (c *chance) some(k *kind) fields {
+	given := fields{}
+	for _, name := range slices.Sorted(maps.Keys(k.full)) {
+		values := []any{nil, k.full[name]}
+		for _, change := range k.changes {
+			if change.field == name {
+				values = append(values, change.to)
+			}
+		}
+		if value := values[c.IntN(len(values))]; value != nil {
+			given[name] = c.like(name, normal(value))
+		}
+	}
+	return given.with(k.minimal) // which has what is unique
+}
+
+// like is a value of the same sort: other text for people, part of a list.
+func (c *chance) like(name string, value any) any {
+	switch value := value.(type) {
+	case []any:
+		some := slices.Clone(value)
+		c.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		return some[:c.IntN(len(some)+1)]
+	case string:
+		if name == "description" || name == "company" {
+			return c.text()
+		}
+	}
+	return value
+}
+
+// text is one for people. It begins and ends with no space.
+func (c *chance) text() string {
+	letters := []rune(`aZ09 .,:;"'\/<>&%$#()[]` + "é ß 漢 字 🦊 \u200d ﬁ İ \u00a0 \ufffd")
+	text := make([]rune, 1+c.IntN(60))
+	for i := range text {
+		text[i] = letters[c.IntN(len(letters))]
+	}
+	return "x" + string(text) + "x"
+}
+
+// change changes one field, or clears it.
+func (c *chance) change(some resourceOfKind) {
+	c.Helper()
+	change := some.kind.changes[c.IntN(len(some.kind.changes))]
+	if change.required {
+		return // names, which something else may have, and references
+	}
+	p, given := c.by(), fields{}
+	if c.IntN(2) == 0 {
+		given[change.field] = c.like(change.field, normal(change.to))
+	}
+	asked := c.call(call{rpc: "Update" + some.kind.name, on: some.uid, fields: given, mask: []string{change.field}})
+	gone := func(f *failure) bool { return f != nil && f.code == platform.CodeNotFound }
+	if got := p.do(c.token, asked); got.resource == nil && !gone(got.failed) {
+		c.Errorf("%s by %s with %s: %s %s", asked.rpc, p.name(), asJSON(asked.fields), got.raw, got.broken)
+	}
+}
+
+// agree asks every protocol for every resource of a kind: one by one, and as
+// a list.
+func (c *chance) agree(k *kind) {
+	c.Helper()
+	for _, made := range c.made {
+		if made.kind != k {
+			continue
+		}
+		if k.has(c.w, "Get") {
+			c.same(k, call{rpc: "Get" + k.name, on: made.uid})
+		}
+		if k.ref == "repo" {
+			c.same(k, call{rpc: "GetRepoReadme", on: made.uid})
+		}
+	}
+	if _, lists := c.w.ledger["List"+k.plural]; !lists || k.library.of != "" || k.library.always != nil { // whose rows say what there is
+		return
+	}
+	for _, order := range k.library.orders {
+		c.same(k, call{rpc: "List" + k.plural, params: k.library.always.with(fields{"page_size": 200, "order_by": order.name + " desc"})})
+	}
+}
+
+// beside are the fields that only one protocol shows with the resource. The
+// others have an operation for it, which is asked too.
+var beside = map[string]string{"Repo": "readme"}
+
+// same demands the same answer of all.
+func (c *chance) same(k *kind, asked call) {
+	c.Helper()
+	var first string
+	for i, p := range c.w.protocols {
+		got := p.do(c.token, asked)
+		if got.broken != "" {
+			c.Fatalf("%s by %s: %s", asked.rpc, p.name(), got.broken)
+		}
+		var told []string
+		for _, item := range got.items {
+			told = append(told, asJSON(item.without(k.library.differ...).without(beside[k.name])))
+		}
+		told = append(told, asJSON(got.resource.without(beside[k.name])), got.total, got.skipped, fmt.Sprintf("%+v, another page: %t", got.failed, got.next != ""))
+		if i == 0 {
+			first = strings.Join(told, "\n")
+		} else if now := strings.Join(told, "\n"); now != first {
+			c.Errorf("%s on %s\n%s:\n%s\n%s:\n%s", asked.rpc, asked.on, c.w.protocols[0].name(), first, p.name(), now)
+		}
+	}
+}

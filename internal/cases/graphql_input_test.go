@@ -1,0 +1,139 @@
+package cases
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/platform"
+)
+
+// What is sent, as the schema spells it.
+
+// enumName is the value of an enum for a wire name; what is none stays as it
+// is, for the schema to refuse.
+func (p graphQL) enumName(enum, wire string) string {
+	if enum == "Capability" {
+		if c, err := platform.ParseCapability(wire); err == nil {
+			return strings.ToUpper(strings.ReplaceAll(string(c), ".", "_"))
+		}
+	}
+	return strings.TrimPrefix(wire, enumPrefixes[enum])
+}
+
+func (p graphQL) inputType(mutation string) *ast.Definition {
+	field := p.schema.Mutation.Fields.ForName(mutation)
+	if field == nil || field.Arguments.ForName("input") == nil {
+		return nil
+	}
+	return p.schema.Types[field.Arguments.ForName("input").Type.Name()]
+}
+
+// input is a value for an input type.
+func (p graphQL) input(of *ast.Definition, value fields) fields {
+	input := fields{}
+	for name, member := range value {
+		if apps, ok := member.(fields); ok && name == "appInstallations" {
+			member = installations(apps)
+		}
+		if renamed, ok := inputNames[name]; ok {
+			name = renamed
+		}
+		input[name] = member
+		if of == nil {
+			continue
+		}
+		if field := of.Fields.ForName(name); field != nil {
+			input[name] = p.inputValue(p.schema.Types[field.Type.Name()], member)
+		}
+	}
+	return input
+}
+
+// installations are those by app as a list, which they are in the schema.
+func installations(apps fields) []any {
+	list := []any{}
+	for _, id := range slices.Sorted(maps.Keys(apps)) {
+		app, _ := apps[id].(fields)
+		list = append(list, app.with(fields{"appId": id}))
+	}
+	return list
+}
+
+func (p graphQL) inputValue(of *ast.Definition, value any) any {
+	switch v := value.(type) {
+	case fields:
+		if of.Kind == ast.InputObject {
+			return p.input(of, v)
+		}
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = p.inputValue(of, v[i])
+		}
+		return all
+	case string:
+		if of.Kind == ast.Enum {
+			return p.enumName(of.Name, v)
+		}
+	}
+	return value
+}
+
+// listArguments are the parameters of an operation as arguments of a list.
+func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fields) fields {
+	arguments, where := fields{}, fields{}
+	var filter *ast.Definition
+	if list != nil && list.Arguments.ForName("where") != nil {
+		filter = p.schema.Types[list.Arguments.ForName("where").Type.Name()]
+	}
+	for name, value := range params {
+		argument, known := argumentNames[name]
+		if !known {
+			argument = camel(name)
+			if list != nil && list.Arguments.ForName(argument) == nil {
+				argument = "where." + argument
+			}
+		}
+		if renamed, ok := filterNames[rpc+"."+name]; ok {
+			argument = "where." + renamed
+		}
+		below, isFilter := strings.CutPrefix(argument, "where.")
+		switch {
+		case argument == "orderBy":
+			by, direction, _ := strings.Cut(value.(string), " ")
+			order := fields{"field": strings.ToUpper(by)}
+			if direction != "" {
+				order["direction"] = strings.ToUpper(direction)
+			}
+			arguments[argument] = order
+		case isFilter:
+			where[below] = value
+		default:
+			arguments[argument] = value
+		}
+	}
+	if len(where) > 0 {
+		arguments["where"] = p.input(filter, where)
+	}
+	return arguments
+}
+
+// literals are arguments as they stand in a document.
+func literals(arguments fields) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		text := asJSON(arguments[name])
+		if order, ok := arguments[name].(fields); ok && name == "orderBy" { // of two enums
+			text = fmt.Sprintf("{field: %s}", order["field"])
+			if direction, ok := order["direction"]; ok {
+				text = fmt.Sprintf("{field: %s, direction: %s}", order["field"], direction)
+			}
+		}
+		all = append(all, name+": "+text)
+	}
+	return parenthesised(all)
+}

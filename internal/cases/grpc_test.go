@@ -1,0 +1,209 @@
+package cases
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"atrium/platform"
+)
+
+// grpc makes calls with messages that it derives from the services, over HTTP/2
+// in the clear.
+type grpc struct {
+	t       *testing.T // whose context is that of the calls
+	client  *http.Client
+	url     string
+	methods map[string]protoreflect.MethodDescriptor
+}
+
+// newGRPC serves the handler for as long as the test runs.
+func newGRPC(t *testing.T, handler http.Handler) grpc {
+	t.Helper()
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.Protocols = protocols
+	server.Start()
+	transport := &http.Transport{Protocols: protocols}
+	t.Cleanup(func() { transport.CloseIdleConnections(); server.Close() })
+	return grpc{t, &http.Client{Transport: transport}, server.URL, methods()}
+}
+
+// methods are those of every service of the platform, by the names of the
+// ledger.
+func methods() map[string]protoreflect.MethodDescriptor {
+	all := map[string]protoreflect.MethodDescriptor{}
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		if !strings.HasPrefix(string(file.Package()), "platform.") {
+			return true
+		}
+		for i := range file.Services().Len() {
+			of := file.Services().Get(i).Methods()
+			for n := range of.Len() {
+				all[string(of.Get(n).Name())] = of.Get(n)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+func (grpc) name() string { return "grpc" }
+
+func (p grpc) do(token string, c call) answer {
+	method, known := p.methods[c.rpc]
+	if !known {
+		return answer{broken: "no service has " + c.rpc}
+	}
+	message, err := p.message(method, c)
+	if err != nil { // which a client with types cannot even write down
+		return answer{raw: err.Error(), failed: &failure{code: platform.CodeInvalidArgument}}
+	}
+	request := connect.NewRequest(message)
+	if token != "" {
+		request.Header().Set("Authorization", "Bearer "+token)
+	}
+	procedure := fmt.Sprintf("%s/%s/%s", p.url, method.Parent().FullName(), method.Name())
+	empty := func(_ connect.Spec, answer any) error {
+		*answer.(*dynamicpb.Message) = *dynamicpb.NewMessage(method.Output())
+		return nil
+	}
+	client := connect.NewClient[dynamicpb.Message, dynamicpb.Message](p.client, procedure,
+		connect.WithGRPC(), connect.WithSchema(method), connect.WithResponseInitializer(empty))
+	got, err := client.CallUnary(p.t.Context(), request)
+	if err != nil {
+		return readRefusal(err)
+	}
+	return readMessage(c, got.Msg)
+}
+
+func readRefusal(err error) answer {
+	var refused *connect.Error
+	if !errors.As(err, &refused) {
+		return answer{broken: err.Error()}
+	}
+	details := []fields{}
+	for _, d := range refused.Details() {
+		message, err := d.Value()
+		if err != nil {
+			return answer{broken: err.Error()}
+		}
+		details = append(details, shownMessage(message.ProtoReflect()).with(fields{"@type": "type.googleapis.com/" + d.Type()}))
+	}
+	raw := asJSON(fields{"code": refused.Code(), "message": refused.Message(), "details": details})
+	var sent struct{ Details []map[string]any }
+	if err := json.Unmarshal([]byte(raw), &sent); err != nil {
+		return answer{broken: err.Error()}
+	}
+	return answer{raw: raw, failed: parseStatus(float64(refused.Code()), sent.Details, nil)}
+}
+
+func readMessage(c call, message *dynamicpb.Message) answer {
+	shown := shownMessage(message)
+	got := answer{raw: asJSON(shown)}
+	if message.Descriptor().FullName() == "google.protobuf.Empty" {
+		return got
+	}
+	if !strings.HasPrefix(c.rpc, "List") {
+		got.resource = asFields(shown)
+		return got
+	}
+	got.items = []fields{}
+	for _, member := range shown {
+		items, _ := member.([]any)
+		for _, item := range items {
+			got.items = append(got.items, asFields(item))
+		}
+	}
+	got.next, _ = shown["nextPageToken"].(string)
+	got.total, _ = shown["totalCount"].(string)
+	got.skipped = fmt.Sprint(or(shown["skipped"], 0))
+	return got
+}
+
+// shownEmpty are the fields that REST shows when they are false or nothing,
+// where a message says the same by leaving them out.
+var shownEmpty = map[protoreflect.FullName]bool{
+	"platform.iam.v2.Group.verified": true, "platform.iam.v2.GroupInvite.single_use": true, "platform.iam.v2.IdentityProvider.OIDC.pkce_enabled": true,
+	"google.rpc.ResourceInfo.resource_name":        true,
+	"platform.libraries.v2.Artifact.version_count": true, "platform.libraries.v2.GetArtifactCountResponse.EcosystemCount.total_count": true,
+	"platform.libraries.v2.ListArtifactsResponse.total_count": true, "platform.libraries.v2.ListArtifactVersionsResponse.total_count": true,
+	"platform.registry.v2.Tag.deprecated": true, "platform.registry.v2.SyncConfig.unique_tags": true, "platform.registry.v2.SyncConfig.grace_period": true,
+}
+
+// shownMessage is a message as REST shows it.
+func shownMessage(m protoreflect.Message) fields {
+	shown := fields{}
+	for i := range m.Descriptor().Fields().Len() {
+		f := m.Descriptor().Fields().Get(i)
+		if m.Has(f) || shownEmpty[f.FullName()] {
+			shown[f.JSONName()] = shownField(f, m.Get(f))
+		}
+	}
+	return shown
+}
+
+func shownField(f protoreflect.FieldDescriptor, value protoreflect.Value) any {
+	switch {
+	case f.IsList():
+		all := make([]any, value.List().Len())
+		for i := range all {
+			all[i] = shownValue(f, value.List().Get(i))
+		}
+		return all
+	case f.IsMap():
+		all := fields{}
+		value.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
+			all[key.String()] = shownValue(f.MapValue(), value)
+			return true
+		})
+		return all
+	default:
+		return shownValue(f, value)
+	}
+}
+
+func shownValue(f protoreflect.FieldDescriptor, value protoreflect.Value) any {
+	switch f.Kind() {
+	case protoreflect.EnumKind:
+		return string(f.Enum().Values().ByNumber(value.Enum()).Name())
+	case protoreflect.Int64Kind:
+		return strconv.FormatInt(value.Int(), 10)
+	case protoreflect.Int32Kind:
+		return float64(value.Int())
+	case protoreflect.BytesKind:
+		return base64.StdEncoding.EncodeToString(value.Bytes())
+	case protoreflect.MessageKind:
+		return shownKnown(value.Message())
+	default:
+		return value.Interface()
+	}
+}
+
+// shownKnown writes times as REST does, all else as shownMessage.
+func shownKnown(m protoreflect.Message) any {
+	seconds, nanos := m.Descriptor().Fields().ByName("seconds"), m.Descriptor().Fields().ByName("nanos")
+	switch m.Descriptor().FullName() {
+	case (*timestamppb.Timestamp)(nil).ProtoReflect().Descriptor().FullName():
+		return time.Unix(m.Get(seconds).Int(), m.Get(nanos).Int()).UTC().Format("2006-01-02T15:04:05.000Z")
+	case (*durationpb.Duration)(nil).ProtoReflect().Descriptor().FullName():
+		return strconv.FormatFloat(float64(m.Get(seconds).Int())+float64(m.Get(nanos).Int())/1e9, 'f', -1, 64) + "s"
+	default:
+		return shownMessage(m)
+	}
+}
