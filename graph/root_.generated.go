@@ -480,7 +480,7 @@ input GoogleAccountInput {
 
 "As whom services of this platform are to act in a group."
 input PlatformServicesInput {
-  "The uid of an identity, by the name of the service; 1 to 100."
+  "The uid of an identity that can act in the group, by the name of the service; 1 to 100. The caller must hold all that is bound to it."
   serviceBindings: StringMap!
 }
 

@@ -62,40 +62,40 @@ func (c *ociClient) target(text string) (registry name.Registry, one *name.Repos
 
 // repos lists the catalogue of a registry. With an error come those that were
 // read until then.
-func (c *ociClient) repos(ctx context.Context, registry name.Registry) (all []string, err error) {
-	var pages *remote.Catalogger
-	err = c.call(ctx, func(ctx context.Context) (err error) {
-		pages, err = c.puller.Catalogger(ctx, registry)
-		return err
-	})
-	for next := ""; err == nil && pages.HasNext(); {
-		err = c.call(ctx, func(ctx context.Context) error {
-			page, err := pages.Next(ctx)
-			if err != nil {
-				return err
-			}
-			all = append(all, page.Repos...)
-			return advanced(&next, page.Next)
-		})
-	}
-	return all, err
+func (c *ociClient) repos(ctx context.Context, registry name.Registry) ([]string, error) {
+	return everyPage(ctx, c, func(ctx context.Context) (*remote.Catalogger, error) { return c.puller.Catalogger(ctx, registry) },
+		func(page *remote.Catalogs) ([]string, string) { return page.Repos, page.Next })
 }
 
-// tags lists the tags of a repo.
-func (c *ociClient) tags(ctx context.Context, repo name.Repository) (all []string, err error) {
-	var pages *remote.Lister
+// tags lists the tags of a repo, as repos does.
+func (c *ociClient) tags(ctx context.Context, repo name.Repository) ([]string, error) {
+	return everyPage(ctx, c, func(ctx context.Context) (*remote.Lister, error) { return c.puller.Lister(ctx, repo) },
+		func(page *remote.Tags) ([]string, string) { return page.Tags, page.Next })
+}
+
+// pages is a list of a registry under way.
+type pages[P any] interface {
+	HasNext() bool
+	Next(ctx context.Context) (*P, error)
+}
+
+// everyPage reads a list to its end. of takes a page apart: what it holds, and
+// where the next one is.
+func everyPage[P any, L pages[P]](ctx context.Context, c *ociClient, open func(context.Context) (L, error), of func(*P) ([]string, string)) (all []string, err error) {
+	var list L
 	err = c.call(ctx, func(ctx context.Context) (err error) {
-		pages, err = c.puller.Lister(ctx, repo)
+		list, err = open(ctx)
 		return err
 	})
-	for next := ""; err == nil && pages.HasNext(); {
+	for at := ""; err == nil && list.HasNext(); {
 		err = c.call(ctx, func(ctx context.Context) error {
-			page, err := pages.Next(ctx)
+			page, err := list.Next(ctx)
 			if err != nil {
 				return err
 			}
-			all = append(all, page.Tags...)
-			return advanced(&next, page.Next)
+			held, next := of(page)
+			all = append(all, held...)
+			return advanced(&at, next)
 		})
 	}
 	return all, err

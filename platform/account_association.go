@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -202,25 +203,44 @@ func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[Ac
 	if err != nil {
 		return nil, s.kind.in(err)
 	}
-	return s.insert(ctx, parent, made, sameGroup, func(tx Tx) error { return s.handsOut(ctx, tx, made) })
+	return s.insert(ctx, parent, made, sameGroup, func(tx Tx) error { return s.handsOut(ctx, tx, parent, made) })
 }
 
 // Update changes what a group is tied to.
 func (s AccountAssociations) Update(ctx context.Context, uid UID, in Input[AccountAssociation]) (*AccountAssociation, error) {
-	return s.updateIf(ctx, uid, in, sameGroup, func(tx Tx, change *AccountAssociation, _ []string) error { return s.handsOut(ctx, tx, change) })
+	return s.updateIf(ctx, uid, in, sameGroup, func(tx Tx, change *AccountAssociation, _ []string) error {
+		return s.handsOut(ctx, tx, uid, change)
+	})
 }
 
 // handsOut demands of the caller all that is bound to the identities that
-// services will act as. What is no UID of an identity lets nobody act.
-func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, a *AccountAssociation) error {
+// services will act as in the group. What is no UID lets nobody act.
+func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *AccountAssociation) error {
 	if a.Platform == nil {
 		return nil
 	}
+	var v violations
+	var identities []UID
 	for _, service := range sortedKeys(a.Platform.ServiceBindings) {
 		if identity := UID(a.Platform.ServiceBindings[service]); identity.Valid() {
-			if err := s.p.Identities.holdsAllBound(ctx, tx, identity); err != nil {
-				return err
+			v.identityOn("platform.serviceBindings."+shown(service), identity, group)
+			identities = append(identities, identity)
+		}
+	}
+	if err := v.err(); err != nil {
+		return err
+	}
+	for _, identity := range identities {
+		err := s.p.Identities.holdsAllBound(ctx, tx, identity)
+		if errors.Is(err, &Error{Code: CodePermissionDenied}) {
+			// Where it is bound, and to what, is not for the caller to know.
+			return &Error{
+				Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: map[string]string{"resource": string(identity)},
+				Message: "Permission denied: you do not hold all that is bound to the identity " + string(identity),
 			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

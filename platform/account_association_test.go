@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"atrium/platform"
@@ -56,6 +57,39 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 		must(t, w.p.AccountAssociations.Delete(acme.owner, deep))
 		must(t, w.p.Groups.Delete(acme.owner, deep))
 		w.counted()
+	})
+}
+
+// What is bound to an identity elsewhere must not show in how a service
+// binding to it is refused.
+func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, elsewhere := w.found("acme"), w.found("elsewhere")
+		team := w.group(acme.uid)
+		secret := w.group(acme.uid)
+		above := w.member(acme.uid, "above")
+		w.bind(secret, above, platform.ViewerRole)
+		lead := w.with(platform.OwnerRole, team, team)
+		as := func(identity platform.UID) error {
+			_, err := w.p.AccountAssociations.Create(lead, team, body[platform.AccountAssociation](
+				`{"name": "x", "platform": {"serviceBindings": {"scans": "me", "builds": %q}}}`, identity))
+			return err
+		}
+		for what, identity := range map[string]platform.UID{
+			"of another organisation": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"), "that is an organisation": acme.uid,
+		} {
+			if got := violated(as(identity)); got != "platform.serviceBindings.builds" {
+				t.Errorf("an identity %s: %s", what, got)
+			}
+		}
+		err := as(above)
+		refused(t, "an identity with more", err, platform.CodePermissionDenied)
+		if strings.Contains(err.Error(), string(secret)) || strings.Contains(err.Error(), "groups.list") {
+			t.Errorf("it tells what is bound: %v", err)
+		}
+		if err := as(w.member(team, "own")); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -91,22 +91,14 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 		if _, err := need(ctx, made.Scope, CapRoleBindingsCreate); err != nil {
 			return err
 		}
-		if err := s.thereIs(ctx, tx, "IdentityProvider", provider); err != nil {
+		// The insert would not tell which is missing, the scope or the provider.
+		if found, err := tx.Groups().Get(ctx, Keys{[]UID{made.Scope}}); err != nil {
 			return err
-		}
-		if err := s.thereIs(ctx, tx, "Group", made.Scope); err != nil {
-			return err
+		} else if len(found) == 0 {
+			return missing("Group", made.Scope)
 		}
 		return handsOutRole(ctx, tx, "roleUid", made.RoleUID, made.Scope)
 	})
-}
-
-func (s ExternalGroupRoleMappings) thereIs(ctx context.Context, tx Tx, kind string, uid UID) error {
-	found, err := tx.Exists(ctx, uid)
-	if err == nil && !found {
-		err = missing(kind, uid)
-	}
-	return err
 }
 
 // handOutAll demands of the caller all that the mappings of a provider grant.

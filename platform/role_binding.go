@@ -218,12 +218,18 @@ func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBindin
 // reach adds what keeps a binding from counting on group: identities and roles
 // reach no further than the group that they live under.
 func (b *RoleBinding) reach(group UID, prefix string, v *violations) {
-	if home := b.IdentityUID.Parent(); home == "" {
-		v.add(prefix+"identityUid", "is not the UID of an identity")
-	} else if !group.Within(home) {
-		v.add(prefix+"identityUid", "acts only within the group it lives under, %s", home)
-	}
+	v.identityOn(prefix+"identityUid", b.IdentityUID, group)
 	v.roleOn(prefix+"roleUid", b.RoleUID, group)
+}
+
+// identityOn checks that an identity can act on group: it reaches no further
+// than the group that it lives under.
+func (v *violations) identityOn(field string, identity, group UID) {
+	if home := identity.Parent(); home == "" {
+		v.add(field, "is not the UID of an identity")
+	} else if !group.Within(home) {
+		v.add(field, "acts only within the group it lives under, %s", home)
+	}
 }
 
 // roleOn checks that a role reaches group: those of an organisation reach no

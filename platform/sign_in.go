@@ -220,16 +220,6 @@ func identityName(texts ...string) string {
 	return "somebody"
 }
 
-// staticKeysOf lists the identities with keys of their own that name an issuer
-// and a subject, unless those keys have expired.
-func (p *Platform) staticKeysOf(ctx context.Context, issuer, subject string) ([]*Identity, error) {
-	if unstorable(issuer) || unstorable(subject) {
-		return nil, nil
-	}
-	found, err := p.store.StaticIdentities(ctx, issuer, subject)
-	return slices.DeleteFunc(found, func(i *Identity) bool { return i.StaticKeys == nil || i.StaticKeys.expired(p.now()) }), err
-}
-
 // An IdentityKeys is the keys that an identity brings for its own tokens.
 type IdentityKeys struct {
 	Identity UID
@@ -240,10 +230,15 @@ type IdentityKeys struct {
 // hold now. A token that one of them verifies is its identity's, and nobody
 // else's: see Claims.StaticIdentities.
 func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
-	identities, err := p.staticKeysOf(ctx, issuer, subject)
-	keys := make([]IdentityKeys, len(identities))
-	for i, identity := range identities {
-		keys[i] = IdentityKeys{identity.UID, json.RawMessage(identity.StaticKeys.IssuerKeys)}
+	if unstorable(issuer) || unstorable(subject) {
+		return nil, nil
+	}
+	identities, err := p.store.StaticIdentities(ctx, issuer, subject)
+	var keys []IdentityKeys
+	for _, i := range identities {
+		if !i.StaticKeys.expired(p.now()) {
+			keys = append(keys, IdentityKeys{i.UID, json.RawMessage(i.StaticKeys.IssuerKeys)})
+		}
 	}
 	return keys, err
 }

@@ -78,8 +78,8 @@ func (c *certificate) load() error {
 	return nil
 }
 
-// config is for a server, once the files were good. A pair that is faulty is logged, and the last good
-// one serves on.
+// config is for a server, once the files were good. A pair that is faulty is
+// logged, and the last good one serves on.
 func (c *certificate) config(logger *slog.Logger) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,

@@ -769,7 +769,8 @@ func (x *AccountAssociation_GitHubInstallation) GetName() string {
 // Services of this platform that act for a group.
 type AccountAssociation_PlatformServices struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The uid of an identity for each service, by the name of the service. Required.
+	// The uid of an identity that can act in the group for each service, by the
+	// name of the service. Required.
 	ServiceBindings map[string]string `protobuf:"bytes,1,rep,name=service_bindings,json=serviceBindings,proto3" json:"service_bindings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache

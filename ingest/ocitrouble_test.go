@@ -1,0 +1,204 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"atrium/platform"
+)
+
+func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	broken := h.push("a:broken", h.image("linux/amd64"))
+	part1 := h.image("linux/arm64")
+	h.push("a:half", h.index(part{h.image("linux/amd64"), "linux/amd64"}, part{part1, "linux/arm64"}))
+	partDigest, err := part1.Digest()
+	h.must(err)
+	h.push("a:fine", h.image("linux/amd64"))
+	h.push("a:gone", h.image("linux/amd64"))
+	h.push("a:refused", h.image("linux/amd64"))
+	h.push("b:fine", h.image("linux/amd64"))
+	h.push("listless:1", h.image("linux/amd64"))
+	h.push("refused/repo:1", h.image("linux/amd64"))
+	h.put("a:both", string(types.OCIImageIndex), `{"config": {"mediaType": "`+string(types.OCIConfigJSON)+`"}, "manifests": [{}]}`)
+	h.put("a:strange", string(types.OCIManifestSchema1), `{"config": {"mediaType": "`+string(types.OCIConfigJSON)+`", "size": -5}}`)
+	h.put("a:text", string(types.OCIManifestSchema1), `{"config`)
+	c.rejected = "refused/repo"
+	internal := failing(http.StatusInternalServerError, broken, partDigest.String(), "/listless/tags/list")
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/a/manifests/gone") {
+			http.Error(w, `{"errors": [{"code": "MANIFEST_UNKNOWN", "message": "it went"}]}`, http.StatusNotFound)
+			return true
+		}
+		return internal(w, r)
+	})
+	to := c.sink()
+	tags := to.tags
+	to.tags = func(ctx context.Context, rows []*platform.ImportedTag) (platform.Imported, error) {
+		done, err := tags(ctx, rows)
+		for i, row := range rows {
+			if row.Name == "refused" {
+				done.Rejected[i] = errors.New("is refused")
+			}
+		}
+		return done, err
+	}
+	c.tags["uid of a:old"] = &platform.ImportedTag{Repo: "uid of a", Tag: platform.Tag{Name: "old"}}
+	c.tags["uid of b:old"] = &platform.ImportedTag{Repo: "uid of b", Tag: platform.Tag{Name: "old"}}
+	c.tags["uid of listless:old"] = &platform.ImportedTag{Repo: "uid of listless", Tag: platform.Tag{Name: "old"}}
+
+	var o outcome
+	o.Summary, o.err = importOCI(t.Context(), to, OCISource{Names: []string{h.host}, Concurrency: 4, Prune: true}, o.options(), time.Millisecond)
+	if o.err != nil {
+		t.Fatal(o.err)
+	}
+	o.reported(t,
+		[2]string{h.host + "/a:broken: ", "status code 500"},
+		[2]string{h.host + "/a:half: manifest " + partDigest.String(), "status code 500"},
+		[2]string{h.host + "/a:gone: ", "it went"},
+		[2]string{h.host + "/a:refused: ", "is refused"},
+		[2]string{h.host + "/a:both: ", "is an index and an image at once"},
+		[2]string{h.host + "/a:strange: ", "has sizes that cannot be"},
+		[2]string{h.host + "/a:text: ", "JSON"},
+		[2]string{h.host + "/listless: ", "status code 500"},
+		[2]string{h.host + "/refused/repo: ", "is refused"},
+	)
+	if o.Failed() != 9 {
+		t.Errorf("%d failed", o.Failed())
+	}
+	for _, tag := range []string{"uid of a:fine", "uid of a:broken", "uid of a:old", "uid of b:fine", "uid of listless:old"} {
+		if c.tags[tag] == nil {
+			t.Errorf("%s is not there", tag)
+		}
+	}
+	if c.tags["uid of b:old"] != nil || o.Kinds[1].Removed != 1 {
+		t.Errorf("%d removed, of %q", o.Kinds[1].Removed, names(c.tags))
+	}
+	if n := h.times("GET /v2/a/manifests/" + broken); n != tries {
+		t.Errorf("%d tries", n)
+	}
+
+	h.answers(nil) // the next one finds what this one lost
+	if o := h.pull(c, nil, "a"); runsOn(t, c, "a", "broken") == "no image" || o.Kinds[2].Added != 3 {
+		t.Errorf("%+v", o.Kinds)
+	}
+}
+
+func TestWhatARegistrySaysIsOneShortLine(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	h.push("r:1", h.image("linux/amd64"))
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/tags/list") {
+			return false
+		}
+		http.Error(w, "\x1b[2Jall\r\nis "+strings.Repeat("w", 10000), http.StatusForbidden)
+		return true
+	})
+	o := h.pull(newCore(), nil, "r")
+	if o.reported(t, [2]string{"HUB/r: ", "[2Jall is www"}); strings.ContainsAny(o.reports[0], "\x1b\r\n") || len(o.reports[0]) > 600 {
+		t.Errorf("%q", o.reports)
+	}
+}
+
+func TestWhatFailsForAMomentIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	h.push("r:1", h.image("linux/amd64"))
+	var asked atomic.Int64
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.TLS != nil || asked.Add(1)%tries == 0 {
+			return false
+		}
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
+	o := h.pull(c, func(from *OCISource) { from.Concurrency = 1 }, "r")
+	if o.reported(t); o.err != nil || runsOn(t, c, "r", "1") == "no tag" {
+		t.Errorf("%v, %+v", o.err, o.Summary)
+	}
+}
+
+// Who says to come back in an hour is not asked again, and not waited for.
+func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	for n := range maxOutages + 5 {
+		h.push(fmt.Sprintf("r:%d", n), h.image("linux/amd64"))
+	}
+	h.forget()
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodHead {
+			return false
+		}
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return true
+	})
+	o := h.pull(newCore(), nil, "r")
+	if o.err == nil || !strings.Contains(o.err.Error(), "the last 20 requests failed") || !strings.Contains(o.err.Error(), "429") {
+		t.Errorf("error %v", o.err)
+	}
+	for request, n := range h.requests() {
+		if strings.HasPrefix(request, "HEAD ") && n > 1 {
+			t.Errorf("%s %d times", request, n)
+		}
+	}
+}
+
+func TestAnInterruptedImportStopsAtOnceAndReportsNothing(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	for n := range 10 {
+		h.push(fmt.Sprintf("r:%d", n), h.image("linux/amd64"))
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodHead {
+			return false
+		}
+		interrupt()
+		w.WriteHeader(http.StatusServiceUnavailable) // the next try is a minute away
+		return true
+	})
+	var o outcome
+	o.Summary, o.err = importOCI(ctx, c.sink(), OCISource{Names: []string{h.host + "/r"}, Concurrency: 3}, o.options(), time.Minute)
+	if o.reported(t); !errors.Is(o.err, context.Canceled) || o.Failed() != 0 || len(c.tags) != 0 {
+		t.Errorf("error %v, %+v", o.err, o.Summary)
+	}
+}
+
+func TestListsWithoutEndAndAnswersWithoutEndAreGivenUp(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	h.push("loop:1", h.image("linux/amd64"))
+	h.push("large:1", h.image("linux/amd64"))
+	h.push("other:1", h.image("linux/amd64"))
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/v2/loop/tags/list":
+			w.Header().Set("Link", `</v2/loop/tags/list?again>; rel="next"`)
+			fmt.Fprint(w, `{"tags": []}`)
+		case "/v2/large/tags/list":
+			fmt.Fprint(w, `{"tags": ["`+strings.Repeat("x", MaxRecord)+`"]}`)
+		default:
+			return false
+		}
+		return true
+	})
+	o := h.pull(c, nil)
+	o.reported(t, [2]string{"HUB/loop: ", "has no end"}, [2]string{"HUB/large: ", "is larger than 16 MiB"})
+	if o.err != nil || len(c.tags) != 1 {
+		t.Errorf("%+v", o)
+	}
+}
