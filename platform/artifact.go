@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// An Artifact is a software library that is rebuilt from source, the same for
-// every organisation. It comes from imports and is read only.
+// An Artifact is a software library, the same for every organisation. It comes
+// from imports and is read only.
 type Artifact struct {
 	UID           UID       `json:"uid"`  // one segment
 	Name          string    `json:"name"` // unique in its ecosystem
