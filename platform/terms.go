@@ -226,12 +226,15 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 			errs[i] = s.kind.in(err)
 			continue
 		}
-		readable.keys = append(readable.keys, key)
+		if !unstorable(key.DocID) { // what is has no row
+			readable.keys = append(readable.keys, key)
+		}
 	}
-	if len(readable.keys) == 0 {
-		return rows, errs
+	var found []*TermsAcceptance
+	var err error
+	if len(readable.keys) > 0 {
+		found, err = s.p.store.TermsOf(ctx, readable)
 	}
-	found, err := s.p.store.TermsOf(ctx, readable)
 	byKey := make(map[TermsKey]*TermsAcceptance, len(found))
 	for _, t := range found {
 		byKey[t.Key()] = t

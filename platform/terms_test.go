@@ -67,6 +67,10 @@ func TestAcceptedTermsCountForWhatLiesBelow(t *testing.T) {
 			t.Errorf("got %v (%v)", rows, errs)
 		}
 		refused(t, "of another group", errs[1], platform.CodeNotFound)
+		for _, id := range []string{"a\x00", "\xff"} { // no engine takes them
+			_, errs := w.p.Terms.GetMany(acme.owner, []platform.TermsKey{{Group: team, DocID: id}})
+			refused(t, "what is no text", errs[0], platform.CodeNotFound)
+		}
 		_, err = w.p.Terms.Accept(acme.owner, missingBelow(acme.uid), []string{"x"})
 		refused(t, "for a missing group", err, platform.CodeNotFound)
 		_, err = w.p.Terms.ListOf(acme.owner, missingBelow(acme.uid), platform.ListRequest[platform.TermsFilter]{})
