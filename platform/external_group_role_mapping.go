@@ -91,11 +91,14 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 		if _, err := need(ctx, made.Scope, CapRoleBindingsCreate); err != nil {
 			return err
 		}
-		// The insert would not tell which is missing, the scope or the provider.
-		if found, err := tx.Groups().Get(ctx, Keys{[]UID{made.Scope}}); err != nil {
-			return err
-		} else if len(found) == 0 {
-			return missing("Group", made.Scope)
+		// The insert would not tell which is missing, the scope or the provider;
+		// a provider that is there has its group.
+		if made.Scope != provider.Parent() {
+			if found, err := tx.Groups().Get(ctx, Keys{[]UID{made.Scope}}); err != nil {
+				return err
+			} else if len(found) == 0 {
+				return missing("Group", made.Scope)
+			}
 		}
 		return handsOutRole(ctx, tx, "roleUid", made.RoleUID, made.Scope)
 	})

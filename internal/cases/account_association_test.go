@@ -9,7 +9,7 @@ var associations = kind{
 	minimal: fields{"name": "accounts {n}"},
 	full: fields{
 		"name": "all accounts", "description": "Everywhere", "amazon": fields{"account": "123456789012"},
-		"google": fields{"projectId": "acme", "projectNumber": "42"}, "platform": fields{"serviceBindings": fields{"builds": "{identity}", "scans": "nobody"}},
+		"google": fields{"projectId": "acme", "projectNumber": "42"}, "platform": fields{"serviceBindings": fields{"builds": "{org identity}", "scans": "nobody"}},
 		"azure": fields{"tenantId": "acme.example.com", "clientIds": fields{"pull": "1", "push": "2"}},
 		"github": fields{"appInstallations": fields{
 			"7":                   fields{"installations": []fields{{"installationId": "1", "name": "acme"}, {"installationId": "9223372036854775807"}}},
