@@ -113,8 +113,7 @@ async function suite(way, base, look) {
     assert.equal(batch.roleBindings.length, 1);
     assert.equal((await send('PATCH', `${at('/registry/v2/repos', repo)}/readme`, { body: { content: '# A' } })).content, '# A');
     assert.equal((await send('GET', `${at('/registry/v2/repos', repo)}/readme`)).content, '# A');
-    const { tags } = await send('GET', '/registry/v2/tags?order_by=updated_at%20desc&page_size=50');
-    const { uid, digest: of } = tags.find((tag) => !tag.digest.endsWith('555'));
+    const { tags: [{ uid, digest: of }] } = await send('GET', '/registry/v2/tags?name=latest'); // of the demonstration: signatures are no images
     const image = `${at('/registry/v2/repos', uid.slice(0, uid.lastIndexOf('/')))}/digests/${encodeURIComponent(of)}`;
     assert.ok((await send('GET', `${image}/architectures`)).architectures.length > 0);
     assert.match((await send('GET', `${image}/size`)).size, /^\d+$/);
