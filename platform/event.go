@@ -22,6 +22,7 @@ type Event struct {
 	Actor   EventActor
 	Body    json.RawMessage // the resource after the change (before it, when deleted), without secrets
 	Time    Time
+	Denied  string // of a change that was refused: why. Only the audit log has those
 
 	Position EventPosition // its place in the feed, once it is stored
 }
@@ -73,6 +74,10 @@ func newEventID(now time.Time) string {
 	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())<<16|uint64(b[6])<<8|uint64(b[7]))
 	b[6] = b[6]&0x0f | 0x70
 	b[8] = b[8]&0x3f | 0x80
+	return eventIDOf(b)
+}
+
+func eventIDOf(b [16]byte) string {
 	h := hex.EncodeToString(b[:])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }

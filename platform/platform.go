@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -23,6 +24,10 @@ type Options struct {
 	EncryptionKey []byte           // AES-256 key of secrets at rest; nil: one kept in the database
 	PrivateSinks  []string         // hosts that event sinks may name although they are private or not https
 	Logger        *slog.Logger
+
+	AuditRetention    time.Duration // of events, which are the audit log; 0: 90 days
+	DeliveryRetention time.Duration // of deliveries after they have ended; 0: 30 days
+	DeliveryTimeScale float64       // of the waits between attempts, for tests; 0: 1
 }
 
 // Platform offers every operation of every kind. It is safe for concurrent
@@ -40,6 +45,9 @@ type Platform struct {
 	Vulnerabilities Vulnerabilities
 	Subscriptions   Subscriptions
 	Events          Events
+	AuditLog        AuditLog
+	Deliveries      Deliveries
+	Webhooks        Webhooks
 
 	AdvisoryDocuments         AdvisoryDocuments
 	ResolvedVulnerabilities   ResolvedVulnerabilities
@@ -71,6 +79,9 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	options.AuditRetention = cmp.Or(options.AuditRetention, 90*24*time.Hour)
+	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
+	options.DeliveryTimeScale = cmp.Or(options.DeliveryTimeScale, 1)
 	p := &Platform{store: store, options: options, seen: make(chan UID, 256)}
 	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
@@ -97,6 +108,9 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.ExternalGroupRoleMappings = ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind, Reader.ExternalGroupRoleMappings, Tx.ExternalGroupRoleMappingRows}}
 	p.Terms = Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind, Reader.Terms, Tx.TermsRows}}
 	p.Events = Events{p}
+	p.AuditLog = AuditLog{p}
+	p.Deliveries = Deliveries{resources[Delivery, DeliveryFilter]{p, &deliveryKind, Reader.Deliveries, Tx.DeliveryRows}}
+	p.Webhooks = Webhooks{p}
 	p.AdvisoryDocuments = AdvisoryDocuments{p}
 	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
 	p.Artifacts = Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind, Reader.Artifacts, Tx.ArtifactRows}}
@@ -112,19 +126,16 @@ const PingAnswer = "pong"
 // Ping reports that the service answers. It needs no token.
 func (p *Platform) Ping(context.Context) string { return PingAnswer }
 
+// Changed is closed when the next event is recorded.
+func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
+
 // Ready reports whether the store answers.
 func (p *Platform) Ready(ctx context.Context) error { return p.store.Ping(ctx) }
 
 // DevelopmentKey is the PKCS #8 key that signs development tokens, made on
 // first use and kept in the database.
 func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
-	keys, err := p.ensureKeys(ctx, "development-issuer", func() ([]byte, error) {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		return x509.MarshalPKCS8PrivateKey(key)
-	})
+	keys, err := p.ensureKeys(ctx, "development-issuer", newSigningKey)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +162,15 @@ func newAESKey() ([]byte, error) {
 	b := make([]byte, 32)
 	_, err := rand.Read(b)
 	return b, err
+}
+
+// newSigningKey is an ECDSA key on P-256 in PKCS #8.
+func newSigningKey() ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return x509.MarshalPKCS8PrivateKey(key)
 }
 
 const tokenKeys = "page-token"
@@ -232,6 +252,15 @@ func (p *Platform) hide(secret string, of UID) []byte {
 	return p.secrets.Seal(nil, nil, []byte(secret), []byte(of))
 }
 
+// reveal decrypts what hide has encrypted.
+func (p *Platform) reveal(hidden []byte, of UID) (string, error) {
+	secret, err := p.secrets.Open(nil, nil, hidden, []byte(of))
+	if err != nil {
+		return "", fmt.Errorf("a secret of %s cannot be decrypted; was --encryption-key changed? %w", of, err)
+	}
+	return string(secret), nil
+}
+
 // noteSeen remembers that an identity acted, at most once a minute and off the
 // request's path: when the queue is full the next request tells it.
 func (p *Platform) noteSeen(i *Identity) {
@@ -248,6 +277,8 @@ func (p *Platform) noteSeen(i *Identity) {
 func (p *Platform) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	clean := time.NewTicker(retentionInterval)
+	defer clean.Stop()
 	acted := map[UID]bool{}
 	for {
 		select {
@@ -255,6 +286,10 @@ func (p *Platform) Run(ctx context.Context) {
 			return
 		case uid := <-p.seen:
 			acted[uid] = true
+		case <-clean.C:
+			if err := p.purge(ctx); err != nil {
+				p.options.Logger.Warn("old events were not removed", "error", err)
+			}
 		case <-tick.C:
 			if len(acted) == 0 {
 				continue

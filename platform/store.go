@@ -40,16 +40,28 @@ type Store interface {
 	// update time.
 	Seen(ctx context.Context, identities []UID, at Time) error
 
-	// EventsAfter reads events of organisations that follow a position, in
-	// order. It gives none while one that comes before it may still appear.
-	EventsAfter(ctx context.Context, roots []UID, after EventPosition, limit int) ([]*Event, error)
-
 	// EventPosition finds the place of an event, "" the newest; found is
 	// false where there is no such event.
 	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
 
-	// Changed is closed when this process has stored the next event.
+	// Changed is closed when this process has stored the next event, or has
+	// been told to Wake.
 	Changed() <-chan struct{}
+	Wake()
+
+	// Event reads one; nil where it is not there.
+	Event(ctx context.Context, id string) (*Event, error)
+
+	// EventLog reads events and denials, as an AuditRequest asks.
+	EventLog(ctx context.Context, q AuditQuery) ([]*Event, error)
+
+	// ReadyDeliveries lists those at StageReady, the longest ready first.
+	ReadyDeliveries(ctx context.Context, limit int) ([]UID, error)
+
+	// PurgeEvents and PurgeDeliveries remove at most limit of what is older
+	// than a time: events, and deliveries that have ended. They tell how many.
+	PurgeEvents(ctx context.Context, before Time, limit int) (int64, error)
+	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)
 
 	// Keys gives every key of a purpose, the oldest first. EnsureKey adds the
 	// first one, unless another replica was faster.
@@ -85,6 +97,16 @@ type Reader interface {
 	GroupInvites() Table[GroupInvite, GroupInviteFilter]
 	ExternalGroupRoleMappings() Table[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]
 	Terms() Table[TermsAcceptance, TermsFilter]
+	Deliveries() Table[Delivery, DeliveryFilter]
+
+	// EventsAfter reads events of organisations (none: of all) that follow a
+	// position, in order. It gives none while one that comes before it may
+	// still appear.
+	EventsAfter(ctx context.Context, roots []UID, after EventPosition, limit int) ([]*Event, error)
+
+	// ActiveSubscriptions reads the subscriptions of organisations that are
+	// not disabled.
+	ActiveSubscriptions(ctx context.Context, roots []UID) ([]*Subscription, error)
 
 	// Exists reports whether any kind has a resource uid.
 	Exists(ctx context.Context, uid UID) (bool, error)
@@ -148,6 +170,28 @@ type Tx interface {
 	GroupInviteRows() Rower[GroupInvite]
 	ExternalGroupRoleMappingRows() Rower[ExternalGroupRoleMapping]
 	TermsRows() Rower[TermsAcceptance]
+	DeliveryRows() Rower[Delivery]
+
+	// Relayed is the place of the last event that has become deliveries.
+	Relayed(ctx context.Context) (EventPosition, error)
+	SetRelayed(ctx context.Context, at EventPosition) error
+
+	// Waiting counts the deliveries of subscriptions at StageReady and
+	// StageQueued.
+	Waiting(ctx context.Context, subscriptions []UID) (map[UID]int, error)
+
+	// Queued moves deliveries from StageReady to StageQueued, or to StageAgain
+	// where they have been tried.
+	Queued(ctx context.Context, deliveries []UID) error
+
+	// NextHeld makes the oldest delivery that a subscription holds ready.
+	NextHeld(ctx context.Context, subscription UID) error
+
+	// Revive makes ready what is in the queue since before a time.
+	Revive(ctx context.Context, due Time) error
+
+	// FailDeliveries ends all deliveries of a subscription that have not.
+	FailDeliveries(ctx context.Context, subscription UID, reason string, at Time) error
 
 	// SetReadme changes the readme of a repo that is there.
 	SetReadme(ctx context.Context, repo UID, content string) error

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Subscription sends the events of its group and of everything below to a
@@ -20,7 +21,14 @@ type Subscription struct {
 	CreateTime Time     `json:"createTime,omitzero"`
 	UpdateTime Time     `json:"updateTime,omitzero"`
 
-	HiddenSecret []byte `json:"-"` // as stored
+	// How its sink does is told over GraphQL only.
+	FailingSince  Time   `json:"-"` // of its first failure without a success since
+	DisableTime   Time   `json:"-"` // if set: it gets nothing since then
+	DisableReason string `json:"-"`
+
+	HiddenSecret    []byte `json:"-"` // as stored
+	OldHiddenSecret []byte `json:"-"` // signs too
+	OldSecretUntil  Time   `json:"-"` // until then
 }
 
 // SubscriptionFilter restricts a list of subscriptions.
@@ -86,6 +94,92 @@ func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[Subscrip
 
 // Delete ends a subscription.
 func (s Subscriptions) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+
+// secretOverlap is how long a secret still signs after its successor was made.
+const secretOverlap = 24 * time.Hour
+
+// testEventType is of events that go to one subscription only, whatever it
+// asks for.
+const testEventType = eventPrefix + "events.subscription.test.v1"
+
+// RotateSecret gives a subscription a new secret, which only this answer
+// shows. For a day deliveries are signed with the one before too. It needs
+// subscriptions.create.
+func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription, error) {
+	secret := "whsec_" + newSecret()
+	rotated, err := s.steer(ctx, uid, func(sub *Subscription) []string {
+		sub.OldHiddenSecret, sub.OldSecretUntil = sub.HiddenSecret, At(s.p.now().Add(secretOverlap))
+		sub.HiddenSecret = s.p.hide(secret, uid)
+		return []string{"secret", "oldSecret"}
+	})
+	if err != nil {
+		return nil, err
+	}
+	rotated.Secret = secret
+	return rotated, nil
+}
+
+// Enable lets a subscription that was disabled get events again, from now on.
+// It needs subscriptions.create.
+func (s Subscriptions) Enable(ctx context.Context, uid UID) (*Subscription, error) {
+	return s.steer(ctx, uid, func(sub *Subscription) []string {
+		sub.FailingSince, sub.DisableTime, sub.DisableReason = Time{}, Time{}, ""
+		return []string{"failingSince", "disableTime", "disableReason"}
+	})
+}
+
+// Test sends a subscription an event that says nothing, and gives its id. It
+// needs subscriptions.create.
+func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err error) {
+	sub, err := s.steer(ctx, uid, func(*Subscription) []string { return nil })
+	if err != nil {
+		return "", err
+	}
+	if !sub.DisableTime.IsZero() {
+		return "", s.kind.in(blocked("SUBSCRIPTION_DISABLED", string(uid), "the subscription is disabled: "+sub.DisableReason))
+	}
+	e := s.p.event(ctx, s.kind.Event, "test", uid, uid.Parent(), sub)
+	err = s.p.store.Write(ctx, func(tx Tx) error { tx.Record(e); return nil })
+	return e.ID, err
+}
+
+// steer changes what no caller writes; change names the fields.
+func (s Subscriptions) steer(ctx context.Context, uid UID, change func(*Subscription) (fields []string)) (*Subscription, error) {
+	err := invalidUID("uid", uid)
+	if err == nil {
+		_, err = need(ctx, uid, s.kind.Create)
+	}
+	if err != nil {
+		return nil, s.refused(ctx, "updated", uid, err)
+	}
+	var sub *Subscription
+	err = s.p.store.Write(ctx, func(tx Tx) error {
+		if sub, err = s.locked(ctx, tx, uid); err != nil {
+			return err
+		}
+		fields := change(sub)
+		if len(fields) == 0 {
+			return nil
+		}
+		sub.UpdateTime = s.p.now()
+		if err := tx.SubscriptionRows().Update(ctx, sub, fields...); err != nil {
+			return err
+		}
+		tx.Record(s.p.event(ctx, s.kind.Event, "updated", uid, uid.Parent(), sub))
+		return nil
+	})
+	return sub, s.kind.in(err)
+}
+
+// secrets reveals what signs deliveries, the newest first.
+func (s *Subscription) secrets(p *Platform) ([]string, error) {
+	newest, err := p.reveal(s.HiddenSecret, s.UID)
+	if err != nil || len(s.OldHiddenSecret) == 0 || !p.now().Before(s.OldSecretUntil.Time) {
+		return []string{newest}, err
+	}
+	old, err := p.reveal(s.OldHiddenSecret, s.UID)
+	return []string{newest, old}, err
+}
 
 const maxSinkBytes = 2048
 

@@ -41,7 +41,7 @@ func (r resources[T, F]) decode(in Input[T], v *violations) *T {
 func (r resources[T, F]) create(ctx context.Context, parent UID, in Input[T], same func(*T) F) (*T, error) {
 	row, err := r.accept(ctx, parent, in)
 	if err != nil {
-		return nil, r.kind.in(err)
+		return nil, r.refused(ctx, "created", parent, err)
 	}
 	return r.insert(ctx, parent, row, same, func(Tx) error { return nil })
 }
@@ -66,7 +66,7 @@ func (r resources[T, F]) insert(ctx context.Context, parent UID, row *T, same fu
 		err = missing(r.kind.Parent, parent)
 	}
 	if err != nil {
-		return nil, r.kind.in(err)
+		return nil, r.refused(ctx, "created", parent, err)
 	}
 	return row, nil
 }
@@ -82,7 +82,7 @@ func (r resources[T, F]) update(ctx context.Context, uid UID, in Input[T], same 
 func (r resources[T, F]) updateIf(ctx context.Context, uid UID, in Input[T], same func(*T) F, check func(Tx, *T, []string) error) (*T, error) {
 	change, fields, err := r.change(ctx, uid, in)
 	if err != nil {
-		return nil, r.kind.in(err)
+		return nil, r.refused(ctx, "updated", uid, err)
 	}
 	if len(fields) == 0 {
 		return r.unchanged(ctx, uid)
@@ -141,7 +141,7 @@ func (r resources[T, F]) write(ctx context.Context, uid UID, change *T, fields [
 		err = r.alreadyExists(ctx, r.kind.parent(uid), same(change))
 	}
 	if err != nil {
-		return nil, r.kind.in(err)
+		return nil, r.refused(ctx, "updated", uid, err)
 	}
 	return row, nil
 }
@@ -168,7 +168,7 @@ func (r resources[T, F]) remove(ctx context.Context, uid UID) error {
 }
 
 func (r resources[T, F]) removeIf(ctx context.Context, uid UID, check func(Tx) error) error {
-	return r.kind.in(r.removeRow(ctx, uid, check))
+	return r.refused(ctx, "deleted", uid, r.removeRow(ctx, uid, check))
 }
 
 func (r resources[T, F]) removeRow(ctx context.Context, uid UID, check func(Tx) error) error {

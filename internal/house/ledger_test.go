@@ -166,6 +166,7 @@ var kindLedger = []kindEntry{
 	{13, "ExternalGroupRoleMapping", "externalGroupRoleMappings", "iam", "iam.external_group_role_mappings", "uid create_time"},
 	{14, "TermsAcceptance", "termsAcceptances", "iam", "iam.terms", "doc_id create_time uid"},
 	{15, "Artifact", "artifacts", "libraries", "", "name create_time update_time uid"},
+	{17, "Delivery", "deliveries", "events", "", "create_time uid"},
 	{16, "ArtifactVersion", "artifactVersions", "libraries", "", "version create_time update_time uid"},
 }
 
@@ -178,7 +179,7 @@ func kinds(t *testing.T) []kindEntry {
 		entry(p.Tags.Kind()), entry(p.Advisories.Kind()), entry(p.Vulnerabilities.Kind()), entry(p.Subscriptions.Kind()),
 		entry(p.Artifacts.Kind()), entry(p.ArtifactVersions.Kind()),
 		entry(p.IdentityProviders.Kind()), entry(p.AccountAssociations.Kind()), entry(p.GroupInvites.Kind()),
-		entry(p.ExternalGroupRoleMappings.Kind()), entry(p.Terms.Kind()),
+		entry(p.ExternalGroupRoleMappings.Kind()), entry(p.Terms.Kind()), entry(p.Deliveries.Kind()),
 	}
 	if declared := len(kindFiles(t)) - 1; declared != len(all) { // images are no Kind
 		t.Errorf("platform declares %d kinds, this test knows %d", declared, len(all))

@@ -34,6 +34,9 @@ func counterColumn(column string) string {
 
 // filtered reports whether a filter has any condition.
 func (t *table[T, F]) filtered(f F) bool {
+	if t.uncounted {
+		return true // nothing but the rows tells how many there are
+	}
 	s := (&Dialect{List: nowhere, Among: nowhere, Parents: noParents}).statement()
 	t.where(f, s)
 	return s.sql.Len() > 0

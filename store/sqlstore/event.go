@@ -11,7 +11,7 @@ import (
 // Record adds events.
 func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx.events, events...) }
 
-var eventColumns = []string{"id", "type", "root", "subject", "grp", "actor", "body", "time"}
+var eventColumns = []string{"id", "type", "root", "subject", "grp", "actor", "actor_subject", "body", "time", "denied"}
 
 // recordEvents gives the statements that store a transaction's events; many
 // are copied at once.
@@ -22,7 +22,7 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		values[i] = []any{e.ID, e.Type, string(e.Subject.Root()), string(e.Subject), string(e.Group), string(actor), string(e.Body), e.Time}
+		values[i] = []any{e.ID, e.Type, string(e.Subject.Root()), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied}
 	}
 	if len(values) >= bulk {
 		return nil, tx.conn.Copy(ctx, "event", eventColumns, values)
@@ -37,17 +37,25 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 // EventsAfter reads the next events of organisations.
 func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
 	q := s.dialect.statement()
-	q.add("SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, e.body, e.time FROM event e WHERE ")
-	if len(roots) == 1 {
-		q.add("e.root = ?", string(roots[0])) // an index has these in order
-	} else {
-		q.add("e.root ?", uidList(roots))
+	q.add(selectEvents + " WHERE e.denied = ''")
+	switch len(roots) {
+	case 0:
+	case 1:
+		q.add(" AND e.root = ?", string(roots[0])) // an index has these in order
+	default:
+		q.add(" AND e.root ?", uidList(roots))
 	}
 	q.add(" AND (e.xact, e.seq) > (?, ?) AND "+s.dialect.Settled+" ORDER BY e.xact, e.seq LIMIT ?", after.Transaction, after.Number, int64(limit))
+	return s.events(ctx, q)
+}
+
+const selectEvents = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, e.body, e.time, e.denied FROM event e"
+
+func (s tables) events(ctx context.Context, q *statement) ([]*platform.Event, error) {
 	var events []*platform.Event
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		e, body := new(platform.Event), ""
-		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&e.Actor}, &body, timeColumn{&e.Time})
+		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&e.Actor}, &body, timeColumn{&e.Time}, &e.Denied)
 		e.Body = json.RawMessage(body)
 		events = append(events, e)
 		return err
@@ -55,14 +63,78 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 	return events, err
 }
 
+// Event reads one.
+func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
+	found, err := s.events(ctx, s.dialect.statement().add(selectEvents+" WHERE e.id = ?", id))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// EventLog reads a page of the log, the newest first.
+func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platform.Event, error) {
+	if len(a.Scope.Branches()) == 0 {
+		return nil, nil
+	}
+	q := s.dialect.statement()
+	q.add(selectEvents + " WHERE (")
+	for i, b := range a.Scope.Branches() {
+		if i > 0 {
+			q.add(" OR ")
+		}
+		logged(q, b)
+	}
+	q.add(")")
+	passed := "<"
+	if a.Backward {
+		passed = ">"
+	}
+	for _, c := range []struct{ condition, value string }{
+		{"e.id " + passed, a.After}, {"e.id >=", a.From}, {"e.id <", a.Before}, {"e.actor_subject =", a.Actor},
+	} {
+		if c.value != "" {
+			q.add(" AND "+c.condition+" ?", c.value)
+		}
+	}
+	if len(a.Types) > 0 {
+		q.add(" AND e.type ?", among(a.Types))
+	}
+	if a.Denied != nil {
+		q.add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
+	}
+	order := " ORDER BY e.id DESC LIMIT ?"
+	if a.Backward {
+		order = " ORDER BY e.id LIMIT ?"
+	}
+	return s.events(ctx, q.add(order, int64(a.Limit)+1))
+}
+
+// logged adds the condition that an event tells of a branch.
+func logged(q *statement, b platform.Branch) {
+	switch uid := string(b.UID); {
+	case b.Relation == platform.Everything:
+		q.add("1 = 1")
+	case b.UID.IsRoot():
+		q.add("e.root = ?", uid)
+	default:
+		q.add("e.root = ? AND e.subject >= ? AND e.subject < ?", string(b.UID.Root()), uid, uid+"0") // 0 is behind the slash
+	}
+}
+
+// PurgeEvents removes what was recorded before a time.
+func (s *Store) PurgeEvents(ctx context.Context, before platform.Time, limit int) (int64, error) {
+	return s.purge(ctx, "DELETE FROM event WHERE id IN (SELECT e.id FROM event e WHERE e.time < ? ORDER BY e.time LIMIT ?)", before, limit)
+}
+
 // EventPosition finds the place of an event, or of the newest.
 func (s tables) EventPosition(ctx context.Context, id string) (at platform.EventPosition, found bool, err error) {
 	q := s.dialect.statement()
 	q.add("SELECT e.xact, e.seq FROM event e WHERE ")
 	if id == "" {
-		q.add(s.dialect.Settled + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
+		q.add("e.denied = '' AND " + s.dialect.Settled + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
 	} else {
-		q.add("e.id = ?", id)
+		q.add("e.denied = '' AND e.id = ?", id)
 	}
 	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		found = true
@@ -76,6 +148,9 @@ type changed struct {
 	lock sync.Mutex
 	next chan struct{}
 }
+
+// Wake closes what Changed gives.
+func (s *Store) Wake() { s.changed.tell() }
 
 // Changed is closed when this process has stored the next event.
 func (s *Store) Changed() <-chan struct{} {

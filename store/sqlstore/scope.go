@@ -138,6 +138,9 @@ func uidList(uids []platform.UID) list {
 	return l
 }
 
+// amongUIDs is uidList for columns other than the primary key.
+func amongUIDs(uids []platform.UID) among { return among(uidList(uids)) }
+
 // An ordering is the columns that rows are sorted by, and the direction.
 type ordering struct {
 	columns []string

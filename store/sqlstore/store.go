@@ -67,6 +67,10 @@ func (s tables) Subscriptions() platform.Table[platform.Subscription, platform.S
 	return read(&subscriptions, s)
 }
 
+func (s tables) Deliveries() platform.Table[platform.Delivery, platform.DeliveryFilter] {
+	return read(&deliveries, s)
+}
+
 func (s tables) Artifacts() platform.Table[platform.Artifact, platform.ArtifactFilter] {
 	return read(&artifacts, s)
 }
@@ -195,6 +199,10 @@ func (tx *transaction) VulnerabilityRows() platform.Rower[platform.Vulnerability
 
 func (tx *transaction) SubscriptionRows() platform.Rower[platform.Subscription] {
 	return write(&subscriptions, tx)
+}
+
+func (tx *transaction) DeliveryRows() platform.Rower[platform.Delivery] {
+	return write(&deliveries, tx)
 }
 
 func (tx *transaction) ArtifactRows() platform.Rower[platform.Artifact] { return write(&artifacts, tx) }

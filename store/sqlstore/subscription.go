@@ -1,6 +1,10 @@
 package sqlstore
 
-import "atrium/platform"
+import (
+	"context"
+
+	"atrium/platform"
+)
 
 var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
 	name: "subscription", number: 9,
@@ -10,7 +14,12 @@ var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
 		{"t.uid", "", func(s *platform.Subscription) any { return (*string)(&s.UID) }},
 		{"t.sink", "", func(s *platform.Subscription) any { return &s.Sink }},
 		{"t.types", "", func(s *platform.Subscription) any { return jsonColumn{&s.Types} }},
-		{"t.secret", "", func(s *platform.Subscription) any { return &s.HiddenSecret }},
+		{"t.secret", "secret", func(s *platform.Subscription) any { return &s.HiddenSecret }},
+		{"t.old_secret", "oldSecret", func(s *platform.Subscription) any { return &s.OldHiddenSecret }},
+		{"t.old_secret_until", "oldSecret", func(s *platform.Subscription) any { return timeColumn{&s.OldSecretUntil} }},
+		{"t.failing_since", "failingSince", func(s *platform.Subscription) any { return timeColumn{&s.FailingSince} }},
+		{"t.disable_time", "disableTime", func(s *platform.Subscription) any { return timeColumn{&s.DisableTime} }},
+		{"t.disable_reason", "disableReason", func(s *platform.Subscription) any { return &s.DisableReason }},
 		{"t.create_time", "", func(s *platform.Subscription) any { return timeColumn{&s.CreateTime} }},
 		{"t.update_time", "", func(s *platform.Subscription) any { return timeColumn{&s.UpdateTime} }},
 	},
@@ -19,4 +28,13 @@ var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
 			s.add(" AND t.sink = ?", f.Sink)
 		}
 	},
+}
+
+// ActiveSubscriptions reads what events of organisations may go to.
+func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) ([]*platform.Subscription, error) {
+	var found []*platform.Subscription
+	q := s.dialect.statement()
+	q.add("SELECT "+subscriptions.selected()+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", amongUIDs(roots))
+	err := s.conn.Run(ctx, q.done(subscriptions.collect(&found)))
+	return found, err
 }

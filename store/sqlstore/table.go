@@ -33,6 +33,8 @@ type table[T, F any] struct {
 	sharesUID bool
 	// rootless tells rows that belong to no organisation; nil: none do.
 	rootless func(platform.UID) bool
+	// uncounted: no counters are kept; totals count rows.
+	uncounted bool
 	// quietParent: a parent has few writers at once, so its counter is one row.
 	quietParent bool
 	// where adds the conditions of a filter, each " AND ...".

@@ -45,9 +45,11 @@ func (w writer[T, F]) Insert(ctx context.Context, rows ...*T) error {
 
 // count notes that by rows like row more are there.
 func (w writer[T, F]) count(row *T, by int64) {
-	if w.enclosed == nil {
+	switch {
+	case w.uncounted:
+	case w.enclosed == nil:
 		w.tx.deltas.countOutside(w.number, w.group(row), w.quietParent, w.tx.slot, by)
-	} else {
+	default:
 		w.tx.deltas.count(w.number, w.place(w.uid(row)), w.quietParent, w.tx.slot, by)
 	}
 }

@@ -1,0 +1,219 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// AuditLog are the operations on the record of who changed what, and of who
+// was refused to. The recorded events are that record.
+type AuditLog struct{ p *Platform }
+
+// An AuditRequest asks for a page of the log, the newest first.
+type AuditRequest struct {
+	DescendantsOf UID      // of this group and everything below; "": all that the caller may audit
+	Actor         string   // of this one only: an identity's UID, or the operator's command
+	Types         []string // of these event types only; none: of all
+	Since, Until  Time     // Since is inclusive, Until is not; zero: unbounded
+	Denied        *bool    // only what was refused, or only what was done
+
+	After    string // an id: the page begins behind it
+	Backward bool   // the page ends before it
+	PageSize int
+}
+
+// An AuditPage is what was found.
+type AuditPage struct {
+	Items                []*Event
+	HasNext, HasPrevious bool
+}
+
+// An AuditQuery is a request that may be read as it stands.
+type AuditQuery struct {
+	Scope        Scope
+	Actor        string
+	Types        []string
+	Denied       *bool
+	After        string // exclusive; "": from the newest, or the oldest for Backward
+	From, Before string // bounds of ids: From is inclusive, Before is not; "": none
+	Backward     bool
+	Limit        int
+}
+
+// List reads a page. It needs groups.update on the scope; without one it reads
+// what lies where the caller has that.
+func (s AuditLog) List(ctx context.Context, req AuditRequest) (AuditPage, error) {
+	page, err := s.list(ctx, req)
+	return page, inArea("events", err)
+}
+
+func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error) {
+	q, err := req.query(ctx)
+	if err != nil {
+		return AuditPage{}, err
+	}
+	events, err := s.p.store.EventLog(ctx, q)
+	if err != nil {
+		return AuditPage{}, err
+	}
+	more := len(events) > q.Limit
+	events = events[:min(len(events), q.Limit)]
+	page := AuditPage{Items: events, HasNext: more, HasPrevious: req.After != ""}
+	if req.Backward {
+		slices.Reverse(events)
+		page.HasNext, page.HasPrevious = page.HasPrevious, more
+	}
+	return page, nil
+}
+
+// query checks a request and decides what may be read for it.
+func (r AuditRequest) query(ctx context.Context) (AuditQuery, error) {
+	actor, err := caller(ctx)
+	if err != nil {
+		return AuditQuery{}, err
+	}
+	var v violations
+	q := r.checked(&v)
+	if err := v.err(); err != nil {
+		return q, err
+	}
+	switch {
+	case r.DescendantsOf != "" && !actor.Can(CapGroupsUpdate, r.DescendantsOf):
+		return q, actor.lacks(CapGroupsUpdate, r.DescendantsOf)
+	case r.DescendantsOf != "":
+		q.Scope = subtrees([]UID{r.DescendantsOf})
+	default:
+		held, err := actor.everywhere(CapGroupsUpdate)
+		if err != nil {
+			return q, err
+		}
+		q.Scope = subtrees(held)
+	}
+	return q, nil
+}
+
+func (r AuditRequest) checked(v *violations) AuditQuery {
+	if r.DescendantsOf != "" {
+		v.uid("descendantsOf", r.DescendantsOf)
+	}
+	v.filter("actor", r.Actor)
+	v.lines("types", r.Types, 100)
+	if !r.Since.IsZero() && !r.Until.IsZero() && r.Until.Before(r.Since.Time) {
+		v.add("until", "must not be before since")
+	}
+	if r.After != "" && !isEventID(r.After) {
+		v.add("after", "is not a cursor of this log")
+	}
+	q := AuditQuery{Actor: r.Actor, Types: r.Types, Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize)}
+	switch {
+	case r.PageSize < 0:
+		v.add("page_size", "must not be negative")
+	case r.PageSize == 0:
+		q.Limit = DefaultPageSize
+	}
+	if !r.Since.IsZero() {
+		q.From = firstEventID(r.Since)
+	}
+	if !r.Until.IsZero() {
+		q.Before = firstEventID(r.Until)
+	}
+	return q
+}
+
+// Export gives every entry that a request asks for, the newest first, as the
+// operator: to yield one after the other.
+func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Event) error) error {
+	var v violations
+	q := req.checked(&v)
+	if err := v.err(); err != nil {
+		return err
+	}
+	q.Scope, q.Limit = scopeOf(Branch{Relation: Everything}), MaxPageSize
+	if req.DescendantsOf != "" {
+		q.Scope = subtrees([]UID{req.DescendantsOf})
+	}
+	for {
+		events, err := s.p.store.EventLog(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, e := range events[:min(len(events), q.Limit)] {
+			if err := yield(e); err != nil {
+				return err
+			}
+			q.After = e.ID
+		}
+		if len(events) <= q.Limit {
+			return nil
+		}
+	}
+}
+
+// refused is the answer to a change of verb that failed with err. A change
+// that the caller had no right to is recorded.
+func (r resources[T, F]) refused(ctx context.Context, verb string, subject UID, err error) error {
+	r.p.recordDenial(ctx, r.kind.Event, verb, subject, err)
+	return r.kind.in(err)
+}
+
+// recordDenial records a change that was refused for lack of rights, where the
+// organisation is there to read of it.
+func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject UID, err error) {
+	var refusal *Error
+	if !errors.As(err, &refusal) || refusal.Code != CodePermissionDenied || !subject.Valid() {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	entry := p.event(ctx, kind, verb, subject, subject, refusal.Metadata)
+	entry.Denied = refusal.Message
+	if len(refusal.Metadata) == 0 {
+		entry.Body = json.RawMessage("{}")
+	}
+	err = p.store.Write(ctx, func(tx Tx) error {
+		root, err := tx.Groups().Get(ctx, Keys{[]UID{subject.Root()}})
+		if err == nil && len(root) > 0 {
+			tx.Record(entry)
+		}
+		return err
+	})
+	if err != nil {
+		p.options.Logger.Error("a denial was not recorded", "error", err, "type", entry.Type, "subject", subject)
+	}
+}
+
+// isEventID reports whether id has the form of newEventID's.
+func isEventID(id string) bool {
+	return len(id) == len(firstEventID(Time{})) && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' &&
+		lowerHex(strings.ReplaceAll(id, "-", ""))
+}
+
+// firstEventID is an id before which all lie that were made before t, and no
+// other.
+func firstEventID(t Time) string {
+	ms := max(t.UnixMilli(), 0)
+	return eventIDOf([16]byte{
+		byte(ms >> 40), byte(ms >> 32), byte(ms >> 24), byte(ms >> 16), byte(ms >> 8), byte(ms),
+	})
+}
+
+const retentionInterval, retentionBatch = 10 * time.Minute, 1000
+
+// purge removes what has been kept long enough.
+func (p *Platform) purge(ctx context.Context) error {
+	for _, old := range []struct {
+		kept   time.Duration
+		remove func(context.Context, Time, int) (int64, error)
+	}{{p.options.AuditRetention, p.store.PurgeEvents}, {p.options.DeliveryRetention, p.store.PurgeDeliveries}} {
+		for removed := int64(retentionBatch); removed == retentionBatch; {
+			var err error
+			if removed, err = old.remove(ctx, At(p.now().Add(-old.kept)), retentionBatch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package platform
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Webhooks are what the program does to bring recorded events to the sinks of
+// subscriptions. Nobody asks for it, so nobody's rights are asked for.
+//
+// A recorded event becomes a delivery for each subscription that wants it
+// (Relay). Those go to a queue (Ready, Queued), which calls Begin and End
+// around each attempt, and again after the time that End says. What is in the
+// database is what counts: the queue may lose everything and be filled anew
+// (Revive), and may run an attempt twice.
+type Webhooks struct{ p *Platform }
+
+const (
+	relayBatch = 500
+	// inQueue is how many deliveries of a subscription that were never tried
+	// the queue holds at once.
+	inQueue = 8
+	// lostAfter is how long past its time an attempt must be to count as lost.
+	lostAfter = 10 * time.Minute
+	// relayLock keeps replicas from relaying at the same time.
+	relayLock UID = "relay"
+)
+
+// Relay turns the next recorded events into deliveries, in the order of the
+// feed, and tells how many events there were.
+func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
+	err = w.p.store.Write(ctx, func(tx Tx) error {
+		if err := tx.Lock(ctx, relayLock); err != nil {
+			return err
+		}
+		at, err := tx.Relayed(ctx)
+		if err != nil {
+			return err
+		}
+		recorded, err := tx.EventsAfter(ctx, nil, at, relayBatch)
+		if events = len(recorded); err != nil || events == 0 {
+			return err
+		}
+		deliveries, err := w.addressed(ctx, tx, recorded)
+		if err != nil {
+			return err
+		}
+		if err := tx.DeliveryRows().Insert(ctx, deliveries...); err != nil {
+			return err
+		}
+		return tx.SetRelayed(ctx, recorded[events-1].Position)
+	})
+	return events, err
+}
+
+// addressed makes the deliveries of events.
+func (w Webhooks) addressed(ctx context.Context, tx Tx, events []*Event) ([]*Delivery, error) {
+	roots := make([]UID, len(events))
+	for i, e := range events {
+		roots[i] = e.Subject.Root()
+	}
+	slices.Sort(roots)
+	subscriptions, err := tx.ActiveSubscriptions(ctx, slices.Compact(roots))
+	if err != nil || len(subscriptions) == 0 {
+		return nil, err
+	}
+	uids := make([]UID, len(subscriptions))
+	for i, s := range subscriptions {
+		uids[i] = s.UID
+	}
+	waiting, err := tx.Waiting(ctx, uids)
+	if err != nil {
+		return nil, err
+	}
+	now := w.p.now()
+	var deliveries []*Delivery
+	for _, e := range events {
+		for _, s := range subscriptions {
+			if !s.wants(e) {
+				continue
+			}
+			stage := StageReady
+			if waiting[s.UID]++; waiting[s.UID] > inQueue {
+				stage = StageHeld
+			}
+			deliveries = append(deliveries, &Delivery{
+				UID: s.UID.newChild(), EventID: e.ID, EventType: e.Type, State: DeliveryPending, Stage: stage,
+				NextAttemptTime: now, CreateTime: now, UpdateTime: now,
+			})
+		}
+	}
+	return deliveries, nil
+}
+
+// wants reports whether an event goes to a subscription.
+func (s *Subscription) wants(e *Event) bool {
+	if e.Type == testEventType {
+		return e.Subject == s.UID
+	}
+	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || slices.Contains(s.Types, e.Type))
+}
+
+// Ready lists deliveries that the queue is to be given.
+func (w Webhooks) Ready(ctx context.Context, limit int) ([]UID, error) {
+	return w.p.store.ReadyDeliveries(ctx, limit)
+}
+
+// Queued notes that the queue has them.
+func (w Webhooks) Queued(ctx context.Context, deliveries []UID) error {
+	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Queued(ctx, deliveries) })
+}
+
+// Revive makes ready again what should have been tried long ago.
+func (w Webhooks) Revive(ctx context.Context) error {
+	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Revive(ctx, At(w.p.now().Add(-lostAfter))) })
+}
+
+// A Dispatch is all that one attempt of a delivery needs.
+type Dispatch struct {
+	Delivery *Delivery
+	Event    *Event
+	Sink     string
+	Secrets  []string // each signs, the newest first
+}
+
+// Begin gives what an attempt needs; nil where nothing is to be sent any more.
+func (w Webhooks) Begin(ctx context.Context, delivery UID) (*Dispatch, error) {
+	found, err := w.p.store.Deliveries().Get(ctx, Keys{[]UID{delivery}})
+	if err != nil || len(found) == 0 || found[0].Stage == StageEnded {
+		return nil, err
+	}
+	subscriptions, err := w.p.store.Subscriptions().Get(ctx, Keys{[]UID{delivery.Parent()}})
+	if err != nil || len(subscriptions) == 0 {
+		return nil, err
+	}
+	d, s := found[0], subscriptions[0]
+	event, err := w.p.store.Event(ctx, d.EventID)
+	if err != nil {
+		return nil, err
+	}
+	if event == nil {
+		return nil, w.giveUp(ctx, d, "the event is kept no more")
+	}
+	if !s.DisableTime.IsZero() {
+		return nil, w.giveUp(ctx, d, "the subscription is disabled: "+s.DisableReason)
+	}
+	secrets, err := s.secrets(w.p)
+	return &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets}, err
+}
+
+func (w Webhooks) giveUp(ctx context.Context, d *Delivery, reason string) error {
+	d.end(DeliveryFailed, w.p.now())
+	d.LastError = reason
+	return w.p.store.Write(ctx, func(tx Tx) error {
+		return tx.DeliveryRows().Update(ctx, d, deliveryProgress...)
+	})
+}
+
+// End notes how an attempt went. Where the delivery is to be tried again, wait
+// says when.
+func (w Webhooks) End(ctx context.Context, delivery UID, a Attempt) (wait time.Duration, again bool, err error) {
+	err = w.p.store.Write(ctx, func(tx Tx) error {
+		wait, again, err = w.end(ctx, tx, delivery, a)
+		return err
+	})
+	return wait, again, err
+}
+
+func (w Webhooks) end(ctx context.Context, tx Tx, delivery UID, a Attempt) (wait time.Duration, again bool, err error) {
+	if err := tx.Lock(ctx, delivery.Parent()); err != nil { // its subscription counts failures
+		return 0, false, err
+	}
+	found, err := tx.Deliveries().Get(ctx, Keys{[]UID{delivery}})
+	if err != nil || len(found) == 0 || found[0].Stage == StageEnded {
+		return 0, false, err
+	}
+	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{[]UID{delivery.Parent()}})
+	if err != nil || len(subscriptions) == 0 {
+		return 0, false, err
+	}
+	d, s, now := found[0], subscriptions[0], w.p.now()
+	d.tried(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
+	if err := tx.DeliveryRows().Update(ctx, d, deliveryProgress...); err != nil {
+		return 0, false, err
+	}
+	if err := tx.NextHeld(ctx, s.UID); err != nil {
+		return 0, false, err
+	}
+	if s.tried(a, now) {
+		if err := w.noteHealth(ctx, tx, s); err != nil {
+			return 0, false, err
+		}
+	}
+	return d.NextAttemptTime.Sub(now.Time), d.Stage == StageAgain, nil
+}
+
+// noteHealth stores whether the sink of a subscription works. One that is
+// given up gets nothing of what is under way, and its group hears of it.
+func (w Webhooks) noteHealth(ctx context.Context, tx Tx, s *Subscription) error {
+	disabled := !s.DisableTime.IsZero()
+	if disabled {
+		if err := tx.FailDeliveries(ctx, s.UID, "the subscription is disabled: "+s.DisableReason, w.p.now()); err != nil {
+			return err
+		}
+	}
+	if err := tx.SubscriptionRows().Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
+		return err
+	}
+	if disabled {
+		ctx = WithActor(ctx, Operator("webhooks"))
+		tx.Record(w.p.event(ctx, subscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
+	}
+	return nil
+}
+
+// Keys are the keys that sign deliveries, PKCS #8; the newest is the last.
+func (w Webhooks) Keys(ctx context.Context) ([]Key, error) {
+	return w.p.ensureKeys(ctx, "webhook", newSigningKey)
+}

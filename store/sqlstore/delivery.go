@@ -1,0 +1,122 @@
+package sqlstore
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+// Deliveries come and go by the million, so no counter keeps their number.
+var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
+	name: "delivery", number: 17, uncounted: true,
+	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
+	enclosed: parent,
+	columns: []column[platform.Delivery]{
+		{"t.uid", "", func(d *platform.Delivery) any { return (*string)(&d.UID) }},
+		{"t.event_id", "", func(d *platform.Delivery) any { return &d.EventID }},
+		{"t.event_type", "", func(d *platform.Delivery) any { return &d.EventType }},
+		{"t.state", "state", func(d *platform.Delivery) any { return (*string)(&d.State) }},
+		{"t.stage", "stage", func(d *platform.Delivery) any { return (*int32)(&d.Stage) }},
+		{"t.attempts", "attempts", func(d *platform.Delivery) any { return &d.Attempts }},
+		{"t.last_status", "lastStatus", func(d *platform.Delivery) any { return &d.LastStatus }},
+		{"t.last_error", "lastError", func(d *platform.Delivery) any { return &d.LastError }},
+		{"t.last_answer", "lastAnswer", func(d *platform.Delivery) any { return &d.LastAnswer }},
+		{"t.last_attempt_time", "lastAttemptTime", func(d *platform.Delivery) any { return timeColumn{&d.LastAttemptTime} }},
+		{"t.next_attempt_time", "nextAttemptTime", func(d *platform.Delivery) any { return timeColumn{&d.NextAttemptTime} }},
+		{"t.create_time", "", func(d *platform.Delivery) any { return timeColumn{&d.CreateTime} }},
+		{"t.update_time", "", func(d *platform.Delivery) any { return timeColumn{&d.UpdateTime} }},
+	},
+	where: func(f platform.DeliveryFilter, s *statement) {
+		if f.State != "" {
+			s.add(" AND t.state = ?", string(f.State))
+		}
+		if f.Event != "" {
+			s.add(" AND t.event_id = ?", f.Event)
+		}
+	},
+}
+
+// ReadyDeliveries lists what the queue is to be given. Stages stand in the SQL
+// of this file as numbers, since partial indexes name them.
+func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.UID, error) {
+	q := s.dialect.statement()
+	q.add("SELECT d.uid FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time, d.uid LIMIT ?", int64(limit))
+	var uids []platform.UID
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		uids = append(uids, "")
+		return scan((*string)(&uids[len(uids)-1]))
+	}))
+	return uids, err
+}
+
+// Waiting counts the deliveries that have not been tried and are not held.
+func (tx *transaction) Waiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
+	q := tx.dialect.statement()
+	q.add("SELECT d.parent, count(*) FROM delivery d WHERE d.stage IN (1, 2) AND d.parent ? GROUP BY d.parent", amongUIDs(subscriptions))
+	waiting := map[platform.UID]int{}
+	err := tx.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		var uid platform.UID
+		var n int64
+		err := scan((*string)(&uid), &n)
+		waiting[uid] = int(n)
+		return err
+	}))
+	return waiting, err
+}
+
+// Queued moves deliveries that are ready on.
+func (tx *transaction) Queued(ctx context.Context, uids []platform.UID) error {
+	q := tx.dialect.statement()
+	q.add("UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1 AND uid ?", uidList(uids))
+	return tx.conn.Run(ctx, q.done(nil))
+}
+
+// NextHeld makes the oldest held delivery of a subscription ready.
+func (tx *transaction) NextHeld(ctx context.Context, subscription platform.UID) error {
+	q := tx.dialect.statement()
+	q.add("UPDATE delivery SET stage = 1 WHERE uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", string(subscription))
+	return tx.conn.Run(ctx, q.done(nil))
+}
+
+// Revive makes ready what was due before a time.
+func (tx *transaction) Revive(ctx context.Context, due platform.Time) error {
+	q := tx.dialect.statement()
+	q.add("UPDATE delivery SET stage = 1 WHERE stage IN (2, 3) AND next_attempt_time < ?", due)
+	return tx.conn.Run(ctx, q.done(nil))
+}
+
+// FailDeliveries ends what a subscription has under way.
+func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform.UID, reason string, at platform.Time) error {
+	q := tx.dialect.statement()
+	q.add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE parent = ? AND stage < 4",
+		string(platform.DeliveryFailed), reason, platform.Time{}, at, string(subscription))
+	return tx.conn.Run(ctx, q.done(nil))
+}
+
+// PurgeDeliveries removes deliveries that ended before a time.
+func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit int) (int64, error) {
+	return s.purge(ctx, "DELETE FROM delivery WHERE uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, limit)
+}
+
+func (s *Store) purge(ctx context.Context, sql string, before platform.Time, limit int) (removed int64, err error) {
+	err = s.engine.Write(ctx, func(conn TxConn) error {
+		run := s.dialect.statement().add(sql, before, int64(limit)).done(nil)
+		err := conn.Run(ctx, run)
+		removed = run.Affected
+		return err
+	})
+	return removed, err
+}
+
+// Relayed is how far events have become deliveries.
+func (tx *transaction) Relayed(ctx context.Context) (at platform.EventPosition, err error) {
+	q := tx.dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
+	err = tx.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
+	return at, err
+}
+
+// SetRelayed notes how far.
+func (tx *transaction) SetRelayed(ctx context.Context, at platform.EventPosition) error {
+	q := tx.dialect.statement().add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
+	return tx.conn.Run(ctx, q.done(nil))
+}
