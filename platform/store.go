@@ -48,8 +48,15 @@ type Store interface {
 	// false where there is no such event.
 	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
 
-	// Changed is closed when this process has stored the next event.
+	// Changed is closed when this process has stored the next event or, while
+	// Follow runs, may have heard of one that another stored.
 	Changed() <-chan struct{}
+
+	// Follow tells Changed of what other processes store, and them of what
+	// this one does, until ctx ends. It never fails: deaf is called once,
+	// with the reason, whenever others stop being heard, and who waits for
+	// Changed must look by themselves now and then.
+	Follow(ctx context.Context, deaf func(error))
 
 	// Keys gives every key of a purpose, the oldest first. EnsureKey adds the
 	// first one, unless another replica was faster.
