@@ -275,3 +275,20 @@ func goroutinesOf(t *testing.T, follower string) int {
 	}
 	return bytes.Count(all.Bytes(), fmt.Appendf(nil, "%q:%q", "follower", follower))
 }
+
+// As through a pooler in transaction mode: LISTEN is answered, and then
+// nothing comes. Here the listener finds another schema than the pool has.
+func TestListeningInVainIsReported(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		w.exec(w.raw(), "CREATE SCHEMA elsewhere")
+		one := storetest.Open(t, w.url)
+		w.exec(w.raw(), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET search_path = elsewhere'; END $$")
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		var reason error
+		one.Follow(ctx, func(err error) { reason = err; cancel() })
+		if reason == nil || platform.AsError(reason).Code == platform.CodeUnavailable {
+			t.Errorf("the reason is %v", reason)
+		}
+	})
+}
