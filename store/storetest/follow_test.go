@@ -250,20 +250,23 @@ func TestFollowingLeavesNothingBehind(t *testing.T) {
 		if err := w.record(w.store, "told"); err != nil {
 			t.Fatal(err)
 		}
-		if goroutinesOf(t, w.url) == 0 {
-			t.Error("no goroutine follows")
-		}
+		waitFor(t, "no goroutine follows", func() bool { return goroutinesOf(t, w.url) > 0 })
 		cancel()
 		running.Wait()
 		if !w.onSQLite() {
 			w.listeners(0)
 		}
-		for deadline := time.Now().Add(patience); goroutinesOf(t, w.url) > 0; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%d goroutines are left", goroutinesOf(t, w.url))
-			}
-		}
+		waitFor(t, "goroutines are left", func() bool { return goroutinesOf(t, w.url) == 0 })
 	})
+}
+
+func waitFor(t *testing.T, otherwise string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(otherwise)
+		}
+	}
 }
 
 // goroutinesOf counts the goroutines that a labelled one started, and itself.
