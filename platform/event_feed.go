@@ -19,8 +19,8 @@ type EventRequest struct {
 	First         int      // end after so many; 0: never
 }
 
-// How the feed is read: at once when this process stored an event, and in any
-// case so often, since other replicas store events too.
+// How the feed is read: at once when Changed tells, and in any case so often,
+// since it need not hear of what other replicas store.
 const (
 	feedInterval = time.Second
 	feedBatch    = 100
@@ -125,12 +125,15 @@ func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 	}
 }
 
-// next reads what the caller holds now, and the next events.
+// next reads the next events, and only then what the caller holds: of an event
+// that was recorded after a right was lost, the loss is seen.
 func (f *Feed) next(ctx context.Context) (events []*Event, err error) {
-	if f.actor, err = f.actor.refreshed(ctx, f.p.store); err != nil {
+	events, err = f.p.store.EventsAfter(ctx, f.actor.roots(f.req.DescendantsOf), f.at, feedBatch)
+	if err != nil || len(events) == 0 {
 		return nil, err
 	}
-	return f.p.store.EventsAfter(ctx, f.actor.roots(f.req.DescendantsOf), f.at, feedBatch)
+	f.actor, err = f.actor.refreshed(ctx, f.p.store)
+	return events, err
 }
 
 func (r EventRequest) wants(e *Event) bool {
@@ -145,14 +148,18 @@ func (a *Actor) hearsIn(scope UID) bool {
 	})
 }
 
-// roots lists the organisations that a may hear of; of a scope, its own.
+// roots lists the organisations that a may ever hear of, whatever it is granted
+// meanwhile: those of its identities and providers. Of a scope, its own.
 func (a *Actor) roots(scope UID) []UID {
 	if scope != "" {
 		return []UID{scope.Root()}
 	}
 	var roots []UID
-	for _, g := range a.grants {
-		roots = append(roots, g.scope.Root())
+	for _, identity := range a.Identities {
+		roots = append(roots, identity.Root())
+	}
+	for _, m := range a.mapped {
+		roots = append(roots, m.provider.Root())
 	}
 	slices.Sort(roots)
 	return slices.Compact(roots)

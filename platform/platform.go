@@ -126,9 +126,6 @@ const PingAnswer = "pong"
 // Ping reports that the service answers. It needs no token.
 func (p *Platform) Ping(context.Context) string { return PingAnswer }
 
-// Changed is closed when the next event is recorded.
-func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
-
 // Ready reports whether the store answers.
 func (p *Platform) Ready(ctx context.Context) error { return p.store.Ping(ctx) }
 
@@ -273,8 +270,20 @@ func (p *Platform) noteSeen(i *Identity) {
 	}
 }
 
+// Changed is closed when the next event may be there: that this process has
+// stored or, while Run runs, another on the same database. Whoever waits for
+// it looks now and then all the same.
+func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
+
 // Run does what happens beside requests, until ctx ends.
 func (p *Platform) Run(ctx context.Context) {
+	var following sync.WaitGroup
+	following.Go(func() {
+		p.store.Follow(ctx, func(err error) {
+			p.options.Logger.Warn("other replicas are not heard: their events come up to a second late", "error", err)
+		})
+	})
+	defer following.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	clean := time.NewTicker(retentionInterval)

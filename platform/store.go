@@ -44,8 +44,9 @@ type Store interface {
 	// false where there is no such event.
 	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
 
-	// Changed is closed when this process has stored the next event, or has
-	// been told to Wake.
+	// Changed is closed when this process has stored the next event, has been
+	// told to Wake or, while Follow runs, may have heard of an event that
+	// another stored.
 	Changed() <-chan struct{}
 	Wake()
 
@@ -62,6 +63,12 @@ type Store interface {
 	// than a time: events, and deliveries that have ended. They tell how many.
 	PurgeEvents(ctx context.Context, before Time, limit int) (int64, error)
 	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)
+
+	// Follow tells Changed of what other processes store, and them of what
+	// this one does, until ctx ends. It never fails: deaf is called once,
+	// with the reason, whenever others stop being heard, and who waits for
+	// Changed must look by themselves now and then.
+	Follow(ctx context.Context, deaf func(error))
 
 	// Keys gives every key of a purpose, the oldest first. EnsureKey adds the
 	// first one, unless another replica was faster.

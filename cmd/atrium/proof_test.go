@@ -41,7 +41,7 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 		defer receiver.Close()
 		server := spawn(t, binary, url)
 		token := strings.TrimSpace(on(t, url, "token", "--ttl", "24h"))
-		acme := demoUID(t, &running{t: t, url: server.url})
+		acme := demoUID(t, &running{t: t, stdout: server.stdout})
 		subscribe(t, server, token, acme, receiver.URL)
 
 		w := &writing{t: t, token: token, group: acme, acknowledged: map[string]time.Time{}}
@@ -82,9 +82,9 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 
 // A process is a server that can be killed.
 type process struct {
-	t   *testing.T
-	url string
-	cmd *exec.Cmd
+	url    string
+	stdout *lockedBuffer
+	cmd    *exec.Cmd
 }
 
 func spawn(t *testing.T, binary, databaseURL string) *process {
@@ -95,7 +95,7 @@ func spawn(t *testing.T, binary, databaseURL string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, cmd: cmd}
+	p := &process{stdout: out, cmd: cmd}
 	t.Cleanup(p.kill)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if m := servedAt.FindStringSubmatch(out.String()); m != nil {

@@ -103,6 +103,11 @@ func ignoreDone(err error) error {
 	return err
 }
 
+// Follow does nothing: whatever serves a file is one process.
+func (e *Engine) Follow(ctx context.Context, _ <-chan struct{}, _ func(), _ func(error)) {
+	<-ctx.Done()
+}
+
 // Ping reports whether the file can be read.
 func (e *Engine) Ping(ctx context.Context) error {
 	if err := e.reader.PingContext(ctx); err != nil {

@@ -44,6 +44,10 @@ type Engine interface {
 	Ping(ctx context.Context) error
 	Close() error
 
+	// Follow is what Store.Follow does: it tells other processes whenever
+	// stored gives, and calls changed whenever they may have stored something.
+	Follow(ctx context.Context, stored <-chan struct{}, changed func(), deaf func(error))
+
 	// Migrator gives a handle for migrations; the caller closes it.
 	Migrator(ctx context.Context) (*Migrator, error)
 }

@@ -143,6 +143,15 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	return at, found, err
 }
 
+// tell wakes who waits for an event, in this process and in others.
+func (s *Store) tell() {
+	s.changed.tell()
+	select {
+	case s.stored <- struct{}{}:
+	default: // they are about to be told anyway
+	}
+}
+
 // changed wakes all who wait for the next event.
 type changed struct {
 	lock sync.Mutex
@@ -152,7 +161,7 @@ type changed struct {
 // Wake closes what Changed gives.
 func (s *Store) Wake() { s.changed.tell() }
 
-// Changed is closed when this process has stored the next event.
+// Changed is closed when the next event may be there.
 func (s *Store) Changed() <-chan struct{} {
 	s.changed.lock.Lock()
 	defer s.changed.lock.Unlock()

@@ -14,17 +14,24 @@ type Store struct {
 	tables
 	engine  Engine
 	changed changed
+	stored  chan struct{} // for Follow: holds one where an event is there that no other process was told of
 }
 
 var _ platform.Store = (*Store)(nil)
 
 // New makes a store of an engine whose schema is up to date.
 func New(engine Engine) *Store {
-	return &Store{tables: tables{engine, engine.Dialect()}, engine: engine}
+	return &Store{tables: tables{engine, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
 }
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
+
+// Follow tells Changed of what other processes store, and them of what this
+// one does.
+func (s *Store) Follow(ctx context.Context, deaf func(error)) {
+	s.engine.Follow(ctx, s.stored, s.changed.tell, deaf)
+}
 
 // Close ends every connection.
 func (s *Store) Close() error { return s.engine.Close() }
@@ -144,7 +151,7 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 		return tx.finish(ctx)
 	})
 	if err == nil && recorded > 0 {
-		s.changed.tell()
+		s.tell()
 	}
 	return err
 }

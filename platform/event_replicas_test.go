@@ -1,0 +1,172 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// runs has a platform do what it does beside requests, for the time of a test.
+func runs(t testing.TB, p *platform.Platform) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { p.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+}
+
+// Writers go on while the feed moves from one replica to the other, again and
+// again. Their transactions overlap, so that events are not committed in the
+// order of their numbers.
+func TestTheFeedGoesOnAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		replicas := []*platform.Platform{w.p, w.replica(storetest.Open(t, w.url), platform.Options{})}
+		for _, p := range replicas {
+			runs(t, p)
+		}
+		const writers, creates, hop = 8, 30, 40
+		last := w.newest()
+		var writing sync.WaitGroup
+		for range writers {
+			writing.Go(func() {
+				for range creates {
+					if _, err := replicas[0].Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": %q}`, w.name())); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		ctx, cancel := context.WithTimeout(acme.owner, time.Minute)
+		defer cancel()
+		var got []string
+		for at := 1; len(got) < writers*creates; at = 1 - at {
+			err := follow(ctx, replicas[at], platform.EventRequest{After: &last, First: hop}, func(e *platform.Event) error {
+				got = append(got, e.ID)
+				return nil
+			})
+			must(t, err)
+			last = got[len(got)-1]
+		}
+		writing.Wait()
+		if want := w.created(); !slices.Equal(got, want) {
+			t.Errorf("the feed gave\n%v\nwant\n%v", got, want)
+		}
+	})
+}
+
+// newest is the id of the last event.
+func (w *world) newest() string {
+	w.Helper()
+	all := w.events()
+	return all[len(all)-1].id
+}
+
+// created lists the events of created repos in the order of the feed.
+func (w *world) created() (ids []string) {
+	w.Helper()
+	rows, err := w.raw().QueryContext(w.Context(), "SELECT id FROM event WHERE type LIKE '%repo.created.v1' ORDER BY xact, seq")
+	must(w, err)
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id string
+		must(w, rows.Scan(&id))
+		ids = append(ids, id)
+	}
+	must(w, rows.Err())
+	return ids
+}
+
+// A seenStore sees what a feed reads.
+type seenStore struct {
+	platform.Store
+	next   atomic.Pointer[func()] // runs once, after the next read of grants or events
+	read   atomic.Pointer[platform.UID]
+	passed chan struct{} // closed when the feed reads on behind an event of read
+	behind bool
+}
+
+func (s *seenStore) Grants(ctx context.Context, identities []platform.UID) ([]platform.Grant, error) {
+	defer s.then()
+	return s.Store.Grants(ctx, identities)
+}
+
+func (s *seenStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	if s.behind {
+		s.behind = false
+		close(s.passed)
+	}
+	defer s.then()
+	events, err := s.Store.EventsAfter(ctx, roots, after, limit)
+	if uid := s.read.Load(); uid != nil {
+		s.behind = slices.ContainsFunc(events, func(e *platform.Event) bool { return e.Subject == *uid })
+	}
+	return events, err
+}
+
+func (s *seenStore) then() {
+	if do := s.next.Swap(nil); do != nil {
+		(*do)()
+	}
+}
+
+// The right is lost at the worst moment: between the two reads of the feed.
+// Grants that were read before would let the event behind through.
+func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		bound := w.bind(acme.uid, w.member(acme.uid, "reader"), platform.ViewerRole)
+		seen := &seenStore{Store: storetest.Open(t, w.url), passed: make(chan struct{})}
+		other := w.replica(seen, platform.Options{})
+		runs(t, w.p)
+		runs(t, other)
+
+		feed, err := other.Events.Open(w.as("reader"), platform.EventRequest{})
+		must(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		heard, ended := make(chan platform.UID, 10), make(chan error, 1)
+		go func() {
+			ended <- feed.Follow(ctx, func(e *platform.Event) error { heard <- e.Subject; return nil })
+		}()
+		before := w.repo(acme.uid)
+		for got := platform.UID(""); got != before; { // what was not settled when it was opened comes first
+			select {
+			case got = <-heard:
+			case <-time.After(time.Minute):
+				t.Fatal("the feed is not open")
+			}
+		}
+
+		takeAway := func() {
+			if err := w.p.RoleBindings.Delete(acme.owner, bound); err != nil {
+				t.Error(err)
+			}
+			after, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "after"}`))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			seen.read.Store(&after.UID)
+		}
+		seen.next.Store(&takeAway)
+		select {
+		case <-seen.passed:
+		case <-time.After(time.Minute):
+			t.Fatal("the feed does not go on")
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the feed ended with %v", err)
+		}
+		if len(heard) > 0 {
+			t.Errorf("heard of %s after the right was gone", <-heard)
+		}
+	})
+}

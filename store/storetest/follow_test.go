@@ -1,0 +1,297 @@
+package storetest_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime/pprof"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+// patience is for what comes at once, or never.
+const patience = 30 * time.Second
+
+// A follower is the store of one replica, which follows the others.
+type follower struct {
+	*sqlstore.Store
+	deaf chan error
+	stop func() // returns when Follow has
+}
+
+func follow(t testing.TB, url string) *follower {
+	t.Helper()
+	f := &follower{Store: storetest.Open(t, url), deaf: make(chan error, 100)}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { f.Follow(ctx, func(err error) { f.deaf <- err }) })
+	f.stop = func() { cancel(); running.Wait() }
+	t.Cleanup(f.stop)
+	return f
+}
+
+// onPostgres runs test in a world on the engine that has replicas.
+func onPostgres(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	test(t, newWorld(t, storetest.Postgres(t)))
+}
+
+// listeners waits until n connections listen, none of them one of gone, and
+// gives their process ids.
+func (w *world) listeners(n int, gone ...string) (pids []string) {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		pids = nil
+		for _, row := range w.query(w.raw(), "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %' ORDER BY pid") {
+			if !slices.Contains(gone, row[0]) {
+				pids = append(pids, row[0])
+			}
+		}
+		if len(pids) == n {
+			return pids
+		}
+	}
+	w.t.Fatalf("%v listen, want %d", pids, n)
+	return nil
+}
+
+// record stores an event through s.
+func (w *world) record(s platform.Store, id string) error {
+	return s.Write(w.t.Context(), func(tx platform.Tx) error {
+		tx.Record(&platform.Event{ID: id, Body: []byte("{}"), Time: platform.At(w.now())})
+		return nil
+	})
+}
+
+// woken waits until changed is closed.
+func (w *world) woken(changed <-chan struct{}) {
+	w.t.Helper()
+	select {
+	case <-changed:
+	case <-time.After(patience):
+		w.t.Fatal("nobody was woken")
+	}
+}
+
+// wakes demands that events stored through one wake the other. A listener that
+// just began to listen wakes too, hence more than one.
+func (w *world) wakes(one, other platform.Store) {
+	w.t.Helper()
+	for range 20 {
+		changed := other.Changed()
+		if err := w.record(one, newDice(uint64(time.Now().UnixNano())).hex(8)); err != nil {
+			w.t.Fatal(err)
+		}
+		w.woken(changed)
+	}
+}
+
+func TestAnEventThatOneReplicaStoresWakesTheOthers(t *testing.T) {
+	onPostgres(t, func(_ *testing.T, w *world) {
+		one, other := follow(w.t, w.url), follow(w.t, w.url)
+		w.listeners(2)
+		w.wakes(one, other)
+		w.wakes(other, one)
+		one.stop()
+		changed := other.Changed()
+		if err := w.record(other, "own"); err != nil {
+			w.t.Fatal(err)
+		}
+		w.woken(changed)
+	})
+}
+
+// A NOTIFY for each commit would take more of the server than the commits.
+func TestManyTransactionsAreToldOfTogether(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		one, third := follow(t, w.url), w.hearing()
+		w.listeners(2)
+		const each = 50
+		began := time.Now()
+		together(t, writers, func(i int) error {
+			for n := range each {
+				if err := w.record(one, fmt.Sprint(i, ".", n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		one.stop()
+		took := time.Since(began)
+		w.exec(w.raw(), "SELECT pg_notify("+channel+", 'end')")
+		told := 0
+		for payload := third(); payload != "end"; payload = third() {
+			if payload != "" { // but an echo
+				told++
+			}
+		}
+		if most := 1 + int(took/(20*time.Millisecond)); told == 0 || told > most {
+			t.Errorf("%d transactions were told of %d times in %s, want 1 to %d", writers*each, told, took, most)
+		}
+	})
+}
+
+const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
+
+// hearing listens as one more replica, and waits for the next payload.
+func (w *world) hearing() (next func() string) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	conn, err := pgx.Connect(ctx, w.url)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	name := w.query(w.raw(), "SELECT "+channel)[0][0]
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{name}.Sanitize()); err != nil {
+		w.t.Fatal(err)
+	}
+	return func() string {
+		w.t.Helper()
+		within, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		told, err := conn.WaitForNotification(within)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return told.Payload
+	}
+}
+
+func TestAListenerThatIsKilledListensAgain(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		one, other := follow(t, w.url), follow(t, w.url)
+		for range 3 {
+			killed := w.listeners(2)
+			w.wakes(one, other) // so they were heard before they go
+			w.exec(w.raw(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ("+killed[0]+", "+killed[1]+")")
+			w.listeners(2, killed...)
+			w.wakes(one, other)
+		}
+		if len(one.deaf)+len(other.deaf) > 0 {
+			t.Errorf("a listener that came back at once was reported: %v", <-other.deaf)
+		}
+	})
+}
+
+// What is told while nobody listens is heard by nobody: whoever listens again
+// must look.
+func TestAReplicaThatCouldNotListenLooksForWhatItMissed(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		relay := storetest.NewRelay(t, w.url)
+		one, other := follow(t, w.url), follow(t, relay.URL)
+		w.listeners(2)
+		w.wakes(one, other)
+		relay.Refuse()
+		w.listeners(1)
+		select {
+		case <-other.deaf:
+		case <-time.After(patience):
+			t.Fatal("that others are not heard was not reported")
+		}
+		missed := other.Changed()
+		if err := w.record(one, "missed"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-missed:
+			t.Fatal("it was heard through a relay that refuses")
+		case <-time.After(2 * time.Second): // it tries again meanwhile
+		}
+		relay.Cut()
+		w.woken(missed)
+		if n := len(other.deaf); n > 0 {
+			t.Errorf("it was reported %d times more", n)
+		}
+		w.wakes(one, other)
+	})
+}
+
+// A connection on which nothing comes looks like one on which nothing is told.
+func TestAListenerThatHearsNothingMakesSureThatItHears(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		relay := storetest.NewRelay(t, w.url)
+		one, other := follow(t, w.url), follow(t, relay.URL)
+		w.listeners(2)
+		w.wakes(one, other)
+		relay.Silence()
+		select {
+		case <-other.deaf:
+		case <-time.After(2 * patience):
+			t.Fatal("the silence was not noticed")
+		}
+		relay.Cut()
+		w.listeners(2)
+		w.wakes(one, other)
+	})
+}
+
+func TestFollowingLeavesNothingBehind(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			pprof.Do(ctx, pprof.Labels("follower", w.url), func(ctx context.Context) {
+				w.store.Follow(ctx, func(err error) { t.Error(err) })
+			})
+		})
+		if !w.onSQLite() {
+			w.listeners(1)
+		}
+		if err := w.record(w.store, "told"); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "no goroutine follows", func() bool { return goroutinesOf(t, w.url) > 0 })
+		cancel()
+		running.Wait()
+		if !w.onSQLite() {
+			w.listeners(0)
+		}
+		waitFor(t, "goroutines are left", func() bool { return goroutinesOf(t, w.url) == 0 })
+	})
+}
+
+func waitFor(t *testing.T, otherwise string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(otherwise)
+		}
+	}
+}
+
+// goroutinesOf counts the goroutines that a labelled one started, and itself.
+func goroutinesOf(t *testing.T, follower string) int {
+	t.Helper()
+	var all bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(all.Bytes(), fmt.Appendf(nil, "%q:%q", "follower", follower))
+}
+
+// As through a pooler in transaction mode: LISTEN is answered, and then
+// nothing comes. Here the listener finds another schema than the pool has.
+func TestListeningInVainIsReported(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		w.exec(w.raw(), "CREATE SCHEMA elsewhere")
+		one := storetest.Open(t, w.url)
+		w.exec(w.raw(), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET search_path = elsewhere'; END $$")
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		var reason error
+		one.Follow(ctx, func(err error) { reason = err; cancel() })
+		if reason == nil || platform.AsError(reason).Code == platform.CodeUnavailable {
+			t.Errorf("the reason is %v", reason)
+		}
+	})
+}
