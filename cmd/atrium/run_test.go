@@ -17,7 +17,7 @@ import (
 func atrium(t *testing.T, env map[string]string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	err = run(t.Context(), args, program{"atrium", func(name string) string { return env[name] }, &out, &errOut})
+	err = run(t.Context(), args, program{"atrium", func(name string) string { return env[name] }, strings.NewReader(""), &out, &errOut})
 	return out.String(), errOut.String(), err
 }
 
@@ -50,7 +50,7 @@ func start(t *testing.T, databaseURL string, args ...string) *running {
 	r := &running{t: t, stop: stop, ended: make(chan error, 1), stdout: &lockedBuffer{}, stderr: &lockedBuffer{}}
 	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--database-url", databaseURL}, args...)
 	go func() {
-		r.ended <- run(ctx, args, program{"atrium", func(string) string { return "" }, r.stdout, r.stderr})
+		r.ended <- run(ctx, args, program{"atrium", func(string) string { return "" }, strings.NewReader(""), r.stdout, r.stderr})
 	}()
 	t.Cleanup(func() { stop(); <-r.ended })
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
