@@ -54,11 +54,10 @@ func (c *eventsTailCommand) run(ctx context.Context, p program) error {
 	for _, short := range c.Type {
 		t.types = append(t.types, fullType(short))
 	}
-	err = t.follow(ctx)
-	if ctx.Err() != nil {
-		return nil
+	if err := t.follow(ctx); ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil // nobody wants more
 }
 
 const (
