@@ -22,6 +22,10 @@ type commandLine struct {
 		OCI       importOCICommand       `cmd:"" name:"oci" help:"Import repos, tags and images from OCI registries."`
 		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
 	} `cmd:"" help:"Bring in data of other systems."`
+	Query  queryCommand `cmd:"" help:"Ask a running server by GraphQL."`
+	Events struct {
+		Tail eventsTailCommand `cmd:"" help:"Print the changes of a running server as they happen."`
+	} `cmd:"" help:"Look at recorded changes."`
 	Migrate struct {
 		Up     migrateUpCommand     `cmd:"" help:"Bring the database up to date."`
 		Status migrateStatusCommand `cmd:"" help:"List the migrations and whether they are applied."`

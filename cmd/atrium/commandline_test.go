@@ -42,14 +42,17 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 func TestWhatACommandNeedsIsAskedForAtOnce(t *testing.T) {
 	t.Parallel()
 	for args, flags := range map[string][]string{
-		"bootstrap":                                    {"org", "issuer", "subject"},
-		"import osv x --database-url x":                {"group", "database-url"},
-		"import registry x --group 0 --no-events=x":    {"group", "no-events"},
-		"import oci x.io --concurrency 65 --prune=x":   {"group", "concurrency", "prune"},
-		"token --as king --ttl 25h --issuer x":         {"as", "ttl", "issuer"},
-		"recount --database-url sqlite:":               {"database-url"},
-		"rotate-keys --database-url sqlite::memory:":   {"database-url"},
-		"migrate status --database-url postgresql:/x/": {"database-url"},
+		"bootstrap":                                             {"org", "issuer", "subject"},
+		"import osv x --database-url x":                         {"group", "database-url"},
+		"import registry x --group 0 --no-events=x":             {"group", "no-events"},
+		"import oci x.io --concurrency 65 --prune=x":            {"group", "concurrency", "prune"},
+		"token --as king --ttl 25h --issuer x":                  {"as", "ttl", "issuer"},
+		"events tail --url x --group 0 --first=-1 --output xml": {"url", "group", "first", "output"},
+		"query {x} --url https://h.example --variables []":      {"token", "variables"},
+		"query {x} --url http://u:p@h --token=\x00":             {"token", "url"},
+		"recount --database-url sqlite:":                        {"database-url"},
+		"rotate-keys --database-url sqlite::memory:":            {"database-url"},
+		"migrate status --database-url postgresql:/x/":          {"database-url"},
 	} {
 		_, _, err := atrium(t, nil, strings.Fields(args)...)
 		if exitCode(err) != 2 {

@@ -17,6 +17,7 @@ import (
 type program struct {
 	name   string // as the person typed it
 	env    func(name string) string
+	stdin  io.Reader
 	stdout io.Writer // answers
 	stderr io.Writer // logs, progress, faults
 }
@@ -24,7 +25,7 @@ type program struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends the program at once
-	err := run(ctx, os.Args[1:], program{os.Args[0], os.Getenv, os.Stdout, os.Stderr})
+	err := run(ctx, os.Args[1:], program{os.Args[0], os.Getenv, os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "atrium:", explained(err))
 	}

@@ -17,7 +17,7 @@ import (
 func atrium(t *testing.T, env map[string]string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	err = run(t.Context(), args, program{"atrium", func(name string) string { return env[name] }, &out, &errOut})
+	err = run(t.Context(), args, program{"atrium", func(name string) string { return env[name] }, strings.NewReader(""), &out, &errOut})
 	return out.String(), errOut.String(), err
 }
 
@@ -31,10 +31,10 @@ func on(t *testing.T, url string, args ...string) string {
 	return out
 }
 
-// A running server.
+// A running program.
 type running struct {
 	t      *testing.T
-	url    string // http://127.0.0.1:port
+	url    string // http://127.0.0.1:port of a server
 	stop   context.CancelFunc
 	ended  chan error
 	stdout *lockedBuffer
@@ -46,31 +46,51 @@ var servedAt = regexp.MustCompile(`Atrium serves  (https?://\S+)`)
 // start serves on a free port until the test ends.
 func start(t *testing.T, databaseURL string, args ...string) *running {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	r := &running{t: t, stop: stop, ended: make(chan error, 1), stdout: &lockedBuffer{}, stderr: &lockedBuffer{}}
-	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--database-url", databaseURL}, args...)
-	go func() {
-		r.ended <- run(ctx, args, program{"atrium", func(string) string { return "" }, r.stdout, r.stderr})
-	}()
-	t.Cleanup(func() { stop(); <-r.ended })
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if m := servedAt.FindStringSubmatch(r.stdout.String()); m != nil {
-			r.url = m[1]
-			return r
-		}
-		select {
-		case err := <-r.ended:
-			t.Fatalf("serve ended: %v\n%s", err, r.stderr)
-		default:
-		}
-	}
-	t.Fatalf("serve did not say where it is\n%s", r.stderr)
-	return nil
+	r := launch(t, nil, append([]string{"serve", "--addr", "127.0.0.1:0", "--database-url", databaseURL}, args...)...)
+	r.until(func() bool { return servedAt.MatchString(r.stdout.String()) })
+	r.url = servedAt.FindStringSubmatch(r.stdout.String())[1]
+	return r
 }
 
-// end asks the server to end and gives its error.
+// launch runs the program beside the test, at most until it ends.
+func launch(t *testing.T, env map[string]string, args ...string) *running {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	r := &running{t: t, stop: stop, ended: make(chan error, 1), stdout: &lockedBuffer{}, stderr: &lockedBuffer{}}
+	go func() {
+		r.ended <- run(ctx, args, program{"atrium", func(name string) string { return env[name] }, strings.NewReader(""), r.stdout, r.stderr})
+	}()
+	t.Cleanup(func() { stop(); <-r.ended })
+	return r
+}
+
+// until waits for what the program is to do before it ends.
+func (r *running) until(done func() bool) {
+	r.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		select {
+		case err := <-r.ended:
+			r.ended <- err // for the cleanup
+			if !done() {
+				r.t.Fatalf("the program ended: %v\n%s%s", err, r.stdout, r.stderr)
+			}
+			return
+		default:
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("the program does not do what it is to do\n%s%s", r.stdout, r.stderr)
+		}
+	}
+}
+
+// end asks the program to end and gives its error.
 func (r *running) end() error {
 	r.stop()
+	return r.exit()
+}
+
+// exit waits until the program ends by itself, and gives its error.
+func (r *running) exit() error {
 	err := <-r.ended
 	r.ended <- err // for the cleanup
 	return err

@@ -32,6 +32,17 @@ func checkIssuer(f *faults, flag, issuer string) {
 	}
 }
 
+// serverURL reads where a server is; nil where the text does not say it. It
+// never shows the text, which may hold a password.
+func serverURL(f *faults, flag, text string) *url.URL {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		f.add(flag, "must be a URL of scheme and host only, such as https://atrium.example.com")
+		return nil
+	}
+	return u
+}
+
 // checkHost takes host and host:port.
 func checkHost(f *faults, flag, host string) {
 	u, err := url.Parse("https://" + host)

@@ -40,15 +40,6 @@ func (c *tokenCommand) check(f *faults) {
 
 // run prints one token and nothing else.
 func (c *tokenCommand) run(ctx context.Context, p program) error {
-	db, err := c.openExisting(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	issuer, err := developmentIssuer(ctx, db.Platform)
-	if err != nil {
-		return err
-	}
 	subject, claims := c.As, map[string]any{}
 	if c.Subject != "" {
 		subject = c.Subject
@@ -57,10 +48,24 @@ func (c *tokenCommand) run(ctx context.Context, p program) error {
 		claims["iss"] = c.Issuer
 	}
 	audience, _, _ := strings.Cut(c.Audience, ",") // the variable may list those of a server
-	token, err := issuer.Mint(subject, audience, c.ttl, claims)
+	token, err := c.mint(ctx, subject, audience, c.ttl, claims)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(p.stdout, token)
 	return err
+}
+
+// mint makes a token of the development issuer, whose key the database keeps.
+func (d *databaseFlags) mint(ctx context.Context, subject, audience string, ttl time.Duration, claims map[string]any) (string, error) {
+	db, err := d.openExisting(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer db.close()
+	issuer, err := developmentIssuer(ctx, db.Platform)
+	if err != nil {
+		return "", err
+	}
+	return issuer.Mint(subject, audience, ttl, claims)
 }

@@ -31,12 +31,7 @@ func (v *v1Flags) check(f *faults) {
 	if v.V1Upstream == "" {
 		return
 	}
-	u, err := url.Parse(v.V1Upstream)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
-		f.add("v1-upstream", "must be a URL of scheme and host only, such as https://v1.example.com") // it may hold a password
-		return
-	}
-	v.upstream = u
+	v.upstream = serverURL(f, "v1-upstream", v.V1Upstream)
 }
 
 // v1Path is what is not answered here: nothing else of the two services has

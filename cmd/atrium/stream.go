@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxEventBytes bounds one event of a stream.
+const maxEventBytes = 16 << 20
+
+var errSilent = errors.New("the server says nothing any more")
+
+// subscribe gives each answer to a subscription, in order, until the server
+// completes it, take fails or ctx ends. opened is told the server's time when
+// it has begun. An answer may be an error. What breaks off is an error that may
+// pass.
+func (c *graphqlClient) subscribe(ctx context.Context, q question, opened func(time.Time), take func(*answer) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	response, err := c.send(ctx, mediaEvents, q)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if mediaOf(response) != mediaEvents {
+		return c.refusal(response)
+	}
+	now, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	opened(now)
+	alarm := time.AfterFunc(c.silent, func() { cancel(errSilent) })
+	defer alarm.Stop()
+	err = readEvents(response.Body, func() { alarm.Reset(c.silent) }, func(data string) error {
+		a, err := readAnswer([]byte(data))
+		if err != nil {
+			return err
+		}
+		return take(a)
+	})
+	if silent := context.Cause(ctx); errors.Is(silent, errSilent) {
+		return lost(silent)
+	}
+	return err
+}
+
+// readEvents reads server-sent events as graphql-sse has them: `next` with an
+// answer, and `complete` at the end. alive is called for each line.
+func readEvents(stream io.Reader, alive func(), next func(data string) error) error {
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, maxEventBytes)
+	var name string
+	var data []string
+	for lines.Scan() {
+		alive()
+		field, value, _ := strings.Cut(lines.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case lines.Text() == "": // the event is whole
+			if name == "complete" {
+				return nil
+			}
+			if name == "next" {
+				if err := next(strings.Join(data, "\n")); err != nil {
+					return err
+				}
+			}
+			name, data = "", nil
+		case field == "event":
+			name = value
+		case field == "data":
+			data = append(data, value)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return lines.Err() // would be as long the next time
+	}
+	if lines.Err() != nil {
+		return lost(lines.Err())
+	}
+	return lost(io.ErrUnexpectedEOF)
+}

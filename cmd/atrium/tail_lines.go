@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// printer writes an event a line, as JSON or in columns.
+func printer(output string, p program) func(json.RawMessage, *change) error {
+	if output == "json" {
+		return func(raw json.RawMessage, _ *change) error { return writeLine(p.stdout, raw) }
+	}
+	lines := &eventLines{
+		out: p.stdout, colour: isTerminal(p.stdout) && p.env("NO_COLOR") == "",
+		widths: [...]int{len(eventTime), 30, 57, 8, 0},
+	}
+	return func(_ json.RawMessage, c *change) error { return lines.write(c) }
+}
+
+// eventLines writes events in columns. Nobody knows what is yet to come, so a
+// column is as wide as the widest there was so far, and never narrower than
+// most are.
+type eventLines struct {
+	out    io.Writer
+	colour bool
+	widths [5]int
+}
+
+const eventTime = "2006-01-02T15:04:05.000Z"
+
+func (l *eventLines) write(c *change) error {
+	kind := shortType(c.Type)
+	cells := [...]string{c.Time.UTC().Format(eventTime), kind, c.Subject, who(c), nameOf(c.Body)}
+	styles := [...]string{"2", verbStyle(kind), "", "", "1"}
+	var line strings.Builder
+	gap := 0
+	for i, cell := range cells {
+		cell = printable(cell)
+		width := utf8.RuneCountInString(cell)
+		l.widths[i] = max(l.widths[i], width)
+		if cell != "" {
+			line.WriteString(strings.Repeat(" ", gap) + l.styled(cell, styles[i]))
+			gap = 0
+		}
+		gap += l.widths[i] - width + 2
+	}
+	line.WriteByte('\n')
+	_, err := io.WriteString(l.out, line.String())
+	return err
+}
+
+func (l *eventLines) styled(text, style string) string {
+	if !l.colour || style == "" {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// verbStyle colours by what happened.
+func verbStyle(kind string) string {
+	switch {
+	case strings.Contains(kind, ".created"):
+		return "32"
+	case strings.Contains(kind, ".updated"):
+		return "33"
+	case strings.Contains(kind, ".deleted"):
+		return "31"
+	}
+	return "36"
+}
+
+// who names an actor as people know it.
+func who(c *change) string {
+	for _, claim := range []string{"email", "sub"} {
+		if name := c.Actor.Act[claim]; name != "" {
+			return name
+		}
+	}
+	return c.Actor.Subject
+}
+
+// nameOf is the name of what changed, where it has one.
+func nameOf(body json.RawMessage) string {
+	var named struct{ Name string }
+	if json.Unmarshal(body, &named) != nil {
+		return "" // a body of another form
+	}
+	return named.Name
+}
+
+// printable is text that does to a terminal nothing but be seen.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}

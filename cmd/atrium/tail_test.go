@@ -1,0 +1,331 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// prints waits for output.
+func (r *running) prints(text string) {
+	r.t.Helper()
+	r.until(func() bool { return strings.Contains(r.stdout.String(), text) })
+}
+
+// complains waits for a message.
+func (r *running) complains(text string) {
+	r.t.Helper()
+	r.until(func() bool { return strings.Contains(r.stderr.String(), text) })
+}
+
+// makeRepo makes one as the owner.
+func (r *running) makeRepo(token, group, name string) {
+	r.t.Helper()
+	if status, body := r.send(http.MethodPost, token, "/registry/v2/repos/"+group, `{"name": "`+name+`"}`); status != http.StatusOK {
+		r.t.Fatalf("%d: %s", status, body)
+	}
+}
+
+func TestATailPrintsWhatHappensWhileItRuns(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url, "--dev")
+		token, acme := strings.TrimSpace(on(t, url, "token")), demoUID(t, server)
+		tail := launch(t, nil, "events", "tail", "--url", server.url, "--database-url", url, "--type", "platform.registry.repo.created")
+		tail.complains("following the events of " + server.url + "\n")
+		// It hears of what happens from about now on: of one of these at the latest.
+		made := 0
+		tail.until(func() bool {
+			made++
+			server.makeRepo(token, acme, fmt.Sprintf("late-%d", made))
+			return strings.Contains(tail.stdout.String(), "\n")
+		})
+		line, _, _ := strings.Cut(tail.stdout.String(), "\n")
+		fields := strings.Fields(line)
+		if len(fields) != 5 || fields[1] != "platform.registry.repo.created" || !strings.HasPrefix(fields[2], acme+"/") ||
+			fields[3] != "owner" || !strings.HasPrefix(fields[4], "late-") {
+			t.Errorf("printed %q", line)
+		}
+		if _, err := time.Parse(eventTime, fields[0]); err != nil {
+			t.Error(err)
+		}
+		if strings.Contains(tail.stdout.String(), "\x1b") {
+			t.Errorf("there is colour in what is no terminal: %q", line)
+		}
+		if err := tail.end(); err != nil {
+			t.Errorf("interrupted, it ends with %v", err)
+		}
+	})
+}
+
+// restartable is an address that is still free when a server that had it is
+// started again: other tests make theirs at 127.0.0.1.
+func restartable() string {
+	if runtime.GOOS == "linux" { // where all of 127.0.0.0/8 is this machine
+		return "127.0.0.2:0"
+	}
+	return "127.0.0.1:0"
+}
+
+// startAgain starts a server anew where it was.
+func (r *running) startAgain(databaseURL string) *running {
+	r.t.Helper()
+	return start(r.t, databaseURL, "--dev", "--addr", strings.TrimPrefix(r.url, "http://"))
+}
+
+// importRepo makes a repo while no server runs.
+func importRepo(t *testing.T, databaseURL, group, name string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "repo.jsonl")
+	if err := os.WriteFile(file, []byte(`{"kind": "repo", "name": "`+name+`"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	on(t, databaseURL, "import", "registry", "--group", group, file)
+}
+
+func TestATailGoesOnAfterARestartWithoutGapOrRepeat(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url, "--dev", "--addr", restartable())
+		token, acme := strings.TrimSpace(on(t, url, "token")), demoUID(t, server)
+		tail := launch(t, map[string]string{"ATRIUM_TOKEN": token}, "events", "tail", "--url", server.url, "--after", "", "--output", "json")
+		for round := range 2 {
+			server.makeRepo(token, acme, fmt.Sprintf("before-%d", round))
+			tail.prints(fmt.Sprintf(`"before-%d"`, round))
+			if err := server.end(); err != nil {
+				t.Fatal(err)
+			}
+			importRepo(t, url, acme, fmt.Sprintf("meanwhile-%d", round))
+			server = server.startAgain(url)
+			server.makeRepo(token, acme, fmt.Sprintf("after-%d", round))
+			tail.prints(fmt.Sprintf(`"after-%d"`, round))
+		}
+		if err := tail.end(); err != nil {
+			t.Errorf("interrupted, it ends with %v", err)
+		}
+		followed := tail.stdout.String()
+		whole := on(t, url, "events", "tail", "--url", server.url, "--after", "", "--output", "json", "--first", fmt.Sprint(strings.Count(followed, "\n")))
+		if followed != whole {
+			t.Errorf("over the restarts it printed\n%s\nand without any\n%s", followed, whole)
+		}
+		if !strings.Contains(followed, `"meanwhile-1"`) || !strings.Contains(tail.stderr.String(), "trying again in 1s") {
+			t.Errorf("stdout\n%s\nstderr\n%s", followed, tail.stderr)
+		}
+		if strings.Contains(followed+tail.stderr.String(), token) {
+			t.Error("the token is in the output")
+		}
+	})
+}
+
+// The attack: there is no id to go on behind yet, and "from now on" would be
+// from the restart on.
+func TestATailThatPrintedNothingYetMissesNothingOverARestart(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url, "--dev", "--addr", restartable())
+		acme := demoUID(t, server)
+		tail := launch(t, nil, "events", "tail", "--url", server.url, "--database-url", url)
+		tail.complains("following")
+		if err := server.end(); err != nil {
+			t.Fatal(err)
+		}
+		importRepo(t, url, acme, "meanwhile")
+		server.startAgain(url)
+		tail.prints("meanwhile\n")
+	})
+}
+
+// A fakeServer answers each connection by the next of its answers, and keeps
+// the variables that it was asked with.
+type fakeServer struct {
+	*httptest.Server
+	lock      sync.Mutex
+	variables []map[string]any
+}
+
+func fake(t *testing.T, answers ...http.HandlerFunc) *fakeServer {
+	t.Helper()
+	f := &fakeServer{}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Variables map[string]any }
+		body, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(body, &asked)
+		f.lock.Lock()
+		f.variables = append(f.variables, asked.Variables)
+		n := len(f.variables) - 1
+		f.lock.Unlock()
+		if n >= len(answers) {
+			http.Error(w, "there is no more", http.StatusNotFound)
+			return
+		}
+		answers[n](w, r)
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// asked are the variables of each connection.
+func (f *fakeServer) asked() []map[string]any {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return slices.Clone(f.variables)
+}
+
+// streaming answers with events, and breaks off.
+func streaming(events ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		_, _ = io.WriteString(w, ":\n\n")
+		for _, e := range events {
+			_, _ = io.WriteString(w, "event: next\ndata: "+e+"\n\n")
+		}
+	}
+}
+
+func feedEvent(id string, at time.Time, name string) string {
+	body, _ := json.Marshal(map[string]string{"name": name})
+	return fmt.Sprintf(`{"data":{"events":{"id":%q,"type":"dev.atrium.api.iam.group.created.v1","subject":"s","time":%q,"actor":{"subject":"a","act":null},"body":%s}}}`,
+		id, at.Format(time.RFC3339Nano), body)
+}
+
+func TestWhatWasBeforeTheTailIsPassedOverWhenItBeginsAnew(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	server := fake(t, streaming(),
+		streaming(feedEvent("1", now.Add(-time.Hour), "old"), feedEvent("2", now, "new")),
+		streaming(feedEvent("3", now.Add(-time.Hour), "late commit")))
+	out, errOut, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t", "--first", "2")
+	if err != nil || strings.Contains(out, "old") || !strings.Contains(out, "new\n") || !strings.Contains(out, "late commit\n") {
+		t.Errorf("%v\n%s%s", err, out, errOut)
+	}
+	var after []any
+	for _, v := range server.asked() {
+		after = append(after, v["after"])
+	}
+	if !slices.Equal(after, []any{nil, "", "2"}) {
+		t.Errorf("it went on behind %v", after)
+	}
+}
+
+func TestATailGoesOnOnlyAfterWhatMayPass(t *testing.T) {
+	t.Parallel()
+	away := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) }
+	shutOut := streaming(`{"errors":[{"message":"Unauthenticated: the token has expired","extensions":{"status":16}}]}`)
+	first := streaming(feedEvent("1", time.Now(), "one"))
+	for _, c := range []struct {
+		name    string
+		answers []http.HandlerFunc
+		asked   int
+		want    string
+	}{
+		{"nobody there at first", []http.HandlerFunc{away}, 1, "502"},
+		{"shut out at first", []http.HandlerFunc{shutOut}, 1, "Unauthenticated: the token has expired"},
+		{"away and then shut out", []http.HandlerFunc{first, away, shutOut}, 3, "Unauthenticated: the token has expired"},
+		{"something else", []http.HandlerFunc{first}, 2, "404"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			server := fake(t, c.answers...)
+			_, _, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t")
+			if asked := len(server.asked()); exitCode(err) != 1 || !strings.Contains(err.Error(), c.want) || asked != c.asked {
+				t.Errorf("after %d connections: %v", asked, err)
+			}
+		})
+	}
+}
+
+func TestAWrongTokenOrArgumentEndsATailAtOnce(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	server := start(t, url, "--dev")
+	const wrong = "eyJhbGciOiJFUzI1NiJ9.c2VjcmV0.c2VjcmV0"
+	out, errOut, err := atrium(t, map[string]string{"ATRIUM_TOKEN": wrong}, "events", "tail", "--url", server.url, "--after", "")
+	if exitCode(err) != 1 || !strings.HasPrefix(err.Error(), "Unauthenticated: ") {
+		t.Errorf("a wrong token: %v", err)
+	}
+	if strings.Contains(out+errOut+err.Error(), "c2VjcmV0") {
+		t.Errorf("the token is shown: %s%s%v", out, errOut, err)
+	}
+	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", url, "--after", "none")
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "Invalid argument: after: ") {
+		t.Errorf("a wrong id: %v", err)
+	}
+	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", "sqlite:/nowhere/x.db")
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "ATRIUM_TOKEN") {
+		t.Errorf("no token: %v", err)
+	}
+	other := storetest.SQLite(t)
+	on(t, other, "migrate", "up")
+	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", other)
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "--database-url") {
+		t.Errorf("a token of another database: %v", err)
+	}
+}
+
+// The attack: names that would move the cursor, or hide and colour what others
+// wrote.
+func TestWhatOthersWroteDoesNothingToTheTerminal(t *testing.T) {
+	t.Parallel()
+	server := fake(t, streaming(feedEvent("1", time.Now(), "a\x1b[2J\x9b31m\r\u202eb")),
+		streaming(`{"errors":[{"message":"no\u001b[2J","extensions":{"status":3}}]}`))
+	out, errOut, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t")
+	if err == nil || strings.ContainsAny(out+errOut+err.Error(), "\x1b\u009b\r\u202e") || !strings.Contains(out, "[2J") {
+		t.Errorf("%q %q %v", out, errOut, err)
+	}
+}
+
+func TestColumnsAreAlignedAndColouredOnDemandOnly(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	lines := &eventLines{out: &out, widths: [...]int{len(eventTime), 20, 3, 8, 0}}
+	for _, c := range []change{
+		{Type: "dev.atrium.api.iam.group.created.v1", Subject: "s", Body: json.RawMessage(`{"name":"one"}`)},
+		{Type: "dev.atrium.api.iam.group.deleted.v1", Subject: "ä/subject", Body: json.RawMessage(`[]`)},
+		{Type: "dev.atrium.api.iam.group.updated.v1", Body: json.RawMessage(`{"name":"two"}`)},
+	} {
+		c.Actor.Act = map[string]string{"sub": "ann"}
+		if err := lines.write(&c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `0001-01-01T00:00:00.000Z  iam.group.created     s    ann       one
+0001-01-01T00:00:00.000Z  iam.group.deleted     ä/subject  ann
+0001-01-01T00:00:00.000Z  iam.group.updated                ann       two
+`
+	if out.String() != want {
+		t.Errorf("printed\n%s\nwant\n%s", &out, want)
+	}
+	out.Reset()
+	lines.colour = true
+	if err := lines.write(&change{Type: "x.deleted", Body: json.RawMessage(`{"name":"n"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "\x1b[31mx.deleted\x1b[0m") {
+		t.Errorf("printed %q", &out)
+	}
+}
+
+func TestTypesAreTakenShortAndInFull(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"iam.group.created":                   "dev.atrium.api.iam.group.created.v1",
+		"iam.group.created.v2":                "dev.atrium.api.iam.group.created.v2",
+		"dev.atrium.api.iam.group.created.v1": "dev.atrium.api.iam.group.created.v1",
+	} {
+		if got := fullType(given); got != want {
+			t.Errorf("%s is %s, want %s", given, got, want)
+		}
+	}
+}
