@@ -40,18 +40,52 @@ func NewGuard(allow []string) *Guard {
 	return g
 }
 
+// A refusal is why the guard sends nothing, in words for whoever chose the
+// address.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// Reason is what may be told to them.
+func (r refusal) Reason() string { return string(r) }
+
+const (
+	errPrivateAddress refusal = "the host has a private address"
+	errPlainHTTP      refusal = "the URL must be https"
+)
+
 // Client gives an HTTP client under the guard: https only, no redirects, no
 // proxy, no connection kept, timeout for each request as a whole, and no
 // answer read beyond limit bytes.
 func (g *Guard) Client(timeout time.Duration, limit int64) *http.Client {
+	return g.client(timeout, limit, &http.Transport{DisableKeepAlives: true})
+}
+
+// How many idle connections a client of many requests keeps, and how long.
+const (
+	idleOfHost = 2
+	idleOfAll  = 100
+	idleTime   = 30 * time.Second
+)
+
+// ReusingClient is Client for many requests to the same hosts: it keeps a few
+// idle connections. An address is checked when it is dialled, so what is used
+// again has been checked.
+func (g *Guard) ReusingClient(timeout time.Duration, limit int64) *http.Client {
+	return g.client(timeout, limit, &http.Transport{
+		MaxIdleConnsPerHost: idleOfHost,
+		MaxIdleConns:        idleOfAll,
+		IdleConnTimeout:     idleTime,
+	})
+}
+
+func (g *Guard) client(timeout time.Duration, limit int64, base *http.Transport) *http.Client {
+	base.DialContext = g.DialContext
+	base.DisableCompression = true
+	base.MaxResponseHeaderBytes = 64 << 10
 	return &http.Client{
-		Timeout: timeout,
-		Transport: guardedTransport{guard: g, limit: limit, base: &http.Transport{
-			DialContext:            g.DialContext,
-			DisableKeepAlives:      true,
-			DisableCompression:     true,
-			MaxResponseHeaderBytes: 64 << 10,
-		}},
+		Timeout:   timeout,
+		Transport: guardedTransport{guard: g, limit: limit, base: base},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return errors.New("redirects are not followed")
 		},
@@ -74,7 +108,7 @@ func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 		return fmt.Errorf("dial: %w", err)
 	}
 	if !platform.IsPublicAddress(at.Addr()) {
-		return errors.New("dial: the host has a private address")
+		return fmt.Errorf("dial: %w", errPrivateAddress)
 	}
 	return nil
 }
@@ -94,7 +128,7 @@ func (g *Guard) checkURL(u *url.URL) error {
 	case u.Scheme == "http" && g.allows(net.JoinHostPort(u.Hostname(), portOf(u))):
 		return nil
 	default:
-		return errors.New("the URL must be https")
+		return errPlainHTTP
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -36,6 +37,39 @@ type EventActor struct {
 	Subject string            `json:"subject"` // identity UID, or the operator's command
 	Act     map[string]string `json:"act,omitempty"`
 }
+
+// BodyType names what Body is by the area and kind of its resource, such as
+// iam.Group; "" where the event is of no known kind.
+func (e *Event) BodyType() string {
+	middle := strings.TrimPrefix(e.Type, eventPrefix)
+	for kind, body := range bodyTypes {
+		if strings.HasPrefix(middle, kind+".") {
+			return body
+		}
+	}
+	return ""
+}
+
+// IdentityProvider is the provider of the mapping that an event tells of; ""
+// of events of other kinds.
+func (e *Event) IdentityProvider() UID {
+	if e.BodyType() != externalGroupRoleMappingKind.bodyType() {
+		return ""
+	}
+	return e.Subject.Parent()
+}
+
+// bodyTypes are what bodies are, by the middle of the event types. Terms are
+// accepted together: their events hold no resource, but an answer.
+var bodyTypes = map[string]string{
+	groupKind.Event: groupKind.bodyType(), identityKind.Event: identityKind.bodyType(), roleKind.Event: roleKind.bodyType(),
+	roleBindingKind.Event: roleBindingKind.bodyType(), repoKind.Event: repoKind.bodyType(), tagKind.Event: tagKind.bodyType(),
+	subscriptionKind.Event: subscriptionKind.bodyType(), identityProviderKind.Event: identityProviderKind.bodyType(),
+	accountAssociationKind.Event: accountAssociationKind.bodyType(), groupInviteKind.Event: groupInviteKind.bodyType(),
+	externalGroupRoleMappingKind.Event: externalGroupRoleMappingKind.bodyType(), termsKind.Event: "iam.AcceptedTerms",
+}
+
+func (k *Kind[T]) bodyType() string { return k.Area + "." + k.Name }
 
 // event describes a change of verb (created, updated, deleted ...) to one
 // resource of kind k.

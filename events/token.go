@@ -1,0 +1,86 @@
+package events
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"atrium/platform"
+)
+
+const (
+	tokenLifetime = 5 * time.Minute
+	// signerLifetime is how long a replica may go on signing with a key when
+	// there is a newer one. The older stays published.
+	signerLifetime = time.Minute
+)
+
+// An issuer signs the tokens of deliveries.
+type issuer struct {
+	url string
+	now func() time.Time
+	key KeyReader
+
+	mu     sync.Mutex
+	signer jose.Signer
+	read   time.Time
+}
+
+// claims of a token, in the order they are written.
+type claims struct {
+	Issuer   string `json:"iss"`
+	Subject  string `json:"sub"`
+	Audience string `json:"aud"`
+	Issued   int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+	ID       string `json:"jti"`
+	Digest   string `json:"webhook.digest"`
+}
+
+// token says that data comes from the service, for a subscription of group.
+func (i *issuer) token(ctx context.Context, group platform.UID, data []byte) (string, error) {
+	signer, err := i.current(ctx)
+	if err != nil {
+		return "", err
+	}
+	now, digest := i.now(), sha256.Sum256(data)
+	payload, err := json.Marshal(claims{
+		Issuer: i.url, Subject: "webhook:" + string(group), Audience: audience,
+		Issued: now.Unix(), Expires: now.Add(tokenLifetime).Unix(), ID: rand.Text(),
+		Digest: "sha256:" + hex.EncodeToString(digest[:]),
+	})
+	if err != nil {
+		return "", err
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
+}
+
+// current is the signer of the newest key.
+func (i *issuer) current(ctx context.Context) (jose.Signer, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.signer != nil && i.now().Sub(i.read) < signerLifetime {
+		return i.signer, nil
+	}
+	keys, err := i.key.private(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest := jose.SigningKey{Algorithm: jose.ES256, Key: keys[len(keys)-1]}
+	signer, err := jose.NewSigner(newest, (&jose.SignerOptions{}).WithType("JWT"))
+	if err != nil {
+		return nil, err
+	}
+	i.signer, i.read = signer, i.now()
+	return signer, nil
+}
