@@ -95,6 +95,30 @@ func TestTheGuardedClientStaysOnItsPath(t *testing.T) {
 	}
 }
 
+func TestAReusingClientChecksWhatItDials(t *testing.T) {
+	t.Parallel()
+	ends := map[string]bool{} // the client's, of each connection
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ends[r.RemoteAddr] = true }))
+	t.Cleanup(server.Close)
+	host := server.Listener.Addr().String()
+
+	client := NewGuard([]string{host}).ReusingClient(5*time.Second, 100)
+	for range 3 {
+		if err := get(t, client, server.URL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(ends) != 1 {
+		t.Errorf("three requests took %d connections", len(ends))
+	}
+	// Plain http is refused before anything is dialled, so the attack is https.
+	err := get(t, NewGuard(nil).ReusingClient(5*time.Second, 100), "https://"+host)
+	var told interface{ Reason() string }
+	if !errors.As(err, &told) || told.Reason() != "the host has a private address" {
+		t.Errorf("a private address: %v", err)
+	}
+}
+
 func get(t *testing.T, client *http.Client, url string) error {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

@@ -11,10 +11,13 @@ import (
 	"time"
 )
 
-var errSecret = errors.New("the secret of the subscription is not valid")
+var errSecret = errors.New("a secret is not whsec_ and base64, or there is none")
 
 // sign sets the headers of Standard Webhooks: a signature by each secret.
 func sign(header http.Header, id string, at time.Time, data []byte, secrets []string) error {
+	if len(secrets) == 0 {
+		return errSecret
+	}
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	signatures := make([]string, len(secrets))
 	for i, secret := range secrets {

@@ -234,3 +234,33 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 		w.counted()
 	})
 }
+
+func TestEveryEventTellsWhatItsBodyIs(t *testing.T) {
+	t.Parallel()
+	const group = platform.UID("0123456789abcdef0123456789abcdef01234567")
+	bodies := map[string]bool{}
+	for _, rpc := range wireRPCs(t) {
+		if rpc.event == "" {
+			continue
+		}
+		e := platform.Event{Type: "dev.atrium.api." + rpc.event, Subject: group + "/0000000000000001"}
+		if e.BodyType() == "" {
+			t.Errorf("%s is of no kind", e.Type)
+		}
+		bodies[e.BodyType()] = true
+		want := platform.UID("")
+		if e.BodyType() == "iam.ExternalGroupRoleMapping" {
+			want = group
+		}
+		if got := e.IdentityProvider(); got != want {
+			t.Errorf("%s: the provider is %q, want %q", e.Type, got, want)
+		}
+	}
+	// Twelve kinds have events, each its own body.
+	if !bodies["iam.Group"] || !bodies["registry.Tag"] || !bodies["iam.AcceptedTerms"] || len(bodies) != 12 {
+		t.Errorf("the bodies are %v", slices.Sorted(maps.Keys(bodies)))
+	}
+	if e := (platform.Event{Type: "dev.atrium.api.iam.groupies.created.v1"}); e.BodyType() != "" {
+		t.Errorf("an unknown kind's body is %s", e.BodyType())
+	}
+}

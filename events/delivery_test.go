@@ -1,0 +1,297 @@
+package events
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2/event"
+	cloudeventshttp "github.com/cloudevents/sdk-go/v2/protocol/http"
+	"github.com/coreos/go-oidc/v3/oidc"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"atrium/platform"
+)
+
+// event reads a delivery with the SDK of CloudEvents.
+func (r received) event(t *testing.T) *cloudevents.Event {
+	t.Helper()
+	e, err := cloudeventshttp.NewEventFromHTTPRequest(&http.Request{Header: r.header, Body: http.NoBody})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// token verifies a delivery's token as a receiver does that knows the
+// service's URL only.
+func (s *service) verify(t *testing.T, r received) (claims, error) {
+	t.Helper()
+	provider, err := oidc.NewProvider(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := strings.CutPrefix(r.header.Get("Authorization"), "Bearer ")
+	token, err := provider.VerifierContext(t.Context(), &oidc.Config{ClientID: audience, Now: s.clock}).Verify(t.Context(), raw)
+	if err != nil {
+		return claims{}, err
+	}
+	var c claims
+	if err := token.Claims(&c); err != nil {
+		t.Fatal(err)
+	}
+	digest := sha256.Sum256(r.body)
+	if c.Digest != "sha256:"+hex.EncodeToString(digest[:]) {
+		return c, errors.New("the digest is of other data")
+	}
+	return c, nil
+}
+
+func (r received) signedBy(t *testing.T, secret string) error {
+	t.Helper()
+	webhook, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return webhook.VerifyIgnoringTimestamp(r.body, r.header)
+}
+
+func TestADeliveryIsAnEventOfCloudEvents(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	s := newService(t, http.DefaultClient)
+	d := dispatch(sink)
+	s.deliver(t, d)
+
+	r := all()[0]
+	e := r.event(t)
+	for name, c := range map[string]struct{ got, want string }{
+		"version": {e.SpecVersion(), "1.0"},
+		"id":      {e.ID(), d.Event.ID},
+		"source":  {e.Source(), s.URL},
+		"type":    {e.Type(), d.Event.Type},
+		"subject": {e.Subject(), string(repo)},
+		"time":    {e.Time().Format(time.RFC3339Nano), "2026-03-27T13:54:59Z"},
+		"data":    {e.DataContentType(), "application/json"},
+		"agent":   {r.header.Get("User-Agent"), "atrium/test"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %q, want %q", name, c.got, c.want)
+		}
+	}
+	if got, want := len(e.Extensions()), 3; got != want {
+		t.Errorf("it has %d extension attributes, want %d: %v", got, want, e.Extensions())
+	}
+	for name, want := range map[string]string{"group": string(group), "audience": "customer", "bodytype": "registry.Repo"} {
+		if got := e.Extensions()[name]; got != want {
+			t.Errorf("the attribute %s is %q, want %q", name, got, want)
+		}
+	}
+	if _, sent := r.header["Idempotency-Key"]; sent {
+		t.Error("a header without a value was sent")
+	}
+}
+
+func TestAnEventOfAMappingNamesItsProvider(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	s := newService(t, http.DefaultClient)
+	provider := group + "/00000000000000ab"
+	for _, verb := range []string{"created", "deleted", "deleted.batch"} {
+		d := dispatch(sink)
+		d.Event.Type, d.Event.Subject = "dev.atrium.api.iam.external_group_role_mappings."+verb+".v1", provider+"/00000000000000ac"
+		s.deliver(t, d)
+	}
+	for _, r := range all() {
+		extensions := r.event(t).Extensions()
+		if got := extensions["identityprovider"]; got != string(provider) {
+			t.Errorf("identityprovider is %q", got)
+		}
+		if got := extensions["bodytype"]; got != "iam.ExternalGroupRoleMapping" {
+			t.Errorf("bodytype is %q", got)
+		}
+	}
+}
+
+func TestEveryAttemptHasTheSameDataAndId(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	s := newService(t, http.DefaultClient)
+	for range 3 {
+		s.deliver(t, dispatch(sink))
+		s.pass(time.Hour)
+	}
+	const want = `{"actor":{"subject":"` + string(root) + `/00000000000000ee","act":{"email":"ada@example.com","iss":"https://issuer.example","sub":"ada"}},` +
+		`"body":{"uid":"` + string(repo) + `","name":"a\u003cb\u003e ü"}}`
+	tokens := map[string]bool{}
+	for _, r := range all() {
+		if string(r.body) != want {
+			t.Errorf("the data is\n%s, want\n%s", r.body, want)
+		}
+		if id := r.header.Get("webhook-id"); id != "019d2f5c-8e51-7000-8000-000000000001" || r.header.Get("ce-id") != id {
+			t.Errorf("the ids are %q and %q", id, r.header.Get("ce-id"))
+		}
+		tokens[r.header.Get("Authorization")] = true
+	}
+	if len(tokens) != 3 {
+		t.Errorf("three attempts have %d tokens", len(tokens))
+	}
+}
+
+func TestABodyThatIsTooLargeIsLeftOut(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	s := newService(t, http.DefaultClient)
+	for _, size := range []int{maxData / 2, maxData} {
+		d := dispatch(sink)
+		d.Event.Body = json.RawMessage(`"` + strings.Repeat("x", size) + `"`)
+		s.deliver(t, d)
+	}
+	if got := len(all()[0].body); got < maxData/2 {
+		t.Errorf("data within the bound has %d bytes", got)
+	}
+	r := all()[1]
+	if !bytes.HasSuffix(r.body, []byte(`},"body":null,"bodyOmitted":true}`)) {
+		t.Errorf("the data is %.300s", r.body)
+	}
+	if _, err := s.verify(t, r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAReceiverVerifiesTheTokenByDiscovery(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	s := newService(t, http.DefaultClient)
+	s.deliver(t, dispatch(sink))
+
+	r := all()[0]
+	c, err := s.verify(t, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "webhook:" + string(group); c.Subject != want {
+		t.Errorf("the subject is %q, want %q", c.Subject, want)
+	}
+	if got := c.Expires - c.Issued; got != 300 || c.Issued != s.clock().Unix() || c.ID == "" {
+		t.Errorf("the token is good for %d s from %d, with the id %q", got, c.Issued, c.ID)
+	}
+
+	// The attacks: other data under a good token, and a token kept for later.
+	other := received{r.header, append(bytes.Clone(r.body), ' ')}
+	if _, err := s.verify(t, other); err == nil || r.signedBy(t, secret) != nil || other.signedBy(t, secret) == nil {
+		t.Errorf("other data is accepted: %v", err)
+	}
+	s.pass(tokenLifetime + time.Second)
+	if _, err := s.verify(t, r); err == nil {
+		t.Error("an old token is accepted")
+	}
+}
+
+func TestTokensVerifyBeforeAndAfterAKeyIsRotated(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	s := newService(t, http.DefaultClient)
+	s.deliver(t, dispatch(sink))
+	s.keys = append(s.keys, newKey(t, 2))
+	s.deliver(t, dispatch(sink))
+	s.pass(signerLifetime)
+	s.deliver(t, dispatch(sink))
+
+	var kids []string
+	for i, r := range all() {
+		if _, err := s.verify(t, r); err != nil {
+			t.Errorf("delivery %d: %v", i, err)
+		}
+		kids = append(kids, strings.Split(r.header.Get("Authorization"), ".")[0])
+	}
+	if kids[0] != kids[1] || kids[1] == kids[2] {
+		t.Error("the newer key does not sign within a minute, and only then")
+	}
+	s.keys = s.keys[1:] // withdrawn
+	if _, err := s.verify(t, all()[0]); err == nil {
+		t.Error("a token of a key that was withdrawn is accepted")
+	}
+}
+
+func TestStandardWebhooksAcceptsEachSecretOfARotation(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	s := newService(t, http.DefaultClient)
+	d := dispatch(sink)
+	d.Secrets = []string{secret, oldSecret}
+	s.deliver(t, d)
+	s.deliver(t, dispatch(sink))
+
+	both, one := all()[0], all()[1]
+	for name, err := range map[string]error{
+		"the new secret of two": both.signedBy(t, secret),
+		"the old secret of two": both.signedBy(t, oldSecret),
+		"the only secret":       one.signedBy(t, secret),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if one.signedBy(t, oldSecret) == nil {
+		t.Error("a secret that has been retired verifies")
+	}
+	if got, want := both.header.Get("webhook-timestamp"), "1774619700"; got != want {
+		t.Errorf("the timestamp is %s, want %s", got, want)
+	}
+	later := received{both.header.Clone(), both.body}
+	later.header.Set("webhook-timestamp", "1774619701")
+	if later.signedBy(t, secret) == nil {
+		t.Error("the timestamp can be changed")
+	}
+}
+
+func TestAttributesAreEscapedAsTheBindingHasIt(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"Euro € \U0001F600":          "Euro%20%E2%82%AC%20%F0%9F%98%80", // the specification's own
+		`100% "sure"`:                "100%25%20%22sure%22",
+		"https://a.example/~b?c=d&e": "https://a.example/~b?c=d&e",
+		"a\r\nce-id: b":              "a%0D%0Ace-id:%20b",
+		"\x7f\xff":                   "%7F%EF%BF%BD",
+	} {
+		if got := escape(value); got != want {
+			t.Errorf("%q is %s, want %s", value, got, want)
+		}
+	}
+}
+
+func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
+	t.Parallel()
+	sink, all := newSink(t)
+	for _, c := range []struct {
+		want string
+		harm func(*service, *platform.Dispatch)
+	}{
+		{"the secret of the subscription is not valid", func(_ *service, d *platform.Dispatch) { d.Secrets = append(d.Secrets, "whsec_not base64") }},
+		{"the secret of the subscription is not valid", func(_ *service, d *platform.Dispatch) { d.Secrets = nil }},
+		{"the service could not sign the delivery", func(s *service, _ *platform.Dispatch) { s.err = errors.New("dial 10.0.0.7: the password is wrong") }},
+		{"the service could not sign the delivery", func(s *service, _ *platform.Dispatch) { s.keys = nil }},
+		{"the service could not sign the delivery", func(s *service, _ *platform.Dispatch) { s.keys[0].Material = []byte("x") }},
+		{"the sink is not a URL", func(_ *service, d *platform.Dispatch) { d.Sink = "https://a.example:x/" }},
+		{"the event cannot be written", func(_ *service, d *platform.Dispatch) { d.Event.Body = json.RawMessage("{") }},
+	} {
+		s, d := newService(t, http.DefaultClient), dispatch(sink)
+		c.harm(s, d)
+		if got := s.Send(t.Context(), d); got != (platform.Attempt{Error: c.want}) {
+			t.Errorf("got %+v, want %q", got, c.want)
+		}
+	}
+	if n := len(all()); n != 0 {
+		t.Errorf("%d were sent", n)
+	}
+}
