@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,19 +116,19 @@ func (l testLog) Write(line []byte) (int, error) {
 
 func (w *world) subscribe(sink string) *platform.Subscription {
 	w.t.Helper()
-	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.Input[platform.Subscription]{Value: platform.Subscription{Sink: sink}})
+	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(platform.Subscription{Sink: sink}, "sink"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return s
 }
 
-// write makes groups, and gives the uids of what was changed.
+// write makes repos, and gives the uids of what was changed.
 func (w *world) write(n int) []platform.UID {
 	w.t.Helper()
 	uids := make([]platform.UID, n)
 	for i := range uids {
-		g, err := w.p.Groups.Create(w.ctx, w.org, platform.Input[platform.Group]{Value: platform.Group{Name: "g-" + rand.Text()}})
+		g, err := w.p.Repos.Create(w.ctx, w.org, platform.TypedInput(platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -214,16 +215,16 @@ func await(t testing.TB, what string, done func() bool) {
 func (w *world) all(s *platform.Subscription) map[string]*platform.Delivery {
 	w.t.Helper()
 	all := map[string]*platform.Delivery{}
-	page := platform.Page{Size: 100}
+	request := platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: platform.MaxPageSize}
 	for {
-		got, err := w.p.Deliveries.List(w.ctx, s.UID, platform.DeliveryFilter{}, page)
+		page, err := w.p.Deliveries.List(w.ctx, request)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for _, d := range got.Items {
+		for _, d := range page.Items {
 			all[d.EventID] = d
 		}
-		if page.Token = got.Next; page.Token == "" {
+		if request.PageToken = page.NextPageToken; request.PageToken == "" {
 			return all
 		}
 	}
