@@ -244,3 +244,21 @@ func (w *world) ended(s *platform.Subscription) (all map[string]*platform.Delive
 	})
 	return all
 }
+
+// lines is a log that can be looked at while it is written.
+type lines struct {
+	lock sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) count(what string) int {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return strings.Count(l.text.String(), what)
+}
