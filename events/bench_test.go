@@ -36,7 +36,7 @@ func BenchmarkDeliver(b *testing.B) {
 		}
 		w.write(max(b.N/subscriptions, 1))
 		b.ResetTimer()
-		w.deliver(quiet)
+		w.deliverFrom(w.p, quiet)
 		await(b, "every delivery", func() bool { return sink.total() >= max(b.N/subscriptions, 1)*subscriptions })
 		b.ReportMetric(float64(sink.total())/b.Elapsed().Seconds(), "deliveries/s")
 	})
@@ -54,7 +54,7 @@ func BenchmarkLag(b *testing.B) {
 			arrived[r.Header.Get("ce-subject")] = time.Now()
 		})
 		w.subscribe(sink.url)
-		w.deliver(quiet)
+		w.deliverFrom(w.p, quiet)
 		w.warm(b, sink)
 		committed := map[platform.UID]time.Time{}
 		var uids []platform.UID

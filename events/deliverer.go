@@ -39,6 +39,9 @@ const (
 
 	// fetchCooldown lets many come at once when many come.
 	fetchCooldown = 10 * time.Millisecond
+	// notifyCooldown is for telling of new work. It is as short as can be: what
+	// is not told of waits for the poll.
+	notifyCooldown = river.FetchCooldownMin
 	// workers of a process mostly wait for sinks.
 	workers = 500
 	// keepDone is how long the queue keeps what has ended. Nobody reads it:
@@ -85,12 +88,12 @@ func (d *Deliverer) config(o DelivererOptions) *river.Config {
 	work := river.NewWorkers()
 	river.AddWorker(work, &worker{deliverer: d})
 	return &river.Config{
-		Queues:                      map[string]river.QueueConfig{queueName: {MaxWorkers: workers}},
+		Queues:                      map[string]river.QueueConfig{queueName: {MaxWorkers: workers, FetchCooldown: fetchCooldown}},
 		Workers:                     work,
 		Logger:                      slog.New(calm(o.Logger.Handler())),
 		MaxAttempts:                 maxTries,
 		RetryPolicy:                 steady(cmp.Or(o.Retry, retryPause)),
-		FetchCooldown:               fetchCooldown,
+		FetchCooldown:               notifyCooldown,
 		FetchPollInterval:           cmp.Or(o.Poll, pollInterval),
 		JobTimeout:                  min(jobTimeout, cmp.Or(o.Rescue, jobTimeout)),
 		RescueStuckJobsAfter:        cmp.Or(o.Rescue, rescueAfter),

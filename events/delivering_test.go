@@ -81,8 +81,12 @@ type replica struct {
 // deliver starts one more replica, over a store of its own.
 func (w *world) deliver(change ...func(*events.DelivererOptions)) *replica {
 	w.t.Helper()
-	s := storetest.Open(w.t, w.url)
-	p := w.platform(s)
+	return w.deliverFrom(w.platform(storetest.Open(w.t, w.url)), change...)
+}
+
+// deliverFrom starts the deliveries of the process that has p.
+func (w *world) deliverFrom(p *platform.Platform, change ...func(*events.DelivererOptions)) *replica {
+	w.t.Helper()
 	sender := events.NewSender(events.SenderOptions{Client: new(http.Client), Keys: p.Webhooks.Keys, Issuer: "https://atrium.example.com"})
 	r := new(replica)
 	options := events.DelivererOptions{
