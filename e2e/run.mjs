@@ -13,7 +13,7 @@ const suiteSeconds = 180;
 const folder = mkdtempSync(join(tmpdir(), 'atrium-e2e-'));
 const database = ['--database-url', `sqlite:${folder}/atrium.db`];
 const output = join(folder, 'output'), log = join(folder, 'log');
-const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
+const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--allow-host', '127.0.0.1', ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
 
 process.on('exit', () => {
   server.kill();

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// How often the server is killed while it is written to. `make proof` asks for
+// more.
+const killsVariable = "ATRIUM_KILLS"
+
+// A killed server may have answered a write and told nobody of it; a writer
+// may never learn what became of its last one. What was answered must reach
+// the sink, and nothing else may that is not there.
+func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
+	t.Parallel()
+	kills, err := strconv.Atoi(os.Getenv(killsVariable))
+	if err != nil {
+		kills = 1
+	}
+	binary := filepath.Join(t.TempDir(), "atrium")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		sink := &countingSink{t: t, ids: map[string]string{}, received: map[string]time.Time{}}
+		receiver := httptest.NewServer(sink)
+		defer receiver.Close()
+		server := spawn(t, binary, url)
+		token := strings.TrimSpace(on(t, url, "token", "--ttl", "24h"))
+		acme := demoUID(t, &running{t: t, url: server.url})
+		subscribe(t, server, token, acme, receiver.URL)
+
+		w := &writing{t: t, token: token, group: acme, acknowledged: map[string]time.Time{}}
+		w.at(server.url)
+		for range 16 {
+			w.running.Go(w.write)
+		}
+		for range kills {
+			time.Sleep(time.Second + rand.N(2*time.Second)) //nolint:gosec // any moment will do
+			server.kill()
+			server = spawn(t, binary, url)
+			w.at(server.url)
+		}
+		time.Sleep(time.Second)
+		w.end()
+
+		// Attempts that died with the server are made anew after a while.
+		for deadline := time.Now().Add(5 * time.Minute); len(w.missing(sink)) > 0 && time.Now().Before(deadline); {
+			time.Sleep(100 * time.Millisecond)
+		}
+		if missing := w.missing(sink); len(missing) > 0 {
+			t.Errorf("%d of %d acknowledged writes were never told of, such as %s", len(missing), len(w.acknowledged), missing[0])
+		}
+		there := map[string]bool{}
+		for _, name := range strings.Fields(w.names(server.url)) {
+			there[name] = true
+		}
+		sink.lock.Lock()
+		defer sink.lock.Unlock()
+		for name := range sink.received {
+			if !there[name] {
+				t.Errorf("%s was told of and is not there", name)
+			}
+		}
+		t.Logf("%d kills, %d writes acknowledged, %d told of in %d deliveries", kills, len(w.acknowledged), len(sink.received), sink.deliveries)
+	})
+}
+
+// A process is a server that can be killed.
+type process struct {
+	t   *testing.T
+	url string
+	cmd *exec.Cmd
+}
+
+func spawn(t *testing.T, binary, databaseURL string) *process {
+	t.Helper()
+	out, log := &lockedBuffer{}, &lockedBuffer{}
+	cmd := exec.CommandContext(t.Context(), binary, "serve", "--dev", "--addr", "127.0.0.1:0", "--database-url", databaseURL, "--allow-host", "127.0.0.1")
+	cmd.Stdout, cmd.Stderr = out, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, cmd: cmd}
+	t.Cleanup(p.kill)
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if m := servedAt.FindStringSubmatch(out.String()); m != nil {
+			p.url = m[1]
+			return p
+		}
+	}
+	t.Fatalf("it does not serve\n%s", log)
+	return nil
+}
+
+// kill ends it as kill -9 does.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+func subscribe(t *testing.T, server *process, token, group, sink string) {
+	t.Helper()
+	r := &running{t: t, url: server.url}
+	body := fmt.Sprintf(`{"sink": %q, "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`, sink)
+	if status, answer := r.send(http.MethodPost, token, "/events/v2/subscriptions/"+group, body); status != http.StatusOK {
+		t.Fatal(answer)
+	}
+}
+
+// A writing makes repos, wherever the server is.
+type writing struct {
+	t            *testing.T
+	token, group string
+	running      sync.WaitGroup
+
+	lock         sync.Mutex
+	url          string
+	ended        bool
+	number       int
+	acknowledged map[string]time.Time
+}
+
+func (w *writing) at(url string) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.url = url
+}
+
+func (w *writing) next() (url, name string, more bool) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.number++
+	return w.url, fmt.Sprintf("proof-%d", w.number), !w.ended
+}
+
+func (w *writing) write() {
+	for {
+		url, name, more := w.next()
+		if !more {
+			return
+		}
+		request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, url+"/registry/v2/repos/"+w.group, strings.NewReader(`{"name": "`+name+`"}`))
+		if err != nil {
+			w.t.Error(err)
+			return
+		}
+		request.Header.Set("Authorization", "Bearer "+w.token)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // it was killed
+			continue
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			w.lock.Lock()
+			w.acknowledged[name] = time.Now()
+			w.lock.Unlock()
+		}
+	}
+}
+
+func (w *writing) end() {
+	w.lock.Lock()
+	w.ended = true
+	w.lock.Unlock()
+	w.running.Wait()
+}
+
+// missing lists what was acknowledged and has not arrived.
+func (w *writing) missing(sink *countingSink) []string {
+	sink.lock.Lock()
+	defer sink.lock.Unlock()
+	var names []string
+	for name := range w.acknowledged {
+		if sink.received[name].IsZero() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// names lists every repo of the group, whoever was told of it.
+func (w *writing) names(url string) string {
+	r := &running{t: w.t, url: url}
+	var names []string
+	for page := ""; ; {
+		_, body := r.get(w.token, "/registry/v2/repos?page_size=200&uidp.children_of="+w.group+"&page_token="+page)
+		var list struct {
+			Repos         []struct{ Name string }
+			NextPageToken string
+		}
+		if err := json.Unmarshal([]byte(body), &list); err != nil {
+			w.t.Fatalf("%v: %s", err, body)
+		}
+		for _, repo := range list.Repos {
+			names = append(names, repo.Name)
+		}
+		if page = list.NextPageToken; page == "" {
+			return strings.Join(names, " ")
+		}
+	}
+}
+
+// A countingSink refuses every tenth delivery, which is sent again.
+type countingSink struct {
+	t          *testing.T
+	lock       sync.Mutex
+	deliveries int
+	ids        map[string]string // of the event, by name
+	received   map[string]time.Time
+}
+
+func (s *countingSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var data struct{ Body struct{ Name string } }
+	if err := json.NewDecoder(r.Body).Decode(&data); err != nil {
+		s.t.Error(err)
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.deliveries++
+	id, name := r.Header.Get("Ce-Id"), data.Body.Name
+	if known := s.ids[name]; known != "" && known != id {
+		s.t.Errorf("%s has the ids %s and %s", name, known, id)
+	}
+	if s.ids[name] = id; s.deliveries%10 == 0 {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	s.received[name] = time.Now()
+}

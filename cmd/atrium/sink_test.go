@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atrium/auth"
+	"atrium/events"
+	"atrium/platform"
+)
+
+// guardedSender sends as the program does, with these hosts allowed.
+func guardedSender(t *testing.T, allow ...string) *events.Sender {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	material, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events.NewSender(events.SenderOptions{
+		Client: auth.NewGuard(allow).ReusingClient(15*time.Second, 1<<10),
+		Keys:   func(context.Context) ([]platform.Key, error) { return []platform.Key{{ID: 1, Material: material}}, nil },
+		Issuer: "https://atrium.example",
+	})
+}
+
+func delivery(sink string) *platform.Dispatch {
+	const group = platform.UID("0123456789abcdef0123456789abcdef01234567")
+	return &platform.Dispatch{
+		Delivery: &platform.Delivery{UID: group + "/0000000000000001/0000000000000002"},
+		Event:    &platform.Event{ID: "1", Type: "dev.atrium.api.iam.group.created.v1", Subject: group, Group: group, Body: json.RawMessage("{}"), Time: platform.At(time.Now())},
+		Sink:     sink,
+		Secrets:  []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="},
+	}
+}
+
+const privateAddress = "the host has a private address"
+
+func TestNoDeliveryGoesToAPrivateAddress(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int32
+	trap := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	trap.Config.ErrorLog = log.New(io.Discard, "", 0)
+	trap.StartTLS()
+	t.Cleanup(trap.Close)
+	port := trap.Listener.Addr().String()[len("127.0.0.1"):]
+	sender := guardedSender(t)
+	for _, host := range []string{
+		"localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]",
+		"10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "[fe80::1]", "[fd00::1]",
+		"[64:ff9b::7f00:1]", "[2002:7f00:1::]",
+	} {
+		got := sender.Send(t.Context(), delivery("https://"+host+port))
+		// A machine may lack a network of IPv6, but never one for its own.
+		if got.Status != 0 || got.Error != privateAddress && !strings.Contains(host, ":") {
+			t.Errorf("%s: %+v", host, got)
+		}
+	}
+	if got := sender.Send(t.Context(), delivery("http://sink.example")); got.Error != "the URL must be https" {
+		t.Errorf("plain http: %+v", got)
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("the trap was reached %d times", n)
+	}
+	// The trap is one: whoever allows its host reaches it, but for its certificate.
+	if got := guardedSender(t, "127.0.0.1").Send(t.Context(), delivery("https://127.0.0.1"+port)); got.Error != "the certificate is not of a known authority" {
+		t.Errorf("a host that is allowed: %+v", got)
+	}
+}
+
+func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int32
+	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	t.Cleanup(trap.Close)
+	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, trap.URL, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(sink.Close)
+	host := sink.Listener.Addr().String()
+	// Even where the trap's host is allowed, it was not asked for.
+	for _, allow := range [][]string{{host}, {"127.0.0.1"}} {
+		if got := guardedSender(t, allow...).Send(t.Context(), delivery(sink.URL)); got.Status != http.StatusTemporaryRedirect || got.Error != "" {
+			t.Errorf("the attempt: %+v", got)
+		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("the trap was reached %d times", n)
+	}
+	if response, err := http.Post(sink.URL, "text/plain", nil); err != nil || response.Body.Close() != nil || reached.Load() != 1 {
+		t.Errorf("the redirect leads nowhere: %v", err)
+	}
+}

@@ -1,0 +1,419 @@
+package platform_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// subscribed makes a subscription of a group, with its secret.
+func (w *world) subscribed(group platform.UID, types ...string) *platform.Subscription {
+	w.Helper()
+	made, err := w.p.Subscriptions.Create(w.operator(), group, platform.TypedInput(platform.Subscription{
+		Sink: "https://" + w.name() + ".example.com/", Types: types,
+	}, "sink", "types"))
+	must(w, err)
+	return made
+}
+
+// relay turns everything that was recorded into deliveries. On PostgreSQL that
+// may have to wait for what other tests have under way.
+func (w *world) relay() {
+	w.Helper()
+	db := w.raw()
+	for left := true; left; {
+		_, err := w.p.Webhooks.Relay(w.Context())
+		must(w, err)
+		must(w, db.QueryRowContext(w.Context(), "SELECT max(e.seq) > max(r.seq) FROM event e, relay r WHERE e.denied = ''").Scan(&left))
+	}
+}
+
+// deliveries lists those of a subscription, the oldest first.
+func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
+	w.Helper()
+	page, err := w.p.Deliveries.List(w.operator(), platform.ListRequest[platform.DeliveryFilter]{
+		UIDP: platform.UIDFilter{ChildrenOf: subscription}, OrderBy: "create_time", PageSize: 200,
+	})
+	must(w, err)
+	slices.SortFunc(page.Items, func(a, b *platform.Delivery) int { return strings.Compare(a.EventID, b.EventID) })
+	return page.Items
+}
+
+// queued takes all that is ready, as the queue does.
+func (w *world) queued() []platform.UID {
+	w.Helper()
+	ready, err := w.p.Webhooks.Ready(w.Context(), 1000)
+	must(w, err)
+	must(w, w.p.Webhooks.Queued(w.Context(), ready))
+	return ready
+}
+
+func (w *world) end(delivery platform.UID, a platform.Attempt) (time.Duration, bool) {
+	w.Helper()
+	wait, again, err := w.p.Webhooks.End(w.Context(), delivery, a)
+	must(w, err)
+	return wait, again
+}
+
+// delivery reads one.
+func (w *world) delivery(uid platform.UID) *platform.Delivery {
+	w.Helper()
+	d, err := w.p.Deliveries.Get(w.operator(), uid)
+	must(w, err)
+	return d
+}
+
+func (w *world) subscriptionAgain(uid platform.UID) *platform.Subscription {
+	w.Helper()
+	s, err := w.p.Subscriptions.Get(w.operator(), uid)
+	must(w, err)
+	return s
+}
+
+func eventTypes(deliveries []*platform.Delivery) string {
+	kinds := make([]string, len(deliveries))
+	for i, d := range deliveries {
+		kinds[i] = strings.TrimSuffix(strings.TrimPrefix(d.EventType, "dev.atrium.api."), ".v1")
+	}
+	return strings.Join(kinds, " ")
+}
+
+func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, elsewhere := w.found("acme"), w.found("elsewhere")
+		w.relay() // nobody subscribes yet
+		all, team := w.subscribed(acme.uid), w.group(acme.uid)
+		w.relay() // what is relayed late may come from before a subscription
+		below, repos := w.subscribed(team), w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		other := w.subscribed(elsewhere.uid)
+		repo := w.repo(team)
+		must(t, w.p.Repos.Delete(acme.owner, repo))
+		refused(t, "a stranger", w.p.Groups.Delete(elsewhere.owner, team), platform.CodePermissionDenied)
+		w.relay()
+		for what, x := range map[string]struct {
+			subscription *platform.Subscription
+			want         string
+		}{
+			"the organisation's": {all, "events.subscription.created iam.group.created events.subscription.created events.subscription.created platform.registry.repo.created platform.registry.repo.deleted"},
+			"the team's":         {below, "events.subscription.created platform.registry.repo.created platform.registry.repo.deleted"},
+			"that of a type":     {repos, "platform.registry.repo.created"},
+			"elsewhere":          {other, "events.subscription.created"},
+		} {
+			if got := eventTypes(w.deliveries(x.subscription.UID)); got != x.want {
+				t.Errorf("%s: got %s, want %s", what, got, x.want)
+			}
+		}
+		w.relay()
+		if n := len(w.deliveries(below.UID)); n != 3 {
+			t.Errorf("relaying again makes %d deliveries", n)
+		}
+	})
+}
+
+func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		repo := w.repo(acme.uid)
+		w.relay()
+		ready := w.queued()
+		if len(ready) != 1 || len(w.queued()) != 0 {
+			t.Fatalf("%d are ready", len(ready))
+		}
+		dispatch, err := w.p.Webhooks.Begin(t.Context(), ready[0])
+		must(t, err)
+		if dispatch.Sink != sub.Sink || !slices.Equal(dispatch.Secrets, []string{sub.Secret}) || dispatch.Event.Subject != repo || dispatch.Event.ID != dispatch.Delivery.EventID {
+			t.Errorf("got %+v", dispatch)
+		}
+
+		rotated, err := w.p.Subscriptions.RotateSecret(acme.owner, sub.UID)
+		must(t, err)
+		dispatch, err = w.p.Webhooks.Begin(t.Context(), ready[0])
+		must(t, err)
+		if rotated.Secret == sub.Secret || !slices.Equal(dispatch.Secrets, []string{rotated.Secret, sub.Secret}) {
+			t.Errorf("after the rotation: %v", dispatch.Secrets)
+		}
+		w.pass(24 * time.Hour)
+		dispatch, err = w.p.Webhooks.Begin(t.Context(), ready[0])
+		must(t, err)
+		if !slices.Equal(dispatch.Secrets, []string{rotated.Secret}) {
+			t.Errorf("a day later: %v", dispatch.Secrets)
+		}
+
+		if wait, again := w.end(ready[0], platform.Attempt{Status: 204, Answer: "thanks"}); again || wait > 0 {
+			t.Error("what has arrived is tried again")
+		}
+		if d := w.delivery(ready[0]); d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 204 || d.LastAnswer != "thanks" || !d.NextAttemptTime.IsZero() {
+			t.Errorf("got %+v", d)
+		}
+		if dispatch, err := w.p.Webhooks.Begin(t.Context(), ready[0]); dispatch != nil || err != nil {
+			t.Errorf("what has ended begins: %v, %v", dispatch, err)
+		}
+		must(t, w.p.Subscriptions.Delete(acme.owner, sub.UID))
+		if dispatch, err := w.p.Webhooks.Begin(t.Context(), ready[0]); dispatch != nil || err != nil {
+			t.Errorf("what is gone begins: %v, %v", dispatch, err)
+		}
+		w.counted()
+	})
+}
+
+func TestADeliveryIsTriedOnScheduleAndThenGivenUp(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		w.repo(acme.uid)
+		w.relay()
+		d := w.queued()[0]
+		var total time.Duration
+		for attempt := 1; ; attempt++ {
+			wait, again := w.end(d, platform.Attempt{Error: "connection refused"})
+			if !again {
+				if attempt != 10 {
+					t.Errorf("given up after %d attempts", attempt)
+				}
+				break
+			}
+			got := w.delivery(d)
+			if got.State != platform.DeliveryRetrying || got.Attempts != int32(attempt) || got.LastError != "connection refused" || got.NextAttemptTime.Sub(got.LastAttemptTime.Time) != wait.Truncate(time.Millisecond) {
+				t.Errorf("attempt %d: %+v, and %v to wait", attempt, got, wait)
+			}
+			w.pass(wait)
+			total += wait
+		}
+		if planned := 75*time.Hour + 35*time.Minute; total < planned*9/10 || total > planned*11/10+time.Minute {
+			t.Errorf("all attempts take %v", total)
+		}
+		if got := w.delivery(d); got.State != platform.DeliveryFailed || got.Attempts != 10 {
+			t.Errorf("got %+v", got)
+		}
+
+		again, err := w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d})
+		must(t, err)
+		if again[0].State != platform.DeliveryPending || again[0].Attempts != 0 || again[0].LastError != "" || !slices.Equal(w.queued(), []platform.UID{d}) {
+			t.Errorf("to be sent again: %+v", again[0])
+		}
+		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d, missingBelow(d.Parent())})
+		refused(t, "with a missing one", err, platform.CodeNotFound)
+		_, err = w.p.Deliveries.Redeliver(acme.owner, nil)
+		if got := violated(err); got != "uids" {
+			t.Errorf("without any: %s", got)
+		}
+		_, err = w.p.Deliveries.Redeliver(w.with(platform.ViewerRole, acme.uid, acme.uid), []platform.UID{d})
+		refused(t, "a viewer", err, platform.CodePermissionDenied)
+	})
+}
+
+func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		fail := func() platform.UID {
+			t.Helper()
+			w.repo(acme.uid)
+			w.relay()
+			d := w.queued()[0]
+			w.end(d, platform.Attempt{Status: 500})
+			return d
+		}
+		first := fail()
+		w.pass(5*24*time.Hour - time.Minute)
+		fail()
+		if s := w.subscriptionAgain(sub); !s.DisableTime.IsZero() || s.FailingSince.IsZero() {
+			t.Fatalf("a minute early: %+v", s)
+		}
+		w.end(first, platform.Attempt{Status: 200}) // which starts the five days anew
+		if s := w.subscriptionAgain(sub); !s.FailingSince.IsZero() {
+			t.Fatalf("after a success: %+v", s)
+		}
+		open := fail()
+		w.pass(5 * 24 * time.Hour)
+		fail()
+		s := w.subscriptionAgain(sub)
+		if s.DisableTime.IsZero() || !strings.Contains(s.DisableReason, "five days") {
+			t.Fatalf("after five days: %+v", s)
+		}
+		if d := w.delivery(open); d.State != platform.DeliveryFailed || !strings.Contains(d.LastError, "disabled") {
+			t.Errorf("what was under way: %+v", d)
+		}
+		if last := w.events(); last[len(last)-1].kind != "events.subscription.disabled" {
+			t.Errorf("the last event is %s", last[len(last)-1].kind)
+		}
+		before := len(w.deliveries(sub))
+		w.repo(acme.uid)
+		w.relay()
+		if n := len(w.deliveries(sub)); n != before {
+			t.Errorf("a disabled subscription gets %d deliveries", n-before)
+		}
+		_, err := w.p.Subscriptions.Test(acme.owner, sub)
+		refused(t, "a test of a disabled one", err, platform.CodeFailedPrecondition, "SUBSCRIPTION_DISABLED")
+		enabled, err := w.p.Subscriptions.Enable(acme.owner, sub)
+		must(t, err)
+		if !enabled.DisableTime.IsZero() || enabled.DisableReason != "" || !enabled.FailingSince.IsZero() {
+			t.Errorf("enabled: %+v", enabled)
+		}
+		fail()
+	})
+}
+
+func TestASinkThatIsGoneIsDisabledAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		w.repo(acme.uid)
+		w.repo(acme.uid)
+		w.relay()
+		ready := w.queued()
+		if _, again := w.end(ready[0], platform.Attempt{Status: 410}); again {
+			t.Error("it is tried again")
+		}
+		if s := w.subscriptionAgain(sub); s.DisableTime.IsZero() || !strings.Contains(s.DisableReason, "410") {
+			t.Errorf("got %+v", s)
+		}
+		if d := w.delivery(ready[1]); d.State != platform.DeliveryFailed {
+			t.Errorf("the other: %+v", d)
+		}
+	})
+}
+
+// Without the bound a sink that hangs would fill the queue, and all others
+// would wait behind it.
+func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		for range 20 {
+			w.repo(acme.uid)
+		}
+		w.relay()
+		ready := w.queued()
+		if len(ready) != 8 {
+			t.Fatalf("%d are ready", len(ready))
+		}
+		w.end(ready[0], platform.Attempt{Status: 500})
+		w.end(ready[1], platform.Attempt{Status: 200})
+		w.end(ready[0], platform.Attempt{Status: 500})
+		next := w.queued()
+		if len(next) < 2 || len(next) > 3 {
+			t.Errorf("then %d more", len(next))
+		}
+		for len(next) > 0 {
+			for _, d := range next {
+				w.end(d, platform.Attempt{Status: 200})
+			}
+			next = w.queued()
+		}
+		for _, d := range ready {
+			w.end(d, platform.Attempt{Status: 200})
+		}
+		for _, d := range w.deliveries(sub) {
+			if d.State != platform.DeliveryDelivered {
+				t.Errorf("left over: %+v", d)
+			}
+		}
+	})
+}
+
+func TestWhatTheQueueLostIsRevived(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		w.repo(acme.uid)
+		w.repo(acme.uid)
+		w.relay()
+		lost := w.queued()
+		wait, _ := w.end(lost[0], platform.Attempt{Status: 500})
+		must(t, w.p.Webhooks.Revive(t.Context(), false))
+		if n := len(w.queued()); n != 0 {
+			t.Errorf("%d are revived too early", n)
+		}
+		w.pass(wait + 11*time.Minute)
+		must(t, w.p.Webhooks.Revive(t.Context(), false))
+		revived := w.queued()
+		slices.Sort(revived)
+		slices.Sort(lost)
+		if !slices.Equal(revived, lost) {
+			t.Errorf("revived %v, lost %v", revived, lost)
+		}
+	})
+}
+
+func TestATestEventGoesToItsSubscriptionOnly(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		one, other := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1"), w.subscribed(acme.uid)
+		id, err := w.p.Subscriptions.Test(acme.owner, one.UID)
+		must(t, err)
+		w.relay()
+		if got := w.deliveries(one.UID); len(got) != 1 || got[0].EventID != id {
+			t.Errorf("its own: %v", got)
+		}
+		if got := eventTypes(w.deliveries(other.UID)); strings.Contains(got, "test") {
+			t.Errorf("the other: %s", got)
+		}
+		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
+		for what, err := range map[string]error{
+			"test":   func() error { _, err := w.p.Subscriptions.Test(viewer, one.UID); return err }(),
+			"rotate": func() error { _, err := w.p.Subscriptions.RotateSecret(viewer, one.UID); return err }(),
+			"enable": func() error { _, err := w.p.Subscriptions.Enable(viewer, one.UID); return err }(),
+		} {
+			refused(t, what, err, platform.CodePermissionDenied)
+		}
+	})
+}
+
+// Two replicas relay at the same time, while others write.
+func TestReplicasRelayEachEventOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		replicas := []*platform.Platform{w.p, w.replica(w.store, platform.Options{})}
+		const writers, each = 4, 12
+		done := make(chan error, writers+len(replicas))
+		ctx, cancel := context.WithCancel(t.Context())
+		for n := range writers {
+			go func() {
+				for i := range each {
+					if _, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i))); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for _, p := range replicas {
+			go func() {
+				for ctx.Err() == nil {
+					if _, err := p.Webhooks.Relay(t.Context()); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for range writers {
+			must(t, <-done)
+		}
+		cancel()
+		for range replicas {
+			must(t, <-done)
+		}
+		w.relay()
+		seen := map[string]bool{}
+		for _, d := range w.deliveries(sub) {
+			if seen[d.EventID] {
+				t.Errorf("%s twice", d.EventID)
+			}
+			seen[d.EventID] = true
+		}
+		if len(seen) != writers*each {
+			t.Errorf("%d of %d", len(seen), writers*each)
+		}
+	})
+}
