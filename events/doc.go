@@ -1,11 +1,20 @@
 // Package events delivers recorded events to the sinks of subscriptions.
 //
+//	deliverer.go what delivers, and its settings
+//	feed.go     from recorded events to deliveries in the queue
+//	worker.go   from the queue to one attempt, and what follows from it
+//	database.go where the queue is kept
+//	calm.go     the log of the queue, without repetitions
 //	sender.go   one attempt: a POST, and what came of it
 //	message.go  an event as CloudEvents writes it over HTTP
 //	token.go    the bearer token of a delivery
 //	keys.go     the keys that sign it, and where receivers find them
 //	signature.go what Standard Webhooks asks for
 //	failure.go  why there was no answer, in words for the subscriber
+//
+// What is delivered, when it is tried again and when it is given up is said by
+// platform.Webhooks, and stored with the events. The queue only says who does
+// it and wakes them in time: all that is in it can be lost.
 //
 // # What a sink receives
 //

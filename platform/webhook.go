@@ -113,9 +113,14 @@ func (w Webhooks) Queued(ctx context.Context, deliveries []UID) error {
 	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Queued(ctx, deliveries) })
 }
 
-// Revive makes ready again what should have been tried long ago.
-func (w Webhooks) Revive(ctx context.Context) error {
-	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Revive(ctx, At(w.p.now().Add(-lostAfter))) })
+// Revive makes ready again what should have been tried long ago; all that has
+// not ended, where the queue is known to hold nothing.
+func (w Webhooks) Revive(ctx context.Context, all bool) error {
+	due := At(w.p.now().Add(-lostAfter))
+	if all {
+		due = At(w.p.now().Add(2 * longestPause)) // no attempt is put off for longer
+	}
+	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Revive(ctx, due) })
 }
 
 // A Dispatch is all that one attempt of a delivery needs.

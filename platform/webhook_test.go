@@ -327,12 +327,12 @@ func TestWhatTheQueueLostIsRevived(t *testing.T) {
 		w.relay()
 		lost := w.queued()
 		wait, _ := w.end(lost[0], platform.Attempt{Status: 500})
-		must(t, w.p.Webhooks.Revive(t.Context()))
+		must(t, w.p.Webhooks.Revive(t.Context(), false))
 		if n := len(w.queued()); n != 0 {
 			t.Errorf("%d are revived too early", n)
 		}
 		w.pass(wait + 11*time.Minute)
-		must(t, w.p.Webhooks.Revive(t.Context()))
+		must(t, w.p.Webhooks.Revive(t.Context(), false))
 		revived := w.queued()
 		slices.Sort(revived)
 		slices.Sort(lost)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 // routes says which handler answers which path. http.ServeMux would not do: it
 // cleans paths, and those of REST hold UIDs in more than one spelling.
-func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, closing <-chan struct{}, options rest.Options) http.Handler {
+func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
 	limits, refuse := c.limitFlags.limits(c.Dev), refusing(options)
 	authenticated := auth.Middleware(verifier, limits.strangers(refuse))
 	limited := limits.of(refuse)
@@ -40,6 +41,7 @@ func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev
 		"/livez":          health(func(context.Context) error { return nil }),
 		"/readyz":         health(p.Ready),
 	}
+	maps.Copy(alone, wellKnown(p, issuer, options))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler := alone[r.URL.Path]
 		switch {

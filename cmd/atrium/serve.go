@@ -13,7 +13,6 @@ import (
 	"atrium/auth"
 	"atrium/platform"
 	"atrium/rest"
-	"atrium/store"
 )
 
 type serveCommand struct {
@@ -22,6 +21,7 @@ type serveCommand struct {
 	limitFlags
 	tlsFlags
 	v1Flags
+	webhookFlags
 	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
 	Dev           bool     `help:"Development mode: demonstration data in an empty database, tokens by atrium token."`
 	Audience      []string `default:"${audience}" help:"Name of this service in the aud of tokens; several may be given."`
@@ -47,6 +47,7 @@ func (c *serveCommand) check(f *faults) {
 	c.limitFlags.check(f)
 	c.tlsFlags.check(f)
 	c.v1Flags.check(f)
+	c.webhookFlags.check(f)
 	checkAddress(f, "addr", c.Addr)
 	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
 		f.add("audience", "must not be empty")
@@ -81,23 +82,28 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	closing := make(chan struct{})
-	handler := c.handler(db, dev, closing, logger)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return err
 	}
-	if err := c.greet(p, dev, listener.Addr()); err != nil {
+	deliver, err := c.delivery(ctx, db, listener.Addr(), logger)
+	if err == nil {
+		err = c.greet(p, dev, listener.Addr())
+	}
+	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	closing := make(chan struct{})
+	handler := c.handler(db, dev, c.issuer(listener.Addr()), closing, logger)
 	defer background(ctx, db.Run)()
+	defer background(ctx, deliver)()
 	return serve(ctx, listener, newServer(handler, c.certificate, logger), func() { close(closing) }, logger)
 }
 
 // prepare opens the database, with its schema up to date.
 func (c *serveCommand) prepare(ctx context.Context, logger *slog.Logger) (*database, error) {
 	if c.Migrate {
-		if err := store.Migrate(ctx, c.DatabaseURL); err != nil {
+		if err := c.migrate(ctx); err != nil {
 			return nil, fmt.Errorf("migrate: %w", err)
 		}
 	}
@@ -107,6 +113,7 @@ func (c *serveCommand) prepare(ctx context.Context, logger *slog.Logger) (*datab
 	}
 	return c.open(ctx, platform.Options{
 		AllowSignup: c.AllowSignup, EncryptionKey: c.key, PrivateSinks: sinks, Logger: logger,
+		AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
 	})
 }
 
@@ -143,13 +150,14 @@ func developmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer,
 }
 
 // handler puts together what answers requests. Its streams end with closing.
-func (c *serveCommand) handler(db *database, dev *development, closing <-chan struct{}, logger *slog.Logger) http.Handler {
+// Issuer names the service in what it sends.
+func (c *serveCommand) handler(db *database, dev *development, issuer string, closing <-chan struct{}, logger *slog.Logger) http.Handler {
 	options := auth.Options{Directory: db, Audience: c.Audience, Issuers: c.TrustIssuer, AllowHosts: c.AllowHost, Logger: logger}
 	if dev != nil {
 		options.Development = dev.issuer
 	}
 	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: version, Logger: logger}
-	routes := guarded(c.routes(db.Platform, auth.New(options), dev, closing, answers), c.CORSOrigin, answers)
+	routes := guarded(c.routes(db.Platform, auth.New(options), dev, issuer, closing, answers), c.CORSOrigin, answers)
 	return watched(c.beside(routes, answers), answers)
 }
 

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+func TestAServedChangeArrivesAtItsSink(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		arrived := make(chan http.Header, 100)
+		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.Header }))
+		t.Cleanup(sink.Close)
+		server := start(t, url, "--dev", "--allow-host", "127.0.0.1", "--public-url", "https://atrium.example.com/")
+		token := strings.TrimSpace(on(t, url, "token"))
+		acme := demoUID(t, server)
+		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
+			t.Fatalf("subscribing: %d: %s", status, body)
+		}
+		if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "new-repo"}`); status != http.StatusOK {
+			t.Fatalf("making a repo: %d: %s", status, body)
+		}
+		for deadline := time.After(60 * time.Second); ; {
+			select {
+			case h := <-arrived:
+				if h.Get("ce-source") != "https://atrium.example.com" || !strings.HasPrefix(h.Get("User-Agent"), "atrium/") {
+					t.Errorf("the headers are %v", h)
+				}
+				if !strings.Contains(h.Get("ce-type"), ".repo.created.") {
+					continue
+				}
+			case <-deadline:
+				t.Fatal("nothing arrived")
+			}
+			break
+		}
+		if err := server.end(); err != nil {
+			t.Errorf("serve ended with %v", err)
+		}
+	})
+}
+
+func TestAnyoneFindsTheKeysOfDeliveries(t *testing.T) {
+	t.Parallel()
+	server := start(t, storetest.SQLite(t), "--no-webhooks")
+	for path, want := range map[string]string{
+		"/.well-known/openid-configuration": `"jwks_uri":"` + server.url + `/.well-known/jwks.json"`,
+		"/.well-known/jwks.json":            `"kty":"EC"`,
+	} {
+		if status, body := server.get("", path); status != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d: %s", path, status, body)
+		}
+	}
+}
+
+func TestFaultsOfTheWebhookFlagsAreNamed(t *testing.T) {
+	t.Parallel()
+	_, _, err := atrium(t, nil, "serve", "--public-url", "atrium.example.com", "--audit-retention", "95h", "--delivery-retention", "0s")
+	if exitCode(err) != 2 {
+		t.Fatalf("error %v", err)
+	}
+	for _, flag := range []string{"public-url", "audit-retention", "delivery-retention"} {
+		if !strings.Contains(err.Error(), "--"+flag+" (") {
+			t.Errorf("no fault of --%s in %v", flag, err)
+		}
+	}
+}

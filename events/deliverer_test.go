@@ -1,0 +1,194 @@
+package events_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/events"
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+func TestASinkReceivesTheEventOfEveryWrite(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		sink := newSink(t, nil)
+		s := w.subscribe(sink.url)
+		w.deliver()
+		uids := w.write(200)
+		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+		for id, d := range w.ended(s) {
+			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
+				t.Errorf("the delivery of %s is %s after %d attempts, the last with %d", id, d.State, d.Attempts, d.LastStatus)
+			}
+		}
+	})
+}
+
+func TestWhatFailsIsTriedAgainUnderTheSameID(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		sink := newSink(t, func(w http.ResponseWriter, _ *http.Request, arrivals int) {
+			if arrivals <= 3 {
+				w.WriteHeader(http.StatusBadGateway)
+				_, _ = fmt.Fprint(w, "not yet")
+			}
+		})
+		s := w.subscribe(sink.url)
+		w.deliver()
+		uids := w.write(5)
+		await(t, "the fourth attempts", func() bool { return sink.has(uids) == len(uids) && sink.arrivals(uids[4]) == 4 })
+		for id, d := range w.ended(s) {
+			if d.State != platform.DeliveryDelivered || d.Attempts != 4 || d.LastError != "" {
+				t.Errorf("the delivery of %s is %s after %d attempts: %s", id, d.State, d.Attempts, d.LastError)
+			}
+		}
+		if len(sink.torn) > 0 {
+			t.Error(sink.torn)
+		}
+	})
+}
+
+func TestWhatIsAskedForByRetryAfterIsWaited(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const asked = 3 * time.Hour // 1.08 s on the scale of these tests, against half a millisecond
+		var lock sync.Mutex
+		var at []time.Time
+		sink := newSink(t, func(w http.ResponseWriter, r *http.Request, arrivals int) {
+			if !strings.Contains(r.Header.Get("ce-type"), ".repo.") {
+				return
+			}
+			lock.Lock()
+			at = append(at, time.Now())
+			lock.Unlock()
+			if arrivals == 1 {
+				w.Header().Set("Retry-After", fmt.Sprint(int(asked.Seconds())))
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		})
+		w.subscribe(sink.url)
+		w.deliver()
+		w.write(1)
+		await(t, "the second attempt", func() bool { lock.Lock(); defer lock.Unlock(); return len(at) == 2 })
+		if waited := at[1].Sub(at[0]); waited < time.Duration(float64(asked)*timeScale)-10*time.Millisecond {
+			t.Errorf("the sink was left alone for %s", waited)
+		}
+	})
+}
+
+func TestASinkThatIsGoneIsSentNothingMore(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		sink := newSink(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusGone) })
+		s := w.subscribe(sink.url)
+		w.deliver()
+		w.write(1)
+		await(t, "the subscription to be disabled", func() bool {
+			got, err := w.p.Subscriptions.Get(w.ctx, s.UID)
+			return err == nil && !got.DisableTime.IsZero()
+		})
+		w.ended(s)
+		other := newSink(t, nil)
+		w.subscribe(other.url)
+		uids := w.write(20)
+		await(t, "the other sink's events", func() bool { return other.has(uids) == len(uids) })
+		if n := sink.has(uids); n != 0 {
+			t.Errorf("%d events came after it was disabled", n)
+		}
+		for id, d := range w.all(s) {
+			if d.State != platform.DeliveryFailed || d.LastError == "" {
+				t.Errorf("the delivery of %s is %s: %q", id, d.State, d.LastError)
+			}
+		}
+	})
+}
+
+func TestASinkThatHangsDelaysNoOther(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		released := make(chan struct{})
+		hanging := newSink(t, func(_ http.ResponseWriter, r *http.Request, _ int) {
+			select {
+			case <-released:
+			case <-r.Context().Done():
+			}
+		})
+		t.Cleanup(func() { close(released) }) // before the server waits for its handlers
+		healthy := newSink(t, nil)
+		stuck := w.subscribe(hanging.url)
+		w.subscribe(healthy.url)
+		w.deliver(func(o *events.DelivererOptions) { o.Drain = time.Millisecond })
+		uids := w.write(100)
+		await(t, "the healthy sink's events", func() bool { return healthy.has(uids) == len(uids) })
+		if n := hanging.total(); n == 0 || n > 16 {
+			t.Errorf("%d attempts hang", n)
+		}
+		for id, d := range w.all(stuck) {
+			if d.State != platform.DeliveryPending {
+				t.Errorf("the delivery of %s to the sink that hangs is %s", id, d.State)
+			}
+		}
+	})
+}
+
+func TestReplicasShareTheWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t))
+	sinks := make([]*sink, 6)
+	for i := range sinks {
+		sinks[i] = newSink(t, func(http.ResponseWriter, *http.Request, int) { time.Sleep(time.Millisecond) })
+		w.subscribe(sinks[i].url)
+	}
+	a, b := w.deliver(), w.deliver()
+	var uids []platform.UID
+	await(t, "both to deliver", func() bool {
+		uids = append(uids, w.write(20)...)
+		return a.sent.Load() > 20 && b.sent.Load() > 20
+	})
+	for _, sink := range sinks {
+		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+	}
+}
+
+func TestARestartLosesNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		sink := newSink(t, nil)
+		s := w.subscribe(sink.url)
+		var uids []platform.UID
+		for range 4 {
+			r := w.deliver(func(o *events.DelivererOptions) { o.Drain = time.Millisecond })
+			uids = append(uids, w.write(25)...)
+			r.stop()
+		}
+		uids = append(uids, w.write(25)...)
+		w.deliver()
+		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+		w.ended(s)
+	})
+}
+
+// A process that is killed notes nothing, neither in the database nor in the
+// queue.
+func TestAnAttemptOfADeadProcessIsMadeAgain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		sink := newSink(t, nil)
+		w.subscribe(sink.url)
+		dead := make(chan struct{})
+		began := make(chan struct{}, 100)
+		first := w.deliver(func(o *events.DelivererOptions) {
+			o.Rescue, o.Drain = time.Hour, time.Hour
+			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
+				began <- struct{}{}
+				<-dead // as good as killed: it neither ends nor is called off
+				return platform.Attempt{Error: "dead"}
+			}
+		})
+		uids := w.write(1)
+		<-began
+		go first.stop() // gives up its place as the one who looks after the queue
+		t.Cleanup(func() { close(dead) })
+		w.deliver(func(o *events.DelivererOptions) { o.Rescue, o.Retry = time.Second, time.Second })
+		await(t, "the attempt of another", func() bool { return sink.has(uids) == 1 })
+	})
+}

@@ -1,0 +1,268 @@
+package events_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atrium/events"
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// patience is for what comes soon, on a machine however slow.
+const patience = 60 * time.Second
+
+// A world is a database whose events are delivered.
+type world struct {
+	t   testing.TB
+	url string
+	p   *platform.Platform
+	ctx context.Context // the owner's
+	org platform.UID
+}
+
+// each runs test on every engine with a world that nobody delivers for yet.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
+}
+
+// timeScale makes the five seconds before the second attempt half a
+// millisecond, and the five minutes before the third 30.
+const timeScale = 0.0001
+
+func newWorld(t testing.TB, url string) *world {
+	t.Helper()
+	w := &world{t: t, url: url}
+	w.p = w.platform(storetest.Open(t, url))
+	operator := platform.WithActor(t.Context(), platform.Operator("test"))
+	org, err := w.p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.org = org.Group.UID
+	actor, err := w.p.Authenticate(t.Context(), platform.Claims{Issuer: "https://issuer.example.com", Subject: "owner", ServiceAudience: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ctx = platform.WithActor(t.Context(), actor)
+	if err := events.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) platform(s platform.Store) *platform.Platform {
+	w.t.Helper()
+	p, err := platform.New(w.t.Context(), s, platform.Options{PrivateSinks: []string{"127.0.0.1"}, DeliveryTimeScale: timeScale})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// A replica is a process that delivers.
+type replica struct {
+	sent atomic.Int64
+	stop func()
+}
+
+// deliver starts one more replica, over a store of its own.
+func (w *world) deliver(change ...func(*events.DelivererOptions)) *replica {
+	w.t.Helper()
+	return w.deliverFrom(w.platform(storetest.Open(w.t, w.url)), change...)
+}
+
+// deliverFrom starts the deliveries of the process that has p.
+func (w *world) deliverFrom(p *platform.Platform, change ...func(*events.DelivererOptions)) *replica {
+	w.t.Helper()
+	sender := events.NewSender(events.SenderOptions{Client: new(http.Client), Keys: p.Webhooks.Keys, Issuer: "https://atrium.example.com"})
+	r := new(replica)
+	options := events.DelivererOptions{
+		DatabaseURL: w.url, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)), Poll: 50 * time.Millisecond,
+		Send: func(ctx context.Context, d *platform.Dispatch) platform.Attempt {
+			r.sent.Add(1)
+			return sender.Send(ctx, d)
+		},
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	d, err := events.NewDeliverer(w.t.Context(), p, options)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); d.Run(ctx) }()
+	r.stop = func() { cancel(); <-ended }
+	w.t.Cleanup(r.stop)
+	return r
+}
+
+type testLog struct{ t testing.TB }
+
+func (l testLog) Write(line []byte) (int, error) {
+	l.t.Logf("%s", line)
+	return len(line), nil
+}
+
+func (w *world) subscribe(sink string) *platform.Subscription {
+	w.t.Helper()
+	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(platform.Subscription{Sink: sink}, "sink"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// write makes repos, and gives the uids of what was changed.
+func (w *world) write(n int) []platform.UID {
+	w.t.Helper()
+	uids := make([]platform.UID, n)
+	for i := range uids {
+		g, err := w.p.Repos.Create(w.ctx, w.org, platform.TypedInput(platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		uids[i] = g.UID
+	}
+	return uids
+}
+
+// A sink counts what it receives by subject, and keeps the ids.
+type sink struct {
+	url string
+
+	lock  sync.Mutex
+	count map[string]int    // of arrivals, by subject
+	ids   map[string]string // of the event, by subject
+	torn  []string          // what a retry told otherwise
+}
+
+// newSink starts a sink that answers as answer does; nil is 200.
+func newSink(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, arrivals int)) *sink {
+	t.Helper()
+	s := &sink{count: map[string]int{}, ids: map[string]string{}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		arrivals := s.note(r.Header.Get("ce-subject"), r.Header.Get("ce-id"))
+		if answer != nil {
+			answer(w, r, arrivals)
+		}
+	}))
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	s.url = server.URL
+	return s
+}
+
+func (s *sink) note(subject, id string) (arrivals int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if before, ok := s.ids[subject]; ok && before != id {
+		s.torn = append(s.torn, fmt.Sprintf("%s came as %s and as %s", subject, before, id))
+	}
+	s.ids[subject] = id
+	s.count[subject]++
+	return s.count[subject]
+}
+
+// has counts those of uids that came.
+func (s *sink) has(uids []platform.UID) (n int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, uid := range uids {
+		if s.count[string(uid)] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *sink) arrivals(uid platform.UID) int {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.count[string(uid)]
+}
+
+func (s *sink) total() (n int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, c := range s.count {
+		n += c
+	}
+	return n
+}
+
+// await waits for done.
+func await(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("in vain waited for %s", what)
+		}
+	}
+}
+
+// all are the deliveries of a subscription, by event id.
+func (w *world) all(s *platform.Subscription) map[string]*platform.Delivery {
+	w.t.Helper()
+	all := map[string]*platform.Delivery{}
+	request := platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: platform.MaxPageSize}
+	for {
+		page, err := w.p.Deliveries.List(w.ctx, request)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, d := range page.Items {
+			all[d.EventID] = d
+		}
+		if request.PageToken = page.NextPageToken; request.PageToken == "" {
+			return all
+		}
+	}
+}
+
+// ended waits until every delivery of a subscription has ended, and gives them.
+func (w *world) ended(s *platform.Subscription) (all map[string]*platform.Delivery) {
+	w.t.Helper()
+	await(w.t, "the deliveries to end", func() bool {
+		all = w.all(s)
+		for _, d := range all {
+			if d.State == platform.DeliveryPending || d.State == platform.DeliveryRetrying {
+				return false
+			}
+		}
+		return len(all) > 0
+	})
+	return all
+}
+
+// lines is a log that can be looked at while it is written.
+type lines struct {
+	lock sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) count(what string) int {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return strings.Count(l.text.String(), what)
+}

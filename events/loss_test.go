@@ -1,0 +1,163 @@
+package events_test
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver of raw writes
+
+	"atrium/events"
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// Events are numbered before they are committed: the relay must wait for those
+// with lower numbers.
+func TestTheRelayPassesNoEventThatIsNotCommittedYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t)) // SQLite has one writer at a time
+	sink := newSink(t, nil)
+	w.subscribe(sink.url)
+	for n := 1; n > 0; {
+		var err error
+		if n, err = w.p.Webhooks.Relay(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := sql.Open("pgx", w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	late, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := w.org + "/0000000000000abc"
+	_, err = late.ExecContext(t.Context(), `INSERT INTO event (id, type, root, subject, grp, actor, actor_subject, body, time, denied)
+		SELECT 'late', type, root, $1, grp, actor, actor_subject, body, time, denied FROM event LIMIT 1`, string(subject))
+	if err != nil {
+		t.Fatal(err)
+	}
+	uids := w.write(5)
+	if n, err := w.p.Webhooks.Relay(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d events were relayed beside one that is not committed (%v)", n, err)
+	}
+	if err := late.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	w.deliver()
+	uids = append(uids, subject)
+	await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+}
+
+func TestAQueueThatLostEverythingIsFilledAnew(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		sink := newSink(t, nil)
+		s := w.subscribe(sink.url)
+		began := make(chan struct{}, 1000)
+		r := w.deliver(func(o *events.DelivererOptions) {
+			o.Drain = time.Millisecond
+			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
+				began <- struct{}{}
+				<-ctx.Done()
+				return platform.Attempt{Error: "called off"}
+			}
+		})
+		uids := w.write(30)
+		<-began
+		r.stop()
+		w.loseQueue()
+		w.deliver()
+		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+		for id, d := range w.ended(s) {
+			if d.Attempts != 1 {
+				t.Errorf("the delivery of %s counts %d attempts: one that was cut off here tells nothing of the sink", id, d.Attempts)
+			}
+		}
+	})
+}
+
+func (w *world) loseQueue() {
+	w.t.Helper()
+	path, embedded := strings.CutPrefix(w.url, "sqlite:")
+	if !embedded {
+		db, err := sql.Open("pgx", w.url)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.ExecContext(w.t.Context(), "TRUNCATE river_job"); err != nil {
+			w.t.Fatal(err)
+		}
+		return
+	}
+	file := strings.TrimSuffix(path, ".db") + ".queue.db"
+	if err := os.Remove(file); err != nil {
+		w.t.Fatal(err)
+	}
+	_, _ = os.Remove(file+"-wal"), os.Remove(file+"-shm") // gone with an orderly end
+	if err := events.Migrate(w.t.Context(), w.url); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Asked for at once, a delivery is ready again while the queue still ends its
+// last attempt.
+func TestADeliveryThatIsAskedForAgainIsMadeAgain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		sink := newSink(t, nil)
+		s := w.subscribe(sink.url)
+		w.deliver()
+		uid := w.write(1)[0]
+		for again := 1; again <= 5; again++ {
+			await(t, "the event", func() bool { return sink.arrivals(uid) >= again })
+			next := w.write(1) // when it comes, what brought the one before has moved on
+			await(t, "the next event", func() bool { return sink.has(next) == 1 })
+			for _, d := range w.ended(s) {
+				if d.EventID != sink.ids[string(uid)] {
+					continue
+				}
+				if _, err := w.p.Deliveries.Redeliver(w.ctx, []platform.UID{d.UID}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func TestADatabaseThatWasAwayIsToldOfOnceAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t))
+	sink := newSink(t, nil)
+	w.subscribe(sink.url)
+	relay := storetest.NewRelay(t, w.url)
+	behind := *w
+	behind.url = relay.URL
+	log := new(lines)
+	behind.deliver(func(o *events.DelivererOptions) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	uids := w.write(10)
+	await(t, "the first events", func() bool { return sink.has(uids) == len(uids) })
+	relay.Refuse()
+	uids = append(uids, w.write(10)...)
+	await(t, "the outage to be noticed", func() bool { return log.count("events cannot be delivered") > 0 })
+	relay.Cut()
+	await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+	if n := log.count("events cannot be delivered"); n != 1 {
+		t.Errorf("one outage was told of %d times", n)
+	}
+}
+
+func TestAnErrorDoesNotShowThePasswordOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"postgres://atrium:hunter2@127.0.0.1:port/atrium", "postgres://atrium:hunter2@127.0.0.1:1/atrium?connect_timeout=1"} {
+		if err := events.Migrate(t.Context(), url); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v", err)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package platform_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// A post delivers what is ready, in simulated time, to a sink that always
+// answers the same.
+type post struct {
+	t      *testing.T
+	p      *platform.Platform
+	ctx    context.Context // the owner's
+	org    platform.UID
+	answer platform.Attempt
+	tried  map[platform.UID][]time.Time
+	due    map[platform.UID]time.Time // what is to be tried again
+}
+
+func newPost(t *testing.T, answer platform.Attempt) *post {
+	t.Helper()
+	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	org, err := p.Groups.Bootstrap(platform.WithActor(t.Context(), platform.Operator("test")), "acme", issuer, "owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &post{t: t, p: p, org: org.Group.UID, answer: answer, tried: map[platform.UID][]time.Time{}, due: map[platform.UID]time.Time{}}
+	actor, err := p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.ctx = platform.WithActor(t.Context(), actor)
+	return d
+}
+
+func (d *post) subscribe() *platform.Subscription {
+	d.t.Helper()
+	s, err := d.p.Subscriptions.Create(d.ctx, d.org, platform.TypedInput(platform.Subscription{Sink: "https://sink.example.com/"}, "sink"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+func (d *post) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// round relays, and makes the attempts that are due.
+func (d *post) round() {
+	d.t.Helper()
+	for {
+		n, err := d.p.Webhooks.Relay(d.t.Context())
+		d.must(err)
+		if n == 0 {
+			break
+		}
+	}
+	for {
+		ready, err := d.p.Webhooks.Ready(d.t.Context(), 100)
+		d.must(err)
+		d.must(d.p.Webhooks.Queued(d.t.Context(), ready))
+		for _, uid := range ready {
+			d.try(uid)
+		}
+		if len(ready) == 0 {
+			break
+		}
+	}
+	for uid, at := range d.due {
+		if !time.Now().Before(at) {
+			delete(d.due, uid)
+			d.try(uid)
+		}
+	}
+}
+
+func (d *post) try(uid platform.UID) {
+	d.t.Helper()
+	dispatch, err := d.p.Webhooks.Begin(d.t.Context(), uid)
+	d.must(err)
+	if dispatch == nil {
+		return
+	}
+	d.tried[uid] = append(d.tried[uid], time.Now())
+	wait, again, err := d.p.Webhooks.End(d.t.Context(), uid, d.answer)
+	d.must(err)
+	if again {
+		d.due[uid] = time.Now().Add(wait)
+	}
+}
+
+func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newPost(t, platform.Attempt{Status: 500})
+		s := d.subscribe()
+		start := time.Now()
+		disabled := func() *platform.Subscription {
+			got, err := d.p.Subscriptions.Get(d.ctx, s.UID)
+			d.must(err)
+			return got
+		}
+		d.round()
+		for time.Since(start) < 5*24*time.Hour-time.Hour {
+			time.Sleep(30 * time.Second)
+			if time.Since(start)%(6*time.Hour) < 30*time.Second { // the world goes on
+				_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(platform.Repo{Name: newName()}, "name"))
+				d.must(err)
+				d.round()
+			} else if len(d.due) > 0 && d.anyDue() {
+				d.round()
+			}
+		}
+		if got := disabled(); !got.DisableTime.IsZero() {
+			t.Fatalf("it was disabled after %s", got.DisableTime.Sub(start))
+		}
+		for range 4 {
+			time.Sleep(time.Hour)
+			_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(platform.Repo{Name: newName()}, "name"))
+			d.must(err)
+			d.round()
+		}
+		got := disabled()
+		if got.DisableTime.IsZero() || got.DisableReason == "" {
+			t.Fatalf("it is not disabled: %+v", got)
+		}
+		full := 0
+		for _, at := range d.tried {
+			if len(at) > 10 {
+				t.Errorf("a delivery was tried %d times", len(at))
+			}
+			if len(at) == 10 {
+				full++
+				if took := at[9].Sub(at[0]); took < 68*time.Hour || took > 84*time.Hour {
+					t.Errorf("ten attempts took %s", took)
+				}
+			}
+		}
+		if full == 0 {
+			t.Error("no delivery was tried ten times")
+		}
+		d.checkEnded(s)
+	})
+}
+
+func (d *post) anyDue() bool {
+	for _, at := range d.due {
+		if !time.Now().Before(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkEnded wants every delivery to be given up, and the event that says that
+// the subscription is.
+func (d *post) checkEnded(s *platform.Subscription) {
+	d.t.Helper()
+	request := platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: 200}
+	page, err := d.p.Deliveries.List(d.ctx, request)
+	d.must(err)
+	for _, delivery := range page.Items {
+		if delivery.State != platform.DeliveryFailed || delivery.LastError == "" {
+			d.t.Errorf("%s is %s: %q", delivery.UID, delivery.State, delivery.LastError)
+		}
+	}
+	told := false
+	log, err := d.p.AuditLog.List(d.ctx, platform.AuditRequest{DescendantsOf: d.org})
+	d.must(err)
+	for _, e := range log.Items {
+		told = told || e.Type == "dev.atrium.api.events.subscription.disabled.v1" && e.Subject == s.UID
+	}
+	if !told {
+		d.t.Error("no event says that it was disabled")
+	}
+}
