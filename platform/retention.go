@@ -8,18 +8,24 @@ import (
 const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 
 // purge removes what has been kept long enough, a batch at a time: recorded
-// events, and deliveries that have ended.
+// events, and deliveries that have ended. An event that has not become
+// deliveries yet stays.
 func (p *Platform) purge(ctx context.Context) error {
-	for _, old := range []struct {
-		kept   time.Duration
-		remove func(context.Context, Time, int) (int64, error)
-	}{{p.options.AuditRetention, p.store.PurgeEvents}, {p.options.DeliveryRetention, p.store.PurgeDeliveries}} {
-		for removed := int64(retentionBatch); removed == retentionBatch; {
-			var err error
-			if removed, err = old.remove(ctx, At(p.now().Add(-old.kept)), retentionBatch); err != nil {
-				return err
-			}
+	now := p.now()
+	oldest := firstEventID(At(now.Add(-p.options.AuditRetention)))
+	err := inBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) })
+	if err != nil {
+		return err
+	}
+	ended := At(now.Add(-p.options.DeliveryRetention))
+	return inBatches(func() (int64, error) { return p.store.PurgeDeliveries(ctx, ended, retentionBatch) })
+}
+
+// inBatches removes until a batch is not full.
+func inBatches(remove func() (int64, error)) error {
+	for {
+		if removed, err := remove(); err != nil || removed < retentionBatch {
+			return err
 		}
 	}
-	return nil
 }

@@ -58,9 +58,10 @@ type Store interface {
 	// ReadyDeliveries lists those at StageReady, the longest ready first.
 	ReadyDeliveries(ctx context.Context, limit int) ([]UID, error)
 
-	// PurgeEvents and PurgeDeliveries remove at most limit of what is older
-	// than a time: events, and deliveries that have ended. They tell how many.
-	PurgeEvents(ctx context.Context, before Time, limit int) (int64, error)
+	// PurgeEvents and PurgeDeliveries remove at most limit of what is older:
+	// events of lesser ids that have been relayed, and deliveries that ended
+	// before a time. They tell how many.
+	PurgeEvents(ctx context.Context, before string, limit int) (int64, error)
 	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)
 
 	// Keys gives every key of a purpose, the oldest first. EnsureKey adds the

@@ -22,6 +22,9 @@ type commandLine struct {
 		OCI       importOCICommand       `cmd:"" name:"oci" help:"Import repos, tags and images from OCI registries."`
 		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
 	} `cmd:"" help:"Bring in data of other systems."`
+	Events struct {
+		Export eventsExportCommand `cmd:"" help:"Print the audit log as JSON lines."`
+	} `cmd:"" help:"Look at recorded changes."`
 	Migrate struct {
 		Up     migrateUpCommand     `cmd:"" help:"Bring the database up to date."`
 		Status migrateStatusCommand `cmd:"" help:"List the migrations and whether they are applied."`

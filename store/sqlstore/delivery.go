@@ -98,7 +98,7 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit
 	return s.purge(ctx, "DELETE FROM delivery WHERE uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, limit)
 }
 
-func (s *Store) purge(ctx context.Context, sql string, before platform.Time, limit int) (removed int64, err error) {
+func (s *Store) purge(ctx context.Context, sql string, before any, limit int) (removed int64, err error) {
 	err = s.engine.Write(ctx, func(conn TxConn) error {
 		run := s.dialect.statement().add(sql, before, int64(limit)).done(nil)
 		err := conn.Run(ctx, run)
