@@ -7,10 +7,10 @@ import (
 
 const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 
-// purge removes what has been kept long enough, a batch at a time: recorded
+// Purge removes what has been kept long enough, as Run does from time to time: recorded
 // events, and deliveries that have ended. An event that has not become
 // deliveries yet stays.
-func (p *Platform) purge(ctx context.Context) error {
+func (p *Platform) Purge(ctx context.Context) error {
 	now := p.now()
 	oldest := firstEventID(At(now.Add(-p.options.AuditRetention)))
 	err := inBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) })
