@@ -199,3 +199,22 @@ func TestADenialThatCannotBeRecordedIsADenialAllTheSame(t *testing.T) {
 		}
 	})
 }
+
+func TestTheKnownEventTypesAreThoseOfTheLedgerAndTheSubscriptionsOwn(t *testing.T) {
+	t.Parallel()
+	want := []string{"events.subscription.updated.v1", "events.subscription.test.v1", "events.subscription.disabled.v1"}
+	for _, rpc := range wireRPCs(t) {
+		if rpc.event != "" && !slices.Contains(want, rpc.event) {
+			want = append(want, rpc.event)
+		}
+	}
+	known := platform.EventTypes()
+	for i, name := range known {
+		known[i] = strings.TrimPrefix(name, "dev.atrium.api.")
+	}
+	slices.Sort(want)
+	slices.Sort(known)
+	if !slices.Equal(known, want) {
+		t.Errorf("got %q, want %q", known, want)
+	}
+}
