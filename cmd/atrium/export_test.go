@@ -11,7 +11,7 @@ func TestTheAuditLogIsExportedAsJSONLines(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "atrium.db")
 	on(t, url, "migrate", "up")
-	on(t, url, "bootstrap", "--name", "acme", "--issuer", "https://issuer.example.com", "--subject", "owner")
+	on(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "owner")
 	lines := strings.Split(strings.TrimSpace(on(t, url, "events", "export")), "\n")
 	types := ""
 	for _, line := range lines {
