@@ -60,7 +60,7 @@ func (d *Deliverer) fill(ctx context.Context) error {
 	for {
 		var taken int
 		err := d.within(ctx, func(ctx context.Context) error {
-			ready, err := d.webhooks.Ready(ctx, feedBatch)
+			ready, then, err := d.webhooks.Ready(ctx, feedBatch)
 			if err != nil || len(ready) == 0 {
 				return err
 			}
@@ -69,7 +69,7 @@ func (d *Deliverer) fill(ctx context.Context) error {
 				return err
 			}
 			taken = len(queued)
-			return d.webhooks.Queued(ctx, queued)
+			return d.webhooks.Queued(ctx, queued, then)
 		})
 		if err != nil || taken < feedBatch {
 			return err

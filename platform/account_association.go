@@ -201,7 +201,7 @@ func sameGroup(*AccountAssociation) AccountAssociationFilter { return AccountAss
 func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[AccountAssociation]) (*AccountAssociation, error) {
 	made, err := s.accept(ctx, parent, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", parent, err)
 	}
 	return s.insert(ctx, parent, made, sameGroup, func(tx Tx) error { return s.handsOut(ctx, tx, parent, made) })
 }

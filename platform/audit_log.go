@@ -160,29 +160,44 @@ func (r resources[T, F]) refused(ctx context.Context, verb string, subject UID, 
 	return r.kind.in(err)
 }
 
+// denialPatience is how long an answer waits for its denial to be recorded.
+const denialPatience = 3 * time.Second
+
 // recordDenial records a change that was refused for lack of rights, where the
-// organisation is there to read of it.
+// organisation is there to read of it. It changes nothing of the answer: what
+// goes wrong here is logged.
 func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject UID, err error) {
 	var refusal *Error
-	if !errors.As(err, &refusal) || refusal.Code != CodePermissionDenied || !subject.Valid() {
+	actor := ActorOf(ctx)
+	if !errors.As(err, &refusal) || refusal.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.operator != "" {
 		return
 	}
-	ctx = context.WithoutCancel(ctx)
-	entry := p.event(ctx, kind, verb, subject, subject, refusal.Metadata)
-	entry.Denied = refusal.Message
-	if len(refusal.Metadata) == 0 {
-		entry.Body = json.RawMessage("{}")
-	}
-	err = p.store.Write(ctx, func(tx Tx) error {
-		root, err := tx.Groups().Get(ctx, Keys{[]UID{subject.Root()}})
-		if err == nil && len(root) > 0 {
-			tx.Record(entry)
+	// Who hangs up is recorded all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), denialPatience)
+	defer cancel()
+	group, err := p.nearestGroup(ctx, subject)
+	if err == nil && group != "" {
+		entry := p.event(ctx, kind, verb, subject, group, refusal.Metadata)
+		if entry.Denied = refusal.Message; len(refusal.Metadata) == 0 {
+			entry.Body = json.RawMessage("{}")
 		}
-		return err
-	})
-	if err != nil {
-		p.options.Logger.Error("a denial was not recorded", "error", err, "type", entry.Type, "subject", subject)
+		err = p.store.Write(ctx, func(tx Tx) error { tx.Record(entry); return nil })
 	}
+	if err != nil {
+		p.options.Logger.Error("a denial was not recorded", "error", err, "type", eventType(kind, verb), "subject", subject)
+	}
+}
+
+// nearestGroup is the group that a UID names or lies in, of what exists; ""
+// without an organisation.
+func (p *Platform) nearestGroup(ctx context.Context, uid UID) (nearest UID, err error) {
+	groups, err := p.store.Groups().Get(ctx, Keys{append(uid.Ancestors(), uid)})
+	for _, g := range groups {
+		if len(g.UID) > len(nearest) {
+			nearest = g.UID
+		}
+	}
+	return nearest, err
 }
 
 // isEventID reports whether id has the form of newEventID's.
@@ -198,22 +213,4 @@ func firstEventID(t Time) string {
 	return eventIDOf([16]byte{
 		byte(ms >> 40), byte(ms >> 32), byte(ms >> 24), byte(ms >> 16), byte(ms >> 8), byte(ms),
 	})
-}
-
-const retentionInterval, retentionBatch = 10 * time.Minute, 1000
-
-// purge removes what has been kept long enough.
-func (p *Platform) purge(ctx context.Context) error {
-	for _, old := range []struct {
-		kept   time.Duration
-		remove func(context.Context, Time, int) (int64, error)
-	}{{p.options.AuditRetention, p.store.PurgeEvents}, {p.options.DeliveryRetention, p.store.PurgeDeliveries}} {
-		for removed := int64(retentionBatch); removed == retentionBatch; {
-			var err error
-			if removed, err = old.remove(ctx, At(p.now().Add(-old.kept)), retentionBatch); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

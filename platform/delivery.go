@@ -90,13 +90,13 @@ type Deliveries struct {
 // under way stays as it is.
 func (s Deliveries) Redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
 	again, err := s.redeliver(ctx, uids)
-	return again, s.refused(ctx, "created", firstOf(uids), err)
+	return again, s.kind.in(err)
 }
 
 const maxRedeliveries = 200
 
 func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
-	if err := mayRedeliver(ctx, uids); err != nil {
+	if err := s.mayRedeliver(ctx, uids); err != nil {
 		return nil, err
 	}
 	again := make([]*Delivery, len(uids))
@@ -127,7 +127,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	return again, nil
 }
 
-func mayRedeliver(ctx context.Context, uids []UID) error {
+func (s Deliveries) mayRedeliver(ctx context.Context, uids []UID) error {
 	if _, err := caller(ctx); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func mayRedeliver(ctx context.Context, uids []UID) error {
 	}
 	for _, uid := range uids {
 		if _, err := need(ctx, uid, CapSubscriptionsCreate); err != nil {
-			return err
+			return s.p.Subscriptions.refused(ctx, "redelivered", uid, err)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"fmt"
-	"net/http"
 	"time"
 )
 
@@ -21,6 +20,13 @@ const (
 	patience       = 5 * 24 * time.Hour // with a sink that only fails
 )
 
+// HTTP statuses that mean more than failure.
+const (
+	statusGone               = 410
+	statusTooManyRequests    = 429
+	statusServiceUnavailable = 503
+)
+
 // An Attempt tells how an attempt of a delivery went.
 type Attempt struct {
 	Status     int           // of the answer; 0: there was none
@@ -30,11 +36,11 @@ type Attempt struct {
 }
 
 func (a Attempt) succeeded() bool {
-	return a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices
+	return a.Status >= 200 && a.Status < 300
 }
 
 // gone: the sink wants nothing more, ever.
-func (a Attempt) gone() bool { return a.Status == http.StatusGone }
+func (a Attempt) gone() bool { return a.Status == statusGone }
 
 func (a Attempt) failure() string {
 	switch {
@@ -43,13 +49,13 @@ func (a Attempt) failure() string {
 	case a.Status == 0:
 		return a.Error
 	default:
-		return fmt.Sprintf("the sink answered %d %s", a.Status, http.StatusText(a.Status))
+		return fmt.Sprintf("the sink answered %d", a.Status)
 	}
 }
 
 // pause is how long the sink asked to be left alone.
 func (a Attempt) pause() time.Duration {
-	if a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
+	if a.Status != statusTooManyRequests && a.Status != statusServiceUnavailable {
 		return 0
 	}
 	return min(a.RetryAfter, longestPause)

@@ -68,9 +68,9 @@ func (d *post) round() {
 		}
 	}
 	for {
-		ready, err := d.p.Webhooks.Ready(d.t.Context(), 100)
+		ready, then, err := d.p.Webhooks.Ready(d.t.Context(), 100)
 		d.must(err)
-		d.must(d.p.Webhooks.Queued(d.t.Context(), ready))
+		d.must(d.p.Webhooks.Queued(d.t.Context(), ready, then))
 		for _, uid := range ready {
 			d.try(uid)
 		}

@@ -77,7 +77,7 @@ func (p *Platform) event(ctx context.Context, kind, verb string, subject, group 
 	now := p.now()
 	b, _ := json.Marshal(body) // a resource is plain data: it cannot fail
 	return &Event{
-		ID: newEventID(now.Time), Type: eventPrefix + kind + "." + verb + ".v1",
+		ID: newEventID(now.Time), Type: eventType(kind, verb),
 		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now,
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -163,24 +162,4 @@ func (a *Actor) roots(scope UID) []UID {
 	}
 	slices.Sort(roots)
 	return slices.Compact(roots)
-}
-
-// mayHear reports whether a may read what an event tells of.
-func (a *Actor) mayHear(e *Event) bool {
-	for kind, capability := range listCapability {
-		if strings.HasPrefix(e.Type, eventPrefix+kind+".") {
-			return a.Can(capability, e.Subject)
-		}
-	}
-	return false
-}
-
-// listCapability is what reading a kind needs, by the middle of its event
-// types.
-var listCapability = map[string]Capability{
-	groupKind.Event: groupKind.List, identityKind.Event: identityKind.List, roleKind.Event: roleKind.List,
-	roleBindingKind.Event: roleBindingKind.List, repoKind.Event: repoKind.List, tagKind.Event: tagKind.List,
-	subscriptionKind.Event: subscriptionKind.List, identityProviderKind.Event: identityProviderKind.List,
-	accountAssociationKind.Event: accountAssociationKind.List, groupInviteKind.Event: groupInviteKind.List,
-	externalGroupRoleMappingKind.Event: externalGroupRoleMappingKind.List, termsKind.Event: termsKind.List,
 }

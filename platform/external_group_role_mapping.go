@@ -85,7 +85,7 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 		err = Invalid(Violation{"scope", fmt.Sprintf("must lie within the group of the identity provider, %s", provider.Parent())})
 	}
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", provider, err)
 	}
 	return s.insert(ctx, provider, made, sameMapping, func(tx Tx) error {
 		if _, err := need(ctx, made.Scope, CapRoleBindingsCreate); err != nil {
@@ -130,7 +130,7 @@ const MaxBatchDelete = 200
 // a group: all or none. It gives what was removed, in the order asked for.
 func (s ExternalGroupRoleMappings) DeleteBatch(ctx context.Context, parent UID, uids []UID) ([]*ExternalGroupRoleMapping, error) {
 	removed, err := s.deleteBatch(ctx, parent, uids)
-	return removed, s.kind.in(err)
+	return removed, s.refused(ctx, "deleted.batch", parent, err)
 }
 
 func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, uids []UID) ([]*ExternalGroupRoleMapping, error) {

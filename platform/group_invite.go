@@ -95,7 +95,7 @@ type GroupInvites struct {
 func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvite]) (*GroupInvite, error) {
 	made, err := s.accept(ctx, parent, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", parent, err)
 	}
 	code := newInviteCode()
 	made.KeyID, made.Hash = code.keyID, code.hash()
@@ -119,7 +119,7 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvi
 		err = missing("Group", parent)
 	}
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", parent, err)
 	}
 	shown.Code = code.String()
 	return &shown, nil
@@ -174,6 +174,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 	if err != nil {
 		return nil, err
 	}
+	group := invite.UID.Parent()
 	var bound *RoleBinding
 	err = s.p.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, invite.UID.Root()); err != nil {
@@ -188,7 +189,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 		bound, err = s.bindInvited(ctx, tx, actor, invite)
 		return err
 	})
-	return bound, err
+	return bound, s.p.RoleBindings.refused(ctx, "created", group, err)
 }
 
 // byCode finds the invite of a code.

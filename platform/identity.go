@@ -113,7 +113,7 @@ func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) 
 func (s Identities) Update(ctx context.Context, uid UID, in Input[Identity]) (*Identity, error) {
 	change, fields, err := s.change(ctx, uid, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "updated", uid, err)
 	}
 	if fields = change.oneRule(fields); len(fields) == 0 {
 		return s.unchanged(ctx, uid)

@@ -139,7 +139,7 @@ func providerNamed(p *IdentityProvider) IdentityProviderFilter {
 func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
 	made, err := s.accept(ctx, parent, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", parent, err)
 	}
 	s.hideSecret(made)
 	return s.insert(ctx, parent, made, providerNamed, func(tx Tx) error {
@@ -166,7 +166,7 @@ func (s IdentityProviders) hideSecret(p *IdentityProvider) {
 func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
 	change, fields, err := s.change(ctx, uid, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "updated", uid, err)
 	}
 	if len(fields) == 0 {
 		return s.unchanged(ctx, uid)

@@ -239,19 +239,26 @@ type event struct {
 	subject, group platform.UID
 	actor          platform.EventActor
 	body           string
+	denied         string
 }
 
-// events reads the event table beside the store, the oldest first.
-func (w *world) events() []event {
+// events reads the changes in the event table beside the store, the oldest
+// first.
+func (w *world) events() []event { w.Helper(); return w.recorded("denied = ''") }
+
+// denials reads what was refused.
+func (w *world) denials() []event { w.Helper(); return w.recorded("denied <> ''") }
+
+func (w *world) recorded(where string) []event {
 	w.Helper()
-	rows, err := w.raw().QueryContext(w.Context(), "SELECT id, type, root, subject, grp, actor, body FROM event ORDER BY seq")
+	rows, err := w.raw().QueryContext(w.Context(), "SELECT id, type, root, subject, grp, actor, body, denied FROM event WHERE "+where+" ORDER BY seq")
 	must(w, err)
 	defer rows.Close()
 	var all []event
 	for rows.Next() {
 		var e event
 		var kind, root, actor string
-		must(w, rows.Scan(&e.id, &kind, &root, &e.subject, &e.group, &actor, &e.body))
+		must(w, rows.Scan(&e.id, &kind, &root, &e.subject, &e.group, &actor, &e.body, &e.denied))
 		must(w, json.Unmarshal([]byte(actor), &e.actor))
 		e.kind = strings.TrimSuffix(strings.TrimPrefix(kind, "dev.atrium.api."), ".v1")
 		if kind != "dev.atrium.api."+e.kind+".v1" || string(e.subject.Root()) != root {

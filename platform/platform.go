@@ -296,7 +296,7 @@ func (p *Platform) Run(ctx context.Context) {
 		case uid := <-p.seen:
 			acted[uid] = true
 		case <-clean.C:
-			if err := p.purge(ctx); err != nil {
+			if err := p.Purge(ctx); err != nil {
 				p.options.Logger.Warn("old events were not removed", "error", err)
 			}
 		case <-tick.C:

@@ -167,7 +167,7 @@ func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
 // UpdateReadme replaces the readme of a repo.
 func (s Repos) UpdateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Readme, error) {
 	readme, err := s.updateReadme(ctx, uid, in)
-	return readme, s.kind.in(err)
+	return readme, s.refused(ctx, "updated", uid, err)
 }
 
 func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Readme, error) {

@@ -129,7 +129,7 @@ func roleNamed(r *Role) RoleFilter { return RoleFilter{Name: r.Name} }
 func (s Roles) Create(ctx context.Context, parent UID, in Input[Role]) (*Role, error) {
 	role, err := s.accept(ctx, parent, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", parent, err)
 	}
 	return s.insert(ctx, parent, role, roleNamed, func(tx Tx) error {
 		return handsOut(ctx, tx, setOf(role.Capabilities), parent)

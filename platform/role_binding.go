@@ -118,7 +118,7 @@ func newBinding(group, identity, role UID, now Time) *RoleBinding {
 func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[RoleBinding]) (*RoleBinding, error) {
 	bindings, err := s.bind(ctx, parent, []Input[RoleBinding]{in}, "created", func(int) string { return "" })
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", parent, err)
 	}
 	return bindings[0], nil
 }
@@ -133,7 +133,7 @@ func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[R
 	}
 	bindings, err := s.bind(ctx, parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created.batch", parent, err)
 	}
 	return bindings, nil
 }
@@ -279,7 +279,7 @@ func (s RoleBindings) firstTaken(ctx context.Context, parent UID, bindings []*Ro
 func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]) (*RoleBinding, error) {
 	change, fields, err := s.change(ctx, uid, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "updated", uid, err)
 	}
 	if len(fields) == 0 {
 		return s.unchanged(ctx, uid)
@@ -321,7 +321,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 		err = s.alreadyExists(ctx, uid.Parent(), sameBinding(&wanted))
 	}
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "updated", uid, err)
 	}
 	return row, nil
 }

@@ -59,9 +59,10 @@ type Store interface {
 	// ReadyDeliveries lists those at StageReady, the longest ready first.
 	ReadyDeliveries(ctx context.Context, limit int) ([]UID, error)
 
-	// PurgeEvents and PurgeDeliveries remove at most limit of what is older
-	// than a time: events, and deliveries that have ended. They tell how many.
-	PurgeEvents(ctx context.Context, before Time, limit int) (int64, error)
+	// PurgeEvents and PurgeDeliveries remove at most limit of what is older:
+	// events of lesser ids that have been relayed, and deliveries that ended
+	// before a time. They tell how many.
+	PurgeEvents(ctx context.Context, before string, limit int) (int64, error)
 	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)
 
 	// Follow tells Changed of what other processes store, and them of what
@@ -188,8 +189,8 @@ type Tx interface {
 	Waiting(ctx context.Context, subscriptions []UID) (map[UID]int, error)
 
 	// Queued moves deliveries from StageReady to StageQueued, or to StageAgain
-	// where they have been tried.
-	Queued(ctx context.Context, deliveries []UID) error
+	// where they have been tried. Those that changed after then stay.
+	Queued(ctx context.Context, deliveries []UID, then Time) error
 
 	// NextHeld makes the oldest delivery that a subscription holds ready.
 	NextHeld(ctx context.Context, subscription UID) error

@@ -68,7 +68,7 @@ func newSubscriptions(p *Platform) Subscriptions {
 			v.sink(s.Sink, p.options.PrivateSinks)
 		}
 		if changed("types") {
-			v.lines("types", s.Types, 100)
+			v.eventTypes("types", s.Types)
 		}
 	}
 	return Subscriptions{resources[Subscription, SubscriptionFilter]{p, &kind, Reader.Subscriptions, Tx.SubscriptionRows}}
@@ -80,7 +80,7 @@ func subscriptionTo(s *Subscription) SubscriptionFilter { return SubscriptionFil
 func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[Subscription]) (*Subscription, error) {
 	made, err := s.accept(ctx, parent, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", parent, err)
 	}
 	secret := "whsec_" + newSecret()
 	made.HiddenSecret = s.p.hide(secret, made.UID)
@@ -107,7 +107,7 @@ const testEventType = eventPrefix + "events.subscription.test.v1"
 // subscriptions.create.
 func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription, error) {
 	secret := "whsec_" + newSecret()
-	rotated, err := s.steer(ctx, uid, func(sub *Subscription) []string {
+	rotated, err := s.steer(ctx, uid, "updated", func(sub *Subscription) []string {
 		sub.OldHiddenSecret, sub.OldSecretUntil = sub.HiddenSecret, At(s.p.now().Add(secretOverlap))
 		sub.HiddenSecret = s.p.hide(secret, uid)
 		return []string{"secret", "oldSecret"}
@@ -122,7 +122,7 @@ func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription
 // Enable lets a subscription that was disabled get events again, from now on.
 // It needs subscriptions.create.
 func (s Subscriptions) Enable(ctx context.Context, uid UID) (*Subscription, error) {
-	return s.steer(ctx, uid, func(sub *Subscription) []string {
+	return s.steer(ctx, uid, "updated", func(sub *Subscription) []string {
 		sub.FailingSince, sub.DisableTime, sub.DisableReason = Time{}, Time{}, ""
 		return []string{"failingSince", "disableTime", "disableReason"}
 	})
@@ -131,7 +131,7 @@ func (s Subscriptions) Enable(ctx context.Context, uid UID) (*Subscription, erro
 // Test sends a subscription an event that says nothing, and gives its id. It
 // needs subscriptions.create.
 func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err error) {
-	sub, err := s.steer(ctx, uid, func(*Subscription) []string { return nil })
+	sub, err := s.steer(ctx, uid, "test", func(*Subscription) []string { return nil })
 	if err != nil {
 		return "", err
 	}
@@ -143,14 +143,15 @@ func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err e
 	return e.ID, err
 }
 
-// steer changes what no caller writes; change names the fields.
-func (s Subscriptions) steer(ctx context.Context, uid UID, change func(*Subscription) (fields []string)) (*Subscription, error) {
+// steer changes what no caller writes, for an event of verb; change names the
+// fields.
+func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change func(*Subscription) (fields []string)) (*Subscription, error) {
 	err := invalidUID("uid", uid)
 	if err == nil {
 		_, err = need(ctx, uid, s.kind.Create)
 	}
 	if err != nil {
-		return nil, s.refused(ctx, "updated", uid, err)
+		return nil, s.refused(ctx, verb, uid, err)
 	}
 	var sub *Subscription
 	err = s.p.store.Write(ctx, func(tx Tx) error {
@@ -165,7 +166,7 @@ func (s Subscriptions) steer(ctx context.Context, uid UID, change func(*Subscrip
 		if err := tx.SubscriptionRows().Update(ctx, sub, fields...); err != nil {
 			return err
 		}
-		tx.Record(s.p.event(ctx, s.kind.Event, "updated", uid, uid.Parent(), sub))
+		tx.Record(s.p.event(ctx, s.kind.Event, verb, uid, uid.Parent(), sub))
 		return nil
 	})
 	return sub, s.kind.in(err)

@@ -112,7 +112,7 @@ type Tags struct{ resources[Tag, TagFilter] }
 func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error) {
 	tag, err := s.accept(ctx, repo, in)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", repo, err)
 	}
 	made, err := s.put(ctx, repo, tag)
 	for range 3 { // another one made or deleted it meanwhile: what can be done has changed
@@ -125,7 +125,7 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error)
 		err = missing("Repo", repo)
 	}
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "created", repo, err)
 	}
 	return made, nil
 }

@@ -70,7 +70,7 @@ type AcceptedTerms struct {
 // accepted for it before stays as it is.
 func (s Terms) Accept(ctx context.Context, group UID, documents []string) (*AcceptedTerms, error) {
 	if err := s.acceptFor(ctx, group, documents); err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.refused(ctx, "accepted", group, err)
 	}
 	return &AcceptedTerms{group, documents}, nil
 }

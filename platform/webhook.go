@@ -103,14 +103,17 @@ func (s *Subscription) wants(e *Event) bool {
 	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || slices.Contains(s.Types, e.Type))
 }
 
-// Ready lists deliveries that the queue is to be given.
-func (w Webhooks) Ready(ctx context.Context, limit int) ([]UID, error) {
-	return w.p.store.ReadyDeliveries(ctx, limit)
+// Ready lists deliveries that the queue is to be given, as they were then.
+func (w Webhooks) Ready(ctx context.Context, limit int) (deliveries []UID, then Time, err error) {
+	then = w.p.now()
+	deliveries, err = w.p.store.ReadyDeliveries(ctx, limit)
+	return deliveries, then, err
 }
 
-// Queued notes that the queue has them.
-func (w Webhooks) Queued(ctx context.Context, deliveries []UID) error {
-	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Queued(ctx, deliveries) })
+// Queued notes that the queue has what was ready then. One that has ended since
+// and is to be sent anew is not meant.
+func (w Webhooks) Queued(ctx context.Context, deliveries []UID, then Time) error {
+	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Queued(ctx, deliveries, then) })
 }
 
 // Revive makes ready again what should have been tried long ago; all that has

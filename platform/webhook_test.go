@@ -47,9 +47,9 @@ func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
 // queued takes all that is ready, as the queue does.
 func (w *world) queued() []platform.UID {
 	w.Helper()
-	ready, err := w.p.Webhooks.Ready(w.Context(), 1000)
+	ready, then, err := w.p.Webhooks.Ready(w.Context(), 1000)
 	must(w, err)
-	must(w, w.p.Webhooks.Queued(w.Context(), ready))
+	must(w, w.p.Webhooks.Queued(w.Context(), ready, then))
 	return ready
 }
 
@@ -338,6 +338,26 @@ func TestWhatTheQueueLostIsRevived(t *testing.T) {
 		slices.Sort(lost)
 		if !slices.Equal(revived, lost) {
 			t.Errorf("revived %v, lost %v", revived, lost)
+		}
+	})
+}
+
+// The queue may be slow to say what it has: till then the delivery may have
+// ended, and be wanted again.
+func TestWhatIsToBeSentAgainIsNotTakenForQueued(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		w.repo(acme.uid)
+		w.relay()
+		ready, then, err := w.p.Webhooks.Ready(t.Context(), 10)
+		must(t, err)
+		w.end(ready[0], platform.Attempt{Status: 200})
+		_, err = w.p.Deliveries.Redeliver(acme.owner, ready)
+		must(t, err)
+		must(t, w.p.Webhooks.Queued(t.Context(), ready, then))
+		if again := w.queued(); !slices.Equal(again, ready) {
+			t.Errorf("then %v are ready, want %v", again, ready)
 		}
 	})
 }

@@ -109,7 +109,7 @@ func TestACreationReportsEveryViolationAtOnce(t *testing.T) {
 		{"/registry/v2/tags/" + w.repo, `{"name":"-","digest":"md5:1"}`, "name digest"},
 		{"/iam/v2/roles/" + w.org, `{"capabilities":["CAP_NONE"]}`, "name capabilities"},
 		{"/iam/v2/roleBindings/" + w.org, `{"identityUid":"x"}`, "identityUid roleUid"},
-		{"/events/v2/subscriptions/" + w.org, `{"sink":"http://127.0.0.1","types":[""]}`, "sink types"},
+		{"/events/v2/subscriptions/" + w.org, `{"sink":"http://127.0.0.1","types":[""]}`, "sink types[0]"},
 		{"/iam/v2/roleBindings:batchCreate", `{"parent":"` + w.org + `","requests":[{"roleBinding":{"identityUid":"x"}},{"roleBinding":{"y":1}}]}`,
 			"requests[0].roleBinding.identityUid requests[0].roleBinding.roleUid requests[1].roleBinding.identityUid requests[1].roleBinding.roleUid requests[1].roleBinding.y"},
 		{"/iam/v2/roleBindings:batchCreate", `{"x":1,"parent":"` + w.org + `","requests":[{"parent":"y"}]}`, "x requests[0].parent"},

@@ -24,7 +24,8 @@ type commandLine struct {
 	} `cmd:"" help:"Bring in data of other systems."`
 	Query  queryCommand `cmd:"" help:"Ask a running server by GraphQL."`
 	Events struct {
-		Tail eventsTailCommand `cmd:"" help:"Print the changes of a running server as they happen."`
+		Tail   eventsTailCommand   `cmd:"" help:"Print the changes of a running server as they happen."`
+		Export eventsExportCommand `cmd:"" help:"Print the audit log as JSON lines."`
 	} `cmd:"" help:"Look at recorded changes."`
 	Migrate struct {
 		Up     migrateUpCommand     `cmd:"" help:"Bring the database up to date."`

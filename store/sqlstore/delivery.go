@@ -65,9 +65,9 @@ func (tx *transaction) Waiting(ctx context.Context, subscriptions []platform.UID
 }
 
 // Queued moves deliveries that are ready on.
-func (tx *transaction) Queued(ctx context.Context, uids []platform.UID) error {
+func (tx *transaction) Queued(ctx context.Context, uids []platform.UID, then platform.Time) error {
 	q := tx.dialect.statement()
-	q.add("UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1 AND uid ?", uidList(uids))
+	q.add("UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1 AND update_time <= ? AND uid ?", then, uidList(uids))
 	return tx.conn.Run(ctx, q.done(nil))
 }
 
@@ -98,7 +98,7 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit
 	return s.purge(ctx, "DELETE FROM delivery WHERE uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, limit)
 }
 
-func (s *Store) purge(ctx context.Context, sql string, before platform.Time, limit int) (removed int64, err error) {
+func (s *Store) purge(ctx context.Context, sql string, before any, limit int) (removed int64, err error) {
 	err = s.engine.Write(ctx, func(conn TxConn) error {
 		run := s.dialect.statement().add(sql, before, int64(limit)).done(nil)
 		err := conn.Run(ctx, run)

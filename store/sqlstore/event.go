@@ -11,7 +11,7 @@ import (
 // Record adds events.
 func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx.events, events...) }
 
-var eventColumns = []string{"id", "type", "root", "subject", "grp", "actor", "actor_subject", "body", "time", "denied"}
+var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", "actor", "actor_subject", "body", "time", "denied"}
 
 // recordEvents gives the statements that store a transaction's events; many
 // are copied at once.
@@ -22,7 +22,7 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		values[i] = []any{e.ID, e.Type, string(e.Subject.Root()), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied}
+		values[i] = []any{e.ID, e.Type, string(e.Subject.Root()), orNull(e.Subject.Enclosing(2)), orNull(e.Subject.Enclosing(3)), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied}
 	}
 	if len(values) >= bulk {
 		return nil, tx.conn.Copy(ctx, "event", eventColumns, values)
@@ -51,16 +51,19 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 
 const selectEvents = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, e.body, e.time, e.denied FROM event e"
 
-func (s tables) events(ctx context.Context, q *statement) ([]*platform.Event, error) {
-	var events []*platform.Event
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+func (s tables) events(ctx context.Context, q *statement) (events []*platform.Event, err error) {
+	err = s.conn.Run(ctx, q.done(collectEvents(&events)))
+	return events, err
+}
+
+func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error {
+	return func(scan func(...any) error) error {
 		e, body := new(platform.Event), ""
 		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&e.Actor}, &body, timeColumn{&e.Time}, &e.Denied)
 		e.Body = json.RawMessage(body)
-		events = append(events, e)
+		*into = append(*into, e)
 		return err
-	}))
-	return events, err
+	}
 }
 
 // Event reads one.
@@ -70,61 +73,6 @@ func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
 		return nil, err
 	}
 	return found[0], nil
-}
-
-// EventLog reads a page of the log, the newest first.
-func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platform.Event, error) {
-	if len(a.Scope.Branches()) == 0 {
-		return nil, nil
-	}
-	q := s.dialect.statement()
-	q.add(selectEvents + " WHERE (")
-	for i, b := range a.Scope.Branches() {
-		if i > 0 {
-			q.add(" OR ")
-		}
-		logged(q, b)
-	}
-	q.add(")")
-	passed := "<"
-	if a.Backward {
-		passed = ">"
-	}
-	for _, c := range []struct{ condition, value string }{
-		{"e.id " + passed, a.After}, {"e.id >=", a.From}, {"e.id <", a.Before}, {"e.actor_subject =", a.Actor},
-	} {
-		if c.value != "" {
-			q.add(" AND "+c.condition+" ?", c.value)
-		}
-	}
-	if len(a.Types) > 0 {
-		q.add(" AND e.type ?", among(a.Types))
-	}
-	if a.Denied != nil {
-		q.add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
-	}
-	order := " ORDER BY e.id DESC LIMIT ?"
-	if a.Backward {
-		order = " ORDER BY e.id LIMIT ?"
-	}
-	return s.events(ctx, q.add(order, int64(a.Limit)+1))
-}
-
-// logged adds the condition that an event tells of a branch.
-func logged(q *statement, b platform.Branch) {
-	switch uid := string(b.UID); {
-	case b.Relation == platform.Everything:
-		q.add("1 = 1")
-	case b.UID.IsRoot():
-		q.add("e.root = ?", uid)
-	default:
-		q.add("e.root = ? AND e.subject >= ? AND e.subject < ?", string(b.UID.Root()), uid, uid+"0") // 0 is behind the slash
-	}
-}
-
-// PurgeEvents removes what was recorded before a time.
-func (s *Store) PurgeEvents(ctx context.Context, before platform.Time, limit int) (int64, error) {
-	return s.purge(ctx, "DELETE FROM event WHERE id IN (SELECT e.id FROM event e WHERE e.time < ? ORDER BY e.time LIMIT ?)", before, limit)
 }
 
 // EventPosition finds the place of an event, or of the newest.

@@ -165,4 +165,17 @@ func (r *reading) single() {
 	}
 	r.add("the next events of an organisation", 3*barPage, events(r.b.root))
 	r.add("the next events of a quiet organisation", 3*barPage, events(r.b.small))
+	no, yes := false, true
+	for name, req := range map[string]platform.AuditRequest{
+		"the log of an organisation":            {DescendantsOf: r.b.root},
+		"what was done in an organisation":      {DescendantsOf: r.b.root, Denied: &no},
+		"what was refused in an organisation":   {DescendantsOf: r.b.root, Denied: &yes},
+		"the log of an actor":                   {DescendantsOf: r.b.root, Actor: string(r.b.identities[0])},
+		"the log of a group":                    {DescendantsOf: r.b.deep[1]},
+		"the log of a group on the third level": {DescendantsOf: r.b.deep[2]},
+		"the log of a group further down":       {DescendantsOf: r.b.deep[3]},
+		"the log of an actor in a group":        {DescendantsOf: r.b.deep[1], Actor: string(r.b.identities[0])},
+	} {
+		r.add(name, 3*barPage, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
+	}
 }

@@ -9,10 +9,18 @@ DROP INDEX event_root;
 CREATE INDEX event_order ON event (xact, seq) WHERE denied = '';
 CREATE INDEX event_root ON event (root, xact, seq) WHERE denied = '';
 
--- The audit log reads the newest first: all of an organisation's, and of one
--- actor's.
+-- The audit log reads the newest first: all of an organisation's or of a group
+-- within it, of one actor's, and of what was refused. Ids sort by time.
+ALTER TABLE event ADD COLUMN g2 {text};
+ALTER TABLE event ADD COLUMN g3 {text};
+UPDATE event SET g2 = substr(subject, 1, 57) WHERE length(subject) >= 57;
+UPDATE event SET g3 = substr(subject, 1, 74) WHERE length(subject) >= 74;
 CREATE INDEX event_log ON event (root, id);
+CREATE INDEX event_log_g2 ON event (g2, id) WHERE g2 IS NOT NULL;
+CREATE INDEX event_log_g3 ON event (g3, id) WHERE g3 IS NOT NULL;
 CREATE INDEX event_log_actor ON event (actor_subject, root, id);
+CREATE INDEX event_log_denied ON event (root, id) WHERE denied <> '';
+DROP INDEX event_time;
 
 -- How far recorded events have become deliveries. There is one row.
 CREATE TABLE relay (

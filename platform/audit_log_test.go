@@ -1,0 +1,189 @@
+package platform_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// ids lists what a page of the log holds.
+func ids(events []*platform.Event) []string {
+	found := make([]string, len(events))
+	for i, e := range events {
+		found[i] = e.ID
+	}
+	return found
+}
+
+// logged reads all that the caller may see of the log, in small pages.
+func (w *world) logged(ctx context.Context, req platform.AuditRequest) []*platform.Event {
+	w.Helper()
+	var all []*platform.Event
+	req.PageSize = 3
+	for {
+		page, err := w.p.AuditLog.List(ctx, req)
+		must(w, err)
+		all = append(all, page.Items...)
+		if !page.HasNext {
+			return all
+		}
+		req.After = page.Items[len(page.Items)-1].ID
+	}
+}
+
+func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team, side := w.group(acme.uid), w.group(acme.uid)
+		lead := w.with(platform.OwnerRole, team, acme.uid)
+		deep := w.group(w.group(team))
+		for _, g := range []platform.UID{team, side, deep, w.group(deep)} {
+			w.repo(g)
+		}
+		_, err := w.p.Repos.Create(lead, team, body[platform.Repo](`{"name": "of-the-lead"}`))
+		must(t, err)
+		refused(t, "a change", w.p.Groups.Delete(lead, side), platform.CodePermissionDenied)
+		refused(t, "a change", w.p.Groups.Delete(w.as("stranger"), team), platform.CodePermissionDenied)
+		w.repo(other.uid)
+
+		recorded := w.recorded("1 = 1")
+		slices.SortFunc(recorded, func(x, y event) int { return strings.Compare(y.id, x.id) })
+		want := func(keep func(event) bool) []string {
+			var found []string
+			for _, e := range recorded {
+				if keep(e) {
+					found = append(found, e.id)
+				}
+			}
+			return found
+		}
+		lies := func(scopes ...platform.UID) func(event) bool {
+			return func(e event) bool { return slices.ContainsFunc(scopes, e.subject.Within) }
+		}
+		leader := platform.ActorOf(lead).Identities[0]
+		yes, no := true, false
+		middle := recorded[len(recorded)/2]
+		var at platform.Time
+		for _, e := range w.logged(acme.owner, platform.AuditRequest{}) {
+			if e.ID == middle.id {
+				at = e.Time
+			}
+		}
+		type request = platform.AuditRequest
+		for name, c := range map[string]struct {
+			as   context.Context
+			req  request
+			keep func(event) bool
+		}{
+			"all of an owner":        {acme.owner, request{}, lies(acme.uid)},
+			"all of a subtree":       {lead, request{}, lies(team)},
+			"a level further down":   {acme.owner, request{DescendantsOf: deep}, lies(deep)},
+			"by an actor":            {acme.owner, request{Actor: string(leader)}, func(e event) bool { return lies(acme.uid)(e) && e.actor.Subject == string(leader) }},
+			"by an actor in a group": {acme.owner, request{DescendantsOf: side, Actor: string(leader)}, func(e event) bool { return lies(side)(e) && e.actor.Subject == string(leader) }},
+			"refused":                {acme.owner, request{Denied: &yes}, func(e event) bool { return lies(acme.uid)(e) && e.denied != "" }},
+			"done":                   {acme.owner, request{Denied: &no}, func(e event) bool { return lies(acme.uid)(e) && e.denied == "" }},
+			"since, inclusive":       {acme.owner, request{Since: at}, func(e event) bool { return lies(acme.uid)(e) && e.id[:13] >= middle.id[:13] }},
+			"until, exclusive":       {acme.owner, request{Until: at}, func(e event) bool { return lies(acme.uid)(e) && e.id[:13] < middle.id[:13] }},
+			"of types": {acme.owner, request{Types: []string{"dev.atrium.api.iam.group.created.v1", "dev.atrium.api.iam.group.deleted.v1"}},
+				func(e event) bool { return lies(acme.uid)(e) && strings.HasPrefix(e.kind, "iam.group.") }},
+		} {
+			got, expected := ids(w.logged(c.as, c.req)), want(c.keep)
+			if fmt.Sprint(got) != fmt.Sprint(expected) || len(got) == 0 {
+				t.Errorf("%s: got %d, want %d: %v, %v", name, len(got), len(expected), got, expected)
+			}
+		}
+
+		// Back from the oldest, a page at a time.
+		var back []string
+		req := request{Backward: true, PageSize: 4}
+		for {
+			page, err := w.p.AuditLog.List(acme.owner, req)
+			must(t, err)
+			back = append(ids(page.Items), back...)
+			if page.HasNext != (req.After != "") {
+				t.Errorf("after %q there is a next page: %t", req.After, page.HasNext)
+			}
+			if !page.HasPrevious {
+				break
+			}
+			req.After = page.Items[0].ID
+		}
+		if all := want(lies(acme.uid)); fmt.Sprint(back) != fmt.Sprint(all) {
+			t.Errorf("backward %v, want %v", back, all)
+		}
+
+		// Many grants, more than one statement reads.
+		many := w.member(acme.uid, "many")
+		var held []platform.UID
+		for range 40 {
+			g := w.group(acme.uid)
+			w.bind(g, many, platform.OwnerRole)
+			held = append(held, g)
+		}
+		recorded = w.recorded("1 = 1")
+		slices.SortFunc(recorded, func(x, y event) int { return strings.Compare(y.id, x.id) })
+		if got, expected := ids(w.logged(w.as("many"), request{})), want(lies(held...)); fmt.Sprint(got) != fmt.Sprint(expected) || len(got) != 80 {
+			t.Errorf("many groups: got %d, want %d", len(got), len(expected))
+		}
+
+		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
+		for name, c := range map[string]struct {
+			as  context.Context
+			req request
+		}{
+			"a viewer": {viewer, request{}}, "a viewer of a group": {viewer, request{DescendantsOf: team}}, "a sibling": {lead, request{DescendantsOf: side}},
+			"what is above": {lead, request{DescendantsOf: acme.uid}}, "another organisation": {acme.owner, request{DescendantsOf: other.uid}}, "a stranger": {w.as("stranger"), request{}},
+		} {
+			_, err := w.p.AuditLog.List(c.as, c.req)
+			refused(t, name, err, platform.CodePermissionDenied)
+		}
+
+		var exported []string
+		must(t, w.p.AuditLog.Export(w.Context(), request{}, func(e *platform.Event) error { exported = append(exported, e.ID); return nil }))
+		recorded = w.recorded("1 = 1")
+		slices.SortFunc(recorded, func(x, y event) int { return strings.Compare(y.id, x.id) })
+		if all := want(func(event) bool { return true }); fmt.Sprint(exported) != fmt.Sprint(all) {
+			t.Errorf("exported %d, want %d", len(exported), len(all))
+		}
+	})
+}
+
+func TestOldEventsGoOnceTheyAreRelayed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscription(acme.uid)
+		refused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), platform.CodePermissionDenied)
+		w.relay()
+		page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
+		must(t, err)
+		for _, d := range page.Items {
+			_, _, err = w.p.Webhooks.End(t.Context(), d.UID, platform.Attempt{Status: 200})
+			must(t, err)
+		}
+		left := func(after time.Duration, events, denials, deliveries int) {
+			t.Helper()
+			w.pass(after)
+			must(t, w.p.Purge(t.Context()))
+			page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
+			must(t, err)
+			if e, d := len(w.events()), len(w.denials()); e != events || d != denials || len(page.Items) != deliveries {
+				t.Errorf("%d events, %d denials and %d deliveries are left, want %d, %d and %d", e, d, len(page.Items), events, denials, deliveries)
+			}
+		}
+		const day = 24 * time.Hour
+		left(29*day, 4, 1, 4)
+		left(2*day, 4, 1, 0)
+		for range 3 {
+			w.repo(acme.uid)
+		}
+		left(60*day, 3, 0, 0)
+		left(90*day, 3, 0, 0) // nobody has relayed them yet
+		w.relay()
+		left(0, 0, 0, 3)
+	})
+}

@@ -1,0 +1,220 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// An attempt is a change that somebody has no right to.
+type attempt struct {
+	event   string // what it would have recorded
+	subject platform.UID
+	group   platform.UID // that the subject lies in
+	call    func(ctx context.Context) error
+}
+
+// attempts are every change that can be refused, by name: the RPCs of the
+// ledger, and what GraphQL alone offers.
+func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
+	t.Helper()
+	operations, all := w.operations(team), map[string]attempt{}
+	for name, rpc := range wireRPCs(t) {
+		if rpc.event == "" {
+			continue
+		}
+		o := operations[name]
+		uid := o.on()
+		group := team
+		if strings.HasSuffix(name, "Group") || strings.HasSuffix(name, "AccountAssociation") || name == "AcceptTerms" {
+			group = uid
+		}
+		all[name] = attempt{strings.TrimSuffix(rpc.event, ".v1"), uid, group, func(ctx context.Context) error {
+			_, err := o.call(ctx, uid)
+			return err
+		}}
+	}
+	sub := w.subscription(team)
+	steer := func(do func(context.Context, platform.UID) (*platform.Subscription, error)) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := do(ctx, sub); return err }
+	}
+	all["RotateSecret"] = attempt{"events.subscription.updated", sub, team, steer(w.p.Subscriptions.RotateSecret)}
+	all["Enable"] = attempt{"events.subscription.updated", sub, team, steer(w.p.Subscriptions.Enable)}
+	all["Test"] = attempt{"events.subscription.test", sub, team, func(ctx context.Context) error { _, err := w.p.Subscriptions.Test(ctx, sub); return err }}
+	delivery := missingBelow(sub)
+	all["Redeliver"] = attempt{"events.subscription.redelivered", delivery, team, func(ctx context.Context) error {
+		_, err := w.p.Deliveries.Redeliver(ctx, []platform.UID{delivery})
+		return err
+	}}
+	invite := w.inviteTo(team, w.role(team), `"ttl": "60s", "email": "somebody@example.com"`)
+	all["AcceptInvite"] = attempt{"iam.rolebindings.created", team, team, func(ctx context.Context) error {
+		_, err := w.p.GroupInvites.Accept(ctx, invite.Code)
+		return err
+	}}
+	return all
+}
+
+func TestEveryRefusedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team, sibling := w.group(acme.uid), w.group(acme.uid)
+		callers := map[string]context.Context{
+			"the owner of a sibling": w.with(platform.OwnerRole, sibling, sibling),
+			"nobody that is known":   w.as("stranger"),
+		}
+		attempts := w.attempts(t, team)
+		if len(attempts) < 32 {
+			t.Errorf("only %d changes", len(attempts))
+		}
+		for _, name := range slices.Sorted(maps.Keys(attempts)) {
+			a := attempts[name]
+			for who, ctx := range callers {
+				what := name + " by " + who
+				events, denials := w.events(), w.denials()
+				err := a.call(ctx)
+				e := refusal(t, what, err, platform.CodePermissionDenied)
+				// What a call makes to work with is the operator's.
+				if made := slices.DeleteFunc(since(w.events(), events), func(e event) bool { return e.actor.Subject == "test" }); len(made) > 0 {
+					t.Errorf("%s: records %s", what, types(made))
+				}
+				made := w.denials()[len(denials):]
+				if len(made) != 1 {
+					t.Errorf("%s: is recorded %d times", what, len(made))
+					continue
+				}
+				d := made[0]
+				if d.kind != a.event || d.subject != a.subject || d.group != a.group || d.denied != e.Message || !strings.Contains(d.body, `"resource"`) {
+					t.Errorf("%s: is recorded as %+v, want %+v", what, d, a)
+				}
+				actor := platform.ActorOf(ctx)
+				subject := actor.Subject
+				if len(actor.Identities) > 0 {
+					subject = string(actor.Identities[0])
+				}
+				if d.actor.Subject != subject || d.actor.Act["iss"] != issuer || d.actor.Act["sub"] != actor.Subject {
+					t.Errorf("%s: is recorded as by %+v", what, d.actor)
+				}
+			}
+		}
+		w.counted()
+	})
+}
+
+func TestWhatIsNoRefusedChangeOfAnOrganisationIsNoDenial(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		stranger := w.as("stranger")
+		operations, rpcs := w.operations(team), wireRPCs(t)
+		for name, o := range operations {
+			if rpcs[name].event == "" {
+				_, _ = o.call(stranger, o.on()) // reads
+			}
+		}
+		nowhere := platform.UID(strings.Repeat("0", 40))
+		for name, a := range map[string]func() error{
+			"a change in no organisation": func() error { return w.p.Repos.Delete(stranger, nowhere+"/0000000000000000") },
+			"a new organisation": func() error {
+				_, err := w.p.Groups.Create(stranger, "", body[platform.Group](`{"name": "x"}`))
+				return err
+			},
+			"no caller": func() error { return w.p.Groups.Delete(w.Context(), team) },
+			"the operator's": func() error {
+				_, err := w.p.GroupInvites.Accept(w.operator(), w.inviteTo(team, w.role(team), `"ttl": "60s"`).Code)
+				return err
+			},
+			"what is not there": func() error { return w.p.Repos.Delete(acme.owner, missingBelow(team)) },
+			"what is malformed": func() error { return w.p.Repos.Delete(stranger, "x") },
+		} {
+			if a() == nil {
+				t.Errorf("%s is allowed", name)
+			}
+		}
+		if made := w.denials(); len(made) > 0 {
+			t.Errorf("recorded %s", types(made))
+		}
+	})
+}
+
+func TestHandingOutWhatOneDoesNotHoldIsRecorded(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate), team, acme.uid)
+		ins := []platform.Input[platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
+		_, err := w.p.RoleBindings.CreateBatch(binder, team, ins)
+		refused(t, "a batch", err, platform.CodePermissionDenied)
+		made := w.denials()
+		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "hand out") {
+			t.Errorf("recorded %+v", made)
+		}
+		// Of several deliveries it is the one that was refused, not one of the
+		// caller's own.
+		own := w.subscription(w.group(acme.uid))
+		other := w.found("other")
+		foreign := missingBelow(w.subscription(other.uid))
+		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{missingBelow(own), foreign})
+		refused(t, "another's delivery", err, platform.CodePermissionDenied)
+		if made = w.denials(); len(made) != 2 || made[1].subject != foreign || made[1].group != other.uid {
+			t.Errorf("recorded %+v", made)
+		}
+	})
+}
+
+// unrecorded is a store that takes no events.
+type unrecorded struct{ platform.Store }
+
+func (s unrecorded) Write(context.Context, func(platform.Tx) error) error {
+	return errors.New("the disk is full")
+}
+
+func TestADenialThatCannotBeRecordedIsADenialAllTheSame(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		var log strings.Builder
+		p := w.replica(unrecorded{w.store}, platform.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		uid := w.repo(acme.uid)
+		stranger := w.as("stranger")
+		_, got := p.Repos.Update(stranger, uid, body[platform.Repo](`{"description": "x"}`))
+		_, want := w.p.Repos.Update(stranger, uid, body[platform.Repo](`{"description": "x"}`))
+		if fmt.Sprint(got) != fmt.Sprint(want) || refusal(t, "a change", got, platform.CodePermissionDenied).Reason != "IDENTITY_NOT_FOUND" {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		if !strings.Contains(log.String(), "the disk is full") || len(w.denials()) != 1 {
+			t.Errorf("%d denials, and the log says %q", len(w.denials()), log.String())
+		}
+		// Who hangs up is recorded too.
+		gone, hangUp := context.WithCancel(stranger)
+		hangUp()
+		refused(t, "a change", w.p.Repos.Delete(gone, uid), platform.CodePermissionDenied)
+		if len(w.denials()) != 2 {
+			t.Error("who hung up is not recorded")
+		}
+	})
+}
+
+func TestTheKnownEventTypesAreThoseOfTheLedgerAndTheSubscriptionsOwn(t *testing.T) {
+	t.Parallel()
+	want := []string{"events.subscription.updated.v1", "events.subscription.test.v1", "events.subscription.disabled.v1"}
+	for _, rpc := range wireRPCs(t) {
+		if rpc.event != "" && !slices.Contains(want, rpc.event) {
+			want = append(want, rpc.event)
+		}
+	}
+	known := platform.EventTypes()
+	for i, name := range known {
+		known[i] = strings.TrimPrefix(name, "dev.atrium.api.")
+	}
+	slices.Sort(want)
+	slices.Sort(known)
+	if !slices.Equal(known, want) {
+		t.Errorf("got %q, want %q", known, want)
+	}
+}

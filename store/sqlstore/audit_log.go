@@ -1,0 +1,94 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"atrium/platform"
+)
+
+// EventLog reads a page of the log, the newest first.
+func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platform.Event, error) {
+	var events []*platform.Event
+	var run []*Statement
+	for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
+		run = append(run, s.logPage(a, branches).done(collectEvents(&events)))
+	}
+	if err := s.conn.Run(ctx, run...); err != nil || len(run) < 2 {
+		return events, err
+	}
+	slices.SortFunc(events, func(x, y *platform.Event) int {
+		if a.Backward {
+			x, y = y, x
+		}
+		return cmp.Compare(y.ID, x.ID)
+	})
+	return events[:min(len(events), a.Limit+1)], nil
+}
+
+// logPage reads a page out of some branches, of which each gives no more than
+// the page may need.
+func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *statement {
+	q := s.dialect.statement()
+	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
+	if a.Backward {
+		order = " ORDER BY e.id LIMIT ?"
+	}
+	q.add(selectEvents + " WHERE ")
+	if len(branches) == 1 {
+		logged(q, a, branches[0])
+		return q.add(order, limit)
+	}
+	q.add("e.id IN (SELECT e.id FROM (")
+	for i, b := range branches {
+		if i > 0 {
+			q.add(" UNION ALL ")
+		}
+		q.add("SELECT * FROM (SELECT e.id FROM event e WHERE ")
+		logged(q, a, b)
+		q.add(order+") e", limit)
+	}
+	return q.add(") e"+order+")"+order, limit, limit)
+}
+
+// logged adds the condition that an event tells of a branch, and is asked for.
+func logged(q *statement, a platform.AuditQuery, b platform.Branch) {
+	depth := b.UID.Depth()
+	near := min(depth, len(enclosing)-1)
+	if b.Relation == platform.Everything {
+		q.add("1 = 1")
+	} else {
+		q.add("e."+enclosing[near]+" = ?", string(b.UID.Enclosing(near)))
+	}
+	if depth > near {
+		q.add(" AND e.subject >= ? AND e.subject < ?", string(b.UID), pastSubtree(b.UID))
+	}
+	if a.Actor != "" {
+		if q.add(" AND e.actor_subject = ?", a.Actor); depth > 1 {
+			q.add(" AND e.root = ?", string(b.UID.Root())) // for the index of actors
+		}
+	}
+	passed := "<"
+	if a.Backward {
+		passed = ">"
+	}
+	for _, bound := range []struct{ compare, id string }{{passed, a.After}, {">=", a.From}, {"<", a.Before}} {
+		if bound.id != "" {
+			q.add(" AND e.id "+bound.compare+" ?", bound.id)
+		}
+	}
+	if len(a.Types) > 0 {
+		q.add(" AND e.type ?", among(a.Types))
+	}
+	if a.Denied != nil {
+		q.add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
+	}
+}
+
+// PurgeEvents removes what is older than the event of an id, but for what has
+// not become deliveries yet.
+func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int64, error) {
+	return s.purge(ctx, "DELETE FROM event WHERE id IN (SELECT e.id FROM event e WHERE e.id < ?"+
+		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, limit)
+}
