@@ -153,9 +153,11 @@ func (w *world) accept(group platform.UID, documents ...string) {
 	w.ask(`mutation($group: ID!, $documents: [String!]!) { acceptTerms(input: {group: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
 }
 
-// subscription makes an event subscription, to events of these types.
+// subscription makes an event subscription, to events of these types that are
+// recorded from now on.
 func (w *world) subscription(group platform.UID, sink string, types ...string) platform.UID {
 	w.t.Helper()
+	w.relay()
 	return w.ask(`mutation($group: ID!, $sink: String!, $types: [String!]) { createSubscription(input: {parent: $group, sink: $sink, types: $types}) { subscription { uid } } }`,
 		"group", group, "sink", sink, "types", types).uid("createSubscription.subscription.uid")
 }
