@@ -8,12 +8,13 @@ import (
 	"atrium/store/storetest"
 )
 
-const groupCreated = "dev.atrium.api.iam.group.created.v1"
+// seldom is a type of events that no test here causes.
+const seldom = "dev.atrium.api.iam.roles.deleted.v1"
 
 func TestADeliveryTellsHowItWent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sink := w.subscription(w.org, "https://hooks.example.com/a", groupCreated)
+	sink := w.subscription(w.org, "https://hooks.example.com/a", seldom)
 	delivery, event := w.deliver(sink)
 	const query = `query($s: ID!, $state: DeliveryState) { subscription(uid: $s) { failingSince disableTime disableReason deliveries(where: {state: $state}) {
 		totalCount nodes { uid eventId eventType state attempts lastStatus lastError lastAnswer lastAttemptTime nextAttemptTime createTime updateTime } } } }`
@@ -38,7 +39,7 @@ func TestADeliveryTellsHowItWent(t *testing.T) {
 func TestASubscriptionThatWasDisabledIsEnabledAndSentWhatItMissed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sink := w.subscription(w.org, "https://hooks.example.com/a", groupCreated)
+	sink := w.subscription(w.org, "https://hooks.example.com/a", seldom)
 	delivery, _ := w.deliver(sink)
 	w.attempt(delivery, platform.Attempt{Status: 410})
 	const health = `query($s: ID!) { subscription(uid: $s) { disableTime disableReason deliveries { nodes { state } } } }`
@@ -83,7 +84,7 @@ func TestDeliveriesArePagedForwardAndBackward(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
-		sink := w.subscription(w.org, "https://hooks.example.com/a", groupCreated)
+		sink := w.subscription(w.org, "https://hooks.example.com/a", seldom)
 		var newest []string
 		for range 5 {
 			delivery, _ := w.deliver(sink)
