@@ -24,6 +24,7 @@ type EntityResolver interface {
 	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error)
 	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*platform.Artifact, error)
 	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error)
+	FindManyDeliveryByUIDs(ctx context.Context, reps []*DeliveryByUIDsInput) ([]*platform.Delivery, error)
 	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*platform.Subscription, error)
 	FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error)
 	FindManyGroupByUIDs(ctx context.Context, reps []*GroupByUIDsInput) ([]*platform.Group, error)
@@ -104,6 +105,20 @@ func (ec *executionContext) field_Entity_findManyArtifactVersionByUIDs_args(ctx 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
 		func(ctx context.Context, v any) ([]*ArtifactVersionByUIDsInput, error) {
 			return ec.unmarshalNArtifactVersionByUIDsInput2ᚕᚖatriumᚋgraphᚐArtifactVersionByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Entity_findManyDeliveryByUIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*DeliveryByUIDsInput, error) {
+			return ec.unmarshalNDeliveryByUIDsInput2ᚕᚖatriumᚋgraphᚐDeliveryByUIDsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -498,6 +513,50 @@ func (ec *executionContext) fieldContext_Entity_findManyArtifactVersionByUIDs(ct
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Entity_findManyArtifactVersionByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Entity_findManyDeliveryByUIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyDeliveryByUIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyDeliveryByUIDs(ctx, fc.Args["reps"].([]*DeliveryByUIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.Delivery) graphql.Marshaler {
+			return ec.marshalODelivery2ᚕᚖatriumᚋplatformᚐDelivery(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyDeliveryByUIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Delivery(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyDeliveryByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -1209,6 +1268,36 @@ func (ec *executionContext) unmarshalInputArtifactVersionByUIDsInput(ctx context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeliveryByUIDsInput(ctx context.Context, obj any) (DeliveryByUIDsInput, error) {
+	var it DeliveryByUIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"UID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "UID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("UID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEventSubscriptionByUIDsInput(ctx context.Context, obj any) (EventSubscriptionByUIDsInput, error) {
 	var it EventSubscriptionByUIDsInput
 	if obj == nil {
@@ -1644,6 +1733,11 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._EventSubscription(ctx, sel, obj)
+	case *platform.Delivery:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Delivery(ctx, sel, obj)
 	case *platform.ArtifactVersion:
 		if obj == nil {
 			return graphql.Null
@@ -1800,6 +1894,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 					}
 				}()
 				res = ec._Entity_findManyArtifactVersionByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyDeliveryByUIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyDeliveryByUIDs(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -2209,6 +2325,20 @@ func (ec *executionContext) unmarshalNArtifactVersionByUIDsInput2ᚕᚖatriumᚋ
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalNDeliveryByUIDsInput2ᚕᚖatriumᚋgraphᚐDeliveryByUIDsInput(ctx context.Context, v any) ([]*DeliveryByUIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*DeliveryByUIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalODeliveryByUIDsInput2ᚖatriumᚋgraphᚐDeliveryByUIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNEventSubscriptionByUIDsInput2ᚕᚖatriumᚋgraphᚐEventSubscriptionByUIDsInput(ctx context.Context, v any) ([]*EventSubscriptionByUIDsInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -2428,6 +2558,14 @@ func (ec *executionContext) unmarshalOArtifactVersionByUIDsInput2ᚖatriumᚋgra
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputArtifactVersionByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODeliveryByUIDsInput2ᚖatriumᚋgraphᚐDeliveryByUIDsInput(ctx context.Context, v any) (*DeliveryByUIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDeliveryByUIDsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

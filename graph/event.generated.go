@@ -238,6 +238,29 @@ func (ec *executionContext) fieldContext_Event_body(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Event", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
+func (ec *executionContext) _Event_denied(ctx context.Context, field graphql.CollectedField, obj *platform.Event) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Event_denied(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Denied, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Event_denied(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Event", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _EventActor_subject(ctx context.Context, field graphql.CollectedField, obj *platform.EventActor) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -387,6 +410,11 @@ func (ec *executionContext) _Event(ctx context.Context, sel ast.SelectionSet, ob
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "denied":
+			out.Values[i] = ec._Event_denied(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -474,6 +502,22 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
+
+func (ec *executionContext) marshalNEvent2ᚕᚖatriumᚋplatformᚐEventᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Event) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNEvent2ᚖatriumᚋplatformᚐEvent(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func (ec *executionContext) marshalNEvent2ᚖatriumᚋplatformᚐEvent(ctx context.Context, sel ast.SelectionSet, v *platform.Event) graphql.Marshaler {
 	if v == nil {

@@ -145,6 +145,8 @@ func isMulti(typeName string) bool {
 		return true
 	case "ArtifactVersion":
 		return true
+	case "Delivery":
+		return true
 	case "EventSubscription":
 		return true
 	case "ExternalGroupRoleMapping":
@@ -391,6 +393,46 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyArtifactVersionByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "Delivery":
+		resolverName, err := entityResolverNameForDelivery(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "Delivery": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyDeliveryByUIDs":
+			typedReps := make([]*DeliveryByUIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["uid"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "uid"))
+				}
+
+				typedReps[i] = &DeliveryByUIDsInput{
+					UID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyDeliveryByUIDs(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -1071,6 +1113,41 @@ func entityResolverNameForArtifactVersion(ctx context.Context, rep EntityReprese
 		return "findManyArtifactVersionByUIDs", nil
 	}
 	return "", fmt.Errorf("%w for ArtifactVersion due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForDelivery(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["uid"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"uid\" for Delivery", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for Delivery", ErrTypeNotFound))
+			break
+		}
+		return "findManyDeliveryByUIDs", nil
+	}
+	return "", fmt.Errorf("%w for Delivery due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 

@@ -85,6 +85,22 @@ type CreateSubscriptionPayload struct {
 	Secret string `json:"secret"`
 }
 
+type DeliveryByUIDsInput struct {
+	UID platform.UID `json:"UID"`
+}
+
+// Which subscription to enable.
+type EnableSubscriptionInput struct {
+	// Its uid.
+	UID platform.UID `json:"uid"`
+}
+
+// The subscription that is enabled.
+type EnableSubscriptionPayload struct {
+	// The subscription.
+	Subscription *platform.Subscription `json:"subscription"`
+}
+
 type EventSubscriptionByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
@@ -117,6 +133,18 @@ type IdentityProviderByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+// Which deliveries to make once more.
+type RedeliverInput struct {
+	// Their uids, 1 to 200.
+	Uids []platform.UID `json:"uids"`
+}
+
+// The deliveries that are under way again.
+type RedeliverPayload struct {
+	// As they are now, in the order they were asked for.
+	Deliveries []*platform.Delivery `json:"deliveries"`
+}
+
 type RepoByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
@@ -137,6 +165,20 @@ type RoleByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
+// Whose secret to replace.
+type RotateSubscriptionSecretInput struct {
+	// Uid of the subscription.
+	UID platform.UID `json:"uid"`
+}
+
+// The subscription with its new secret.
+type RotateSubscriptionSecretPayload struct {
+	// The subscription.
+	Subscription *platform.Subscription `json:"subscription"`
+	// Signs the deliveries from now on. Shown here, once; it cannot be read again.
+	Secret string `json:"secret"`
+}
+
 type TagByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
@@ -144,6 +186,12 @@ type TagByUIDsInput struct {
 type TermsAcceptanceByOrgUIDAndDocIDsInput struct {
 	OrgUID platform.UID `json:"OrgUID"`
 	DocID  string       `json:"DocID"`
+}
+
+// Which subscription to test.
+type TestSubscriptionInput struct {
+	// Its uid.
+	UID platform.UID `json:"uid"`
 }
 
 // The repo whose readme was replaced.

@@ -26,6 +26,7 @@ type ResolverRoot interface {
 	Advisory() AdvisoryResolver
 	Artifact() ArtifactResolver
 	ArtifactVersion() ArtifactVersionResolver
+	Delivery() DeliveryResolver
 	Entity() EntityResolver
 	EventSubscription() EventSubscriptionResolver
 	ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver
@@ -113,6 +114,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteRoleInput,
 		ec.unmarshalInputDeleteSubscriptionInput,
 		ec.unmarshalInputDeleteTagInput,
+		ec.unmarshalInputDeliveryByUIDsInput,
+		ec.unmarshalInputDeliveryFilter,
+		ec.unmarshalInputDeliveryOrder,
+		ec.unmarshalInputEnableSubscriptionInput,
 		ec.unmarshalInputEventSubscriptionByUIDsInput,
 		ec.unmarshalInputEventSubscriptionFilter,
 		ec.unmarshalInputEventSubscriptionOrder,
@@ -138,6 +143,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputImageRef,
 		ec.unmarshalInputOIDCInput,
 		ec.unmarshalInputPlatformServicesInput,
+		ec.unmarshalInputRedeliverInput,
 		ec.unmarshalInputRepoByUIDsInput,
 		ec.unmarshalInputRepoFilter,
 		ec.unmarshalInputRepoOrder,
@@ -148,6 +154,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRoleByUIDsInput,
 		ec.unmarshalInputRoleFilter,
 		ec.unmarshalInputRoleOrder,
+		ec.unmarshalInputRotateSubscriptionSecretInput,
 		ec.unmarshalInputStaticKeysInput,
 		ec.unmarshalInputSyncConfigInput,
 		ec.unmarshalInputTagByUIDsInput,
@@ -155,6 +162,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputTagOrder,
 		ec.unmarshalInputTermsAcceptanceByOrgUIDAndDocIDsInput,
 		ec.unmarshalInputTermsAcceptanceOrder,
+		ec.unmarshalInputTestSubscriptionInput,
 		ec.unmarshalInputUpdateAccountAssociationInput,
 		ec.unmarshalInputUpdateGroupInput,
 		ec.unmarshalInputUpdateIdentityInput,
@@ -1224,6 +1232,53 @@ enum ArtifactVersionOrderField {
   UID
 }
 `, BuiltIn: false},
+	{Name: "../schema/audit_log.graphqls", Input: `extend type Query {
+  """
+  Who changed what, and who was refused to, the newest first. PERMISSION_DENIED without groups.update on the group, or
+  anywhere where none is named. Records are kept for 90 days, unless the operator says otherwise.
+  """
+  auditLog(
+    "Only of this group and everything below it, by its uid. Absent: of all that the caller may audit."
+    descendantsOf: ID
+    "Only what this one did: the uid of an identity, or the name of an operator's command."
+    actor: String
+    "Only events of these types, at most 100; all where it is absent or empty."
+    types: [String!]
+    "Only what happened at this time or later."
+    since: DateTime
+    "Only what happened before this time."
+    until: DateTime
+    "True: only what was refused; false: only what was done. Absent: both."
+    denied: Boolean
+    "Page size from the newest: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or the id of any event."
+    after: String
+    "Page size from the oldest, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+  ): AuditLogConnection
+}
+
+"One page of the audit log. It tells no total: the log grows while it is counted, and is far longer than what anybody reads of it."
+type AuditLogConnection {
+  "The page, each entry with its cursor."
+  edges: [AuditLogEdge!]!
+  "The page without cursors."
+  nodes: [Event!]!
+  "Where the page lies in the log. Its cursors do not expire."
+  pageInfo: PageInfo!
+}
+
+"Entry in a page of the audit log."
+type AuditLogEdge {
+  "Where this entry is: its event's id."
+  cursor: String!
+  "The change that was made or, with ` + "`" + `denied` + "`" + `, refused."
+  node: Event!
+}
+`, BuiltIn: false},
 	{Name: "../schema/capability.graphqls", Input: `"""
 The right to one kind of operation. A role holds capabilities; bound to an identity on a group it grants them on that
 group and everything below it. The dotted names of other interfaces (` + "`" + `repo.list` + "`" + `) are written in upper snake case.
@@ -1317,6 +1372,123 @@ enum Capability {
   TERMS_LIST
 }
 `, BuiltIn: false},
+	{Name: "../schema/delivery.graphqls", Input: `extend type Mutation {
+  """
+  Sends events again, whether they had arrived or not, each with all the attempts of a new delivery. What is still under
+  way stays as it is. Needs subscriptions.create. All of them or, on any error, none.
+  """
+  redeliver(
+    "Which deliveries."
+    input: RedeliverInput!
+  ): RedeliverPayload
+}
+
+"""
+One event on its way to the sink of one subscription. It is kept for a while after it has ended: 30 days, unless the
+operator says otherwise.
+"""
+type Delivery implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the subscription's, a slash, 16 hex digits."
+  uid: ID!
+  "Id of the event, the same on every attempt and in ` + "`" + `auditLog` + "`" + `: a sink knows by it what it has had already."
+  eventId: ID!
+  "Type of the event, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
+  eventType: String!
+  "What has become of it."
+  state: DeliveryState!
+  "How often it was tried, at most 10 times."
+  attempts: Int!
+  "HTTP status of the last answer; null where the last attempt got none."
+  lastStatus: Int
+  "Why the last attempt failed; null where it did not."
+  lastError: String
+  "How the last answer of the sink starts, at most 1 KiB."
+  lastAnswer: String
+  "When it was last tried."
+  lastAttemptTime: DateTime
+  "When it is tried next; null once it has ended."
+  nextAttemptTime: DateTime
+  "When the event was addressed to the subscription."
+  createTime: DateTime!
+  "When the state last changed."
+  updateTime: DateTime!
+
+  "The subscription whose sink it goes to."
+  subscription: EventSubscription
+}
+
+"What has become of a delivery."
+enum DeliveryState {
+  "It has not been tried yet."
+  PENDING
+  "It failed, and is tried again."
+  RETRYING
+  "The sink has taken it."
+  DELIVERED
+  "It is tried no more, unless ` + "`" + `redeliver` + "`" + ` asks for it."
+  FAILED
+}
+
+"One page of deliveries."
+type DeliveryConnection {
+  "The page, each delivery with its cursor."
+  edges: [DeliveryEdge!]!
+  "The page without cursors."
+  nodes: [Delivery!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many deliveries the list has over all pages. They are counted for each answer, which takes as long as there are many."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Delivery in a page."
+type DeliveryEdge {
+  "Where this row is: continues the list right after it as ` + "`" + `after` + "`" + `, or before it as ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The delivery."
+  node: Delivery!
+}
+
+"Which deliveries to list; fields that are given must all hold."
+input DeliveryFilter {
+  "Only those in this state."
+  state: DeliveryState
+  "Only those of this event, by its id."
+  event: ID
+}
+
+"How to sort deliveries."
+input DeliveryOrder {
+  "What to sort by."
+  field: DeliveryOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What deliveries can be sorted by."
+enum DeliveryOrderField {
+  "By the time of creation."
+  CREATE_TIME
+  "By uid."
+  UID
+}
+
+"Which deliveries to make once more."
+input RedeliverInput {
+  "Their uids, 1 to 200."
+  uids: [ID!]!
+}
+
+"The deliveries that are under way again."
+type RedeliverPayload {
+  "As they are now, in the order they were asked for."
+  deliveries: [Delivery!]!
+}
+`, BuiltIn: false},
 	{Name: "../schema/event.graphqls", Input: `"What is told while it happens, over server-sent events or a websocket."
 type Subscription {
   """
@@ -1335,13 +1507,13 @@ type Subscription {
   ): Event!
 }
 
-"The record of one change."
+"The record of one change, or of one that was refused."
 type Event {
-  "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `."
+  "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `, in ` + "`" + `auditLog` + "`" + ` too."
   id: ID!
   "What happened to which kind, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
   type: String!
-  "Uid of the resource that changed."
+  "Uid of the resource that changed; of a creation that was refused, of what it was to lie in."
   subject: ID!
   "Uid of the group it lies in."
   group: ID!
@@ -1351,6 +1523,8 @@ type Event {
   actor: EventActor!
   "The resource after the change, before it where it was deleted, in the form of REST and without secrets."
   body: JSON
+  "Why the change was refused, with what was lacking as ` + "`" + `body` + "`" + `; null where it was made. Only ` + "`" + `auditLog` + "`" + ` has those."
+  denied: String
 }
 
 "Who made a change."
@@ -3694,6 +3868,30 @@ extend type Mutation {
     "Which one."
     input: DeleteSubscriptionInput!
   ): DeleteSubscriptionPayload
+  """
+  Gives an event subscription a new secret. For a day deliveries are signed with the one before too, so that a sink can
+  change over at its leisure. Needs subscriptions.create.
+  """
+  rotateSubscriptionSecret(
+    "Whose."
+    input: RotateSubscriptionSecretInput!
+  ): RotateSubscriptionSecretPayload
+  """
+  Sends an event to this event subscription alone, whatever types it asks for. Needs subscriptions.create.
+  FAILED_PRECONDITION (SUBSCRIPTION_DISABLED) where it is disabled.
+  """
+  testSubscription(
+    "Which one."
+    input: TestSubscriptionInput!
+  ): TestSubscriptionPayload
+  """
+  Lets an event subscription that was disabled get events again, from now on: what it missed comes by ` + "`" + `redeliver` + "`" + `.
+  Needs subscriptions.create.
+  """
+  enableSubscription(
+    "Which one."
+    input: EnableSubscriptionInput!
+  ): EnableSubscriptionPayload
 }
 
 "Sends the events of a group, and of everything below it, to a webhook."
@@ -3710,9 +3908,32 @@ type EventSubscription implements Node @key(fields: "uid") {
   createTime: DateTime!
   "When it was last changed."
   updateTime: DateTime!
+  "Since when deliveries fail; null where the last one succeeded, or none was tried."
+  failingSince: DateTime
+  "When it was disabled: after five days of nothing but failures, or as its sink answered 410 Gone. Null: it gets events."
+  disableTime: DateTime
+  "Why it was disabled."
+  disableReason: String
 
   "The group whose events it sends."
   group: Group
+  "What was sent to its sink, and what is to be; the newest first where no order is given. Needs subscriptions.list."
+  deliveries(
+    "What else must hold, all of it."
+    where: DeliveryFilter
+    "Sort order, with uid as the tie-break; the newest first where absent."
+    orderBy: DeliveryOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `, of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): DeliveryConnection
 }
 
 "One page of subscriptions."
@@ -3773,7 +3994,7 @@ input CreateSubscriptionInput {
   parent: ID!
   "https URL of a public host, at most 2048 bytes; unique in the group."
   sink: String!
-  "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, at most 100; all where absent."
+  "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, at most 100; all where absent. The refusal of another lists those there are."
   types: [String!]
 }
 
@@ -3799,6 +4020,44 @@ type DeleteSubscriptionPayload {
   deletedId: ID!
   "Its uid."
   deletedUid: ID!
+}
+
+"Whose secret to replace."
+input RotateSubscriptionSecretInput {
+  "Uid of the subscription."
+  uid: ID!
+}
+
+"The subscription with its new secret."
+type RotateSubscriptionSecretPayload {
+  "The subscription."
+  subscription: EventSubscription!
+  "Signs the deliveries from now on. Shown here, once; it cannot be read again."
+  secret: String!
+}
+
+"Which subscription to test."
+input TestSubscriptionInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The test that is under way."
+type TestSubscriptionPayload {
+  "Id of the event: ` + "`" + `deliveries(where: {event: ...})` + "`" + ` tells what becomes of it, once it is addressed."
+  eventId: ID!
+}
+
+"Which subscription to enable."
+input EnableSubscriptionInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The subscription that is enabled."
+type EnableSubscriptionPayload {
+  "The subscription."
+  subscription: EventSubscription!
 }
 `, BuiltIn: false},
 	{Name: "../schema/tag.graphqls", Input: `extend type Query {
@@ -4268,7 +4527,7 @@ enum VulnerabilityMetadataOrderField {
 `, BuiltIn: true},
 	{Name: "../federation/entity.graphql", Input: `
 # a union of all types that use the @key directive
-union _Entity = AccountAssociation | Advisory | AdvisoryDocument | Artifact | ArtifactVersion | EventSubscription | ExternalGroupRoleMapping | Group | GroupInvite | Identity | IdentityProvider | Repo | Role | RoleBinding | Tag | TermsAcceptance | VulnerabilityMetadata
+union _Entity = AccountAssociation | Advisory | AdvisoryDocument | Artifact | ArtifactVersion | Delivery | EventSubscription | ExternalGroupRoleMapping | Group | GroupInvite | Identity | IdentityProvider | Repo | Role | RoleBinding | Tag | TermsAcceptance | VulnerabilityMetadata
 
 input AccountAssociationByUIDsInput {
 	UID: ID!
@@ -4287,6 +4546,10 @@ input ArtifactByUIDsInput {
 }
 
 input ArtifactVersionByUIDsInput {
+	UID: ID!
+}
+
+input DeliveryByUIDsInput {
 	UID: ID!
 }
 
@@ -4346,6 +4609,7 @@ type Entity {
 	findManyAdvisoryDocumentByDocumentIDs(reps: [AdvisoryDocumentByDocumentIDsInput]!): [AdvisoryDocument]
 	findManyArtifactByUIDs(reps: [ArtifactByUIDsInput]!): [Artifact]
 	findManyArtifactVersionByUIDs(reps: [ArtifactVersionByUIDsInput]!): [ArtifactVersion]
+	findManyDeliveryByUIDs(reps: [DeliveryByUIDsInput]!): [Delivery]
 	findManyEventSubscriptionByUIDs(reps: [EventSubscriptionByUIDsInput]!): [EventSubscription]
 	findManyExternalGroupRoleMappingByUIDs(reps: [ExternalGroupRoleMappingByUIDsInput]!): [ExternalGroupRoleMapping]
 	findManyGroupByUIDs(reps: [GroupByUIDsInput]!): [Group]
@@ -4786,6 +5050,28 @@ func (ec *executionContext) childFields_ArtifactVersionEdge(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type ArtifactVersionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_AuditLogConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuditLogConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuditLogConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuditLogConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditLogConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditLogEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuditLogEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuditLogEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditLogEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_AzureAccount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "tenantId":
@@ -5062,6 +5348,66 @@ func (ec *executionContext) childFields_DeleteTagPayload(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type DeleteTagPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Delivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Delivery_id(ctx, field)
+	case "uid":
+		return ec.fieldContext_Delivery_uid(ctx, field)
+	case "eventId":
+		return ec.fieldContext_Delivery_eventId(ctx, field)
+	case "eventType":
+		return ec.fieldContext_Delivery_eventType(ctx, field)
+	case "state":
+		return ec.fieldContext_Delivery_state(ctx, field)
+	case "attempts":
+		return ec.fieldContext_Delivery_attempts(ctx, field)
+	case "lastStatus":
+		return ec.fieldContext_Delivery_lastStatus(ctx, field)
+	case "lastError":
+		return ec.fieldContext_Delivery_lastError(ctx, field)
+	case "lastAnswer":
+		return ec.fieldContext_Delivery_lastAnswer(ctx, field)
+	case "lastAttemptTime":
+		return ec.fieldContext_Delivery_lastAttemptTime(ctx, field)
+	case "nextAttemptTime":
+		return ec.fieldContext_Delivery_nextAttemptTime(ctx, field)
+	case "createTime":
+		return ec.fieldContext_Delivery_createTime(ctx, field)
+	case "updateTime":
+		return ec.fieldContext_Delivery_updateTime(ctx, field)
+	case "subscription":
+		return ec.fieldContext_Delivery_subscription(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Delivery", field.Name)
+}
+
+func (ec *executionContext) childFields_DeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_DeliveryConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_DeliveryConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_DeliveryConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_DeliveryConnection_totalCount(ctx, field)
+	case "skipped":
+		return ec.fieldContext_DeliveryConnection_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeliveryConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_DeliveryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_DeliveryEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_DeliveryEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeliveryEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_DocumentAdvisory(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "advisoryId":
@@ -5152,6 +5498,14 @@ func (ec *executionContext) childFields_DocumentScan(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type DocumentScan", field.Name)
 }
 
+func (ec *executionContext) childFields_EnableSubscriptionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscription":
+		return ec.fieldContext_EnableSubscriptionPayload_subscription(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EnableSubscriptionPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Event(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -5168,6 +5522,8 @@ func (ec *executionContext) childFields_Event(ctx context.Context, field graphql
 		return ec.fieldContext_Event_actor(ctx, field)
 	case "body":
 		return ec.fieldContext_Event_body(ctx, field)
+	case "denied":
+		return ec.fieldContext_Event_denied(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Event", field.Name)
 }
@@ -5196,8 +5552,16 @@ func (ec *executionContext) childFields_EventSubscription(ctx context.Context, f
 		return ec.fieldContext_EventSubscription_createTime(ctx, field)
 	case "updateTime":
 		return ec.fieldContext_EventSubscription_updateTime(ctx, field)
+	case "failingSince":
+		return ec.fieldContext_EventSubscription_failingSince(ctx, field)
+	case "disableTime":
+		return ec.fieldContext_EventSubscription_disableTime(ctx, field)
+	case "disableReason":
+		return ec.fieldContext_EventSubscription_disableReason(ctx, field)
 	case "group":
 		return ec.fieldContext_EventSubscription_group(ctx, field)
+	case "deliveries":
+		return ec.fieldContext_EventSubscription_deliveries(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EventSubscription", field.Name)
 }
@@ -5638,6 +6002,14 @@ func (ec *executionContext) childFields_PlatformServices(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type PlatformServices", field.Name)
 }
 
+func (ec *executionContext) childFields_RedeliverPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deliveries":
+		return ec.fieldContext_RedeliverPayload_deliveries(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RedeliverPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Reference(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "type":
@@ -5850,6 +6222,16 @@ func (ec *executionContext) childFields_RoleEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type RoleEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_RotateSubscriptionSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscription":
+		return ec.fieldContext_RotateSubscriptionSecretPayload_subscription(ctx, field)
+	case "secret":
+		return ec.fieldContext_RotateSubscriptionSecretPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RotateSubscriptionSecretPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Severity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "type":
@@ -5990,6 +6372,14 @@ func (ec *executionContext) childFields_TermsAcceptanceEdge(ctx context.Context,
 		return ec.fieldContext_TermsAcceptanceEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TermsAcceptanceEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_TestSubscriptionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "eventId":
+		return ec.fieldContext_TestSubscriptionPayload_eventId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TestSubscriptionPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateAccountAssociationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -19,11 +19,74 @@ import (
 
 type EventSubscriptionResolver interface {
 	Group(ctx context.Context, obj *platform.Subscription) (*platform.Group, error)
+	Deliveries(ctx context.Context, obj *platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Delivery], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_EventSubscription_deliveries_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*platform.DeliveryFilter, error) {
+			return ec.unmarshalODeliveryFilter2ᚖatriumᚋplatformᚐDeliveryFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*scalar.Order, error) {
+			return ec.unmarshalODeliveryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["skip"] = arg6
+	return args, nil
+}
 
 // endregion ***************************** args.gotpl *****************************
 
@@ -160,6 +223,38 @@ func (ec *executionContext) _DeleteSubscriptionPayload_deletedUid(ctx context.Co
 }
 func (ec *executionContext) fieldContext_DeleteSubscriptionPayload_deletedUid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteSubscriptionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _EnableSubscriptionPayload_subscription(ctx context.Context, field graphql.CollectedField, obj *EnableSubscriptionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EnableSubscriptionPayload_subscription(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscription, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *platform.Subscription) graphql.Marshaler {
+			return ec.marshalNEventSubscription2ᚖatriumᚋplatformᚐSubscription(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EnableSubscriptionPayload_subscription(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EnableSubscriptionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EventSubscription(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _EventSubscription_id(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (ret graphql.Marshaler) {
@@ -300,6 +395,75 @@ func (ec *executionContext) fieldContext_EventSubscription_updateTime(_ context.
 	return graphql.NewScalarFieldContext("EventSubscription", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _EventSubscription_failingSince(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventSubscription_failingSince(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FailingSince, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.Time) graphql.Marshaler {
+			return ec.marshalODateTime2atriumᚋplatformᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EventSubscription_failingSince(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EventSubscription", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _EventSubscription_disableTime(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventSubscription_disableTime(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisableTime, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.Time) graphql.Marshaler {
+			return ec.marshalODateTime2atriumᚋplatformᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EventSubscription_disableTime(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EventSubscription", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _EventSubscription_disableReason(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventSubscription_disableReason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisableReason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EventSubscription_disableReason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EventSubscription", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _EventSubscription_group(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -328,6 +492,50 @@ func (ec *executionContext) fieldContext_EventSubscription_group(_ context.Conte
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Group(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EventSubscription_deliveries(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventSubscription_deliveries(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.EventSubscription().Deliveries(ctx, obj, fc.Args["where"].(*platform.DeliveryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Delivery]) graphql.Marshaler {
+			return ec.marshalODeliveryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EventSubscription_deliveries(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EventSubscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeliveryConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_EventSubscription_deliveries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -529,6 +737,84 @@ func (ec *executionContext) fieldContext_EventSubscriptionEdge_node(_ context.Co
 	return fc, nil
 }
 
+func (ec *executionContext) _RotateSubscriptionSecretPayload_subscription(ctx context.Context, field graphql.CollectedField, obj *RotateSubscriptionSecretPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RotateSubscriptionSecretPayload_subscription(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscription, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *platform.Subscription) graphql.Marshaler {
+			return ec.marshalNEventSubscription2ᚖatriumᚋplatformᚐSubscription(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RotateSubscriptionSecretPayload_subscription(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RotateSubscriptionSecretPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EventSubscription(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RotateSubscriptionSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *RotateSubscriptionSecretPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RotateSubscriptionSecretPayload_secret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Secret, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RotateSubscriptionSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RotateSubscriptionSecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TestSubscriptionPayload_eventId(ctx context.Context, field graphql.CollectedField, obj *scalar.TestSubscriptionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TestSubscriptionPayload_eventId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EventID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TestSubscriptionPayload_eventId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TestSubscriptionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -580,6 +866,36 @@ func (ec *executionContext) unmarshalInputCreateSubscriptionInput(ctx context.Co
 
 func (ec *executionContext) unmarshalInputDeleteSubscriptionInput(ctx context.Context, obj any) (scalar.Delete, error) {
 	var it scalar.Delete
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEnableSubscriptionInput(ctx context.Context, obj any) (EnableSubscriptionInput, error) {
+	var it EnableSubscriptionInput
 	if obj == nil {
 		return it, nil
 	}
@@ -700,6 +1016,66 @@ func (ec *executionContext) unmarshalInputEventSubscriptionOrder(ctx context.Con
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRotateSubscriptionSecretInput(ctx context.Context, obj any) (RotateSubscriptionSecretInput, error) {
+	var it RotateSubscriptionSecretInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTestSubscriptionInput(ctx context.Context, obj any) (TestSubscriptionInput, error) {
+	var it TestSubscriptionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -799,6 +1175,44 @@ func (ec *executionContext) _DeleteSubscriptionPayload(ctx context.Context, sel 
 	return out
 }
 
+var enableSubscriptionPayloadImplementors = []string{"EnableSubscriptionPayload"}
+
+func (ec *executionContext) _EnableSubscriptionPayload(ctx context.Context, sel ast.SelectionSet, obj *EnableSubscriptionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, enableSubscriptionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EnableSubscriptionPayload")
+		case "subscription":
+			out.Values[i] = ec._EnableSubscriptionPayload_subscription(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var eventSubscriptionImplementors = []string{"EventSubscription", "Node", "_Entity"}
 
 func (ec *executionContext) _EventSubscription(ctx context.Context, sel ast.SelectionSet, obj *platform.Subscription) graphql.Marshaler {
@@ -841,6 +1255,21 @@ func (ec *executionContext) _EventSubscription(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "failingSince":
+			out.Values[i] = ec._EventSubscription_failingSince(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "disableTime":
+			out.Values[i] = ec._EventSubscription_disableTime(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "disableReason":
+			out.Values[i] = ec._EventSubscription_disableReason(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "group":
 			field := field
 
@@ -851,6 +1280,44 @@ func (ec *executionContext) _EventSubscription(ctx context.Context, sel ast.Sele
 					}
 				}()
 				res = ec._EventSubscription_group(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "deliveries":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._EventSubscription_deliveries(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1001,6 +1468,87 @@ func (ec *executionContext) _EventSubscriptionEdge(ctx context.Context, sel ast.
 	return out
 }
 
+var rotateSubscriptionSecretPayloadImplementors = []string{"RotateSubscriptionSecretPayload"}
+
+func (ec *executionContext) _RotateSubscriptionSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *RotateSubscriptionSecretPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, rotateSubscriptionSecretPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RotateSubscriptionSecretPayload")
+		case "subscription":
+			out.Values[i] = ec._RotateSubscriptionSecretPayload_subscription(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "secret":
+			out.Values[i] = ec._RotateSubscriptionSecretPayload_secret(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var testSubscriptionPayloadImplementors = []string{"TestSubscriptionPayload"}
+
+func (ec *executionContext) _TestSubscriptionPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.TestSubscriptionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, testSubscriptionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TestSubscriptionPayload")
+		case "eventId":
+			out.Values[i] = ec._TestSubscriptionPayload_eventId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
@@ -1012,6 +1560,11 @@ func (ec *executionContext) unmarshalNCreateSubscriptionInput2map(ctx context.Co
 
 func (ec *executionContext) unmarshalNDeleteSubscriptionInput2atriumᚋgraphᚋscalarᚐDelete(ctx context.Context, v any) (scalar.Delete, error) {
 	res, err := ec.unmarshalInputDeleteSubscriptionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNEnableSubscriptionInput2atriumᚋgraphᚐEnableSubscriptionInput(ctx context.Context, v any) (EnableSubscriptionInput, error) {
+	res, err := ec.unmarshalInputEnableSubscriptionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1083,6 +1636,16 @@ func (ec *executionContext) marshalNEventSubscriptionOrderField2string(ctx conte
 	return res
 }
 
+func (ec *executionContext) unmarshalNRotateSubscriptionSecretInput2atriumᚋgraphᚐRotateSubscriptionSecretInput(ctx context.Context, v any) (RotateSubscriptionSecretInput, error) {
+	res, err := ec.unmarshalInputRotateSubscriptionSecretInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNTestSubscriptionInput2atriumᚋgraphᚐTestSubscriptionInput(ctx context.Context, v any) (TestSubscriptionInput, error) {
+	res, err := ec.unmarshalInputTestSubscriptionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOCreateSubscriptionPayload2ᚖatriumᚋgraphᚐCreateSubscriptionPayload(ctx context.Context, sel ast.SelectionSet, v *CreateSubscriptionPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1095,6 +1658,13 @@ func (ec *executionContext) marshalODeleteSubscriptionPayload2ᚖatriumᚋgraph�
 		return graphql.Null
 	}
 	return ec._DeleteSubscriptionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEnableSubscriptionPayload2ᚖatriumᚋgraphᚐEnableSubscriptionPayload(ctx context.Context, sel ast.SelectionSet, v *EnableSubscriptionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EnableSubscriptionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOEventSubscription2ᚕᚖatriumᚋplatformᚐSubscription(ctx context.Context, sel ast.SelectionSet, v []*platform.Subscription) graphql.Marshaler {
@@ -1138,6 +1708,20 @@ func (ec *executionContext) unmarshalOEventSubscriptionOrder2ᚖatriumᚋgraph�
 	}
 	res, err := ec.unmarshalInputEventSubscriptionOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalORotateSubscriptionSecretPayload2ᚖatriumᚋgraphᚐRotateSubscriptionSecretPayload(ctx context.Context, sel ast.SelectionSet, v *RotateSubscriptionSecretPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RotateSubscriptionSecretPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOTestSubscriptionPayload2ᚖatriumᚋgraphᚋscalarᚐTestSubscriptionPayload(ctx context.Context, sel ast.SelectionSet, v *scalar.TestSubscriptionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TestSubscriptionPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

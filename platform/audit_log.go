@@ -24,6 +24,8 @@ type AuditRequest struct {
 	After    string // an id: the page begins behind it
 	Backward bool   // the page ends before it
 	PageSize int
+
+	Malformed []Violation // what else is wrong with it, found when it was decoded
 }
 
 // An AuditPage is what was found.
@@ -76,7 +78,7 @@ func (r AuditRequest) query(ctx context.Context) (AuditQuery, error) {
 	if err != nil {
 		return AuditQuery{}, err
 	}
-	var v violations
+	v := violations(slices.Clone(r.Malformed))
 	q := r.checked(&v)
 	if err := v.err(); err != nil {
 		return q, err
@@ -106,7 +108,7 @@ func (r AuditRequest) checked(v *violations) AuditQuery {
 		v.add("until", "must not be before since")
 	}
 	if r.After != "" && !isEventID(r.After) {
-		v.add("after", "is not a cursor of this log")
+		v.add("page_token", "is not a cursor of this log")
 	}
 	q := AuditQuery{Actor: r.Actor, Types: r.Types, Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize)}
 	switch {

@@ -35,6 +35,9 @@ func (*AdvisoryDocument) IsEntity() {}
 func (*Subscription) IsEntity() {}
 
 // IsEntity marks an entity.
+func (*Delivery) IsEntity() {}
+
+// IsEntity marks an entity.
 func (*Artifact) IsEntity() {}
 
 // IsEntity marks an entity.

@@ -21,20 +21,25 @@ type window struct {
 	skip    *int
 }
 
-// request is the request of the core. A window from the front and one from
-// the end exclude each other.
+// request is the request of the core.
 func request[F any](ctx context.Context, scope platform.UIDFilter, filter F, w window) platform.ListRequest[F] {
 	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: w.orderBy.OrderBy(), Skip: or(w.skip), Parts: partsOf(ctx)}
+	req.PageSize, req.PageToken, req.Backward, req.Malformed = w.page()
+	return req
+}
+
+// page is which way a window opens, how far, and from where. A window from the
+// front and one from the end exclude each other.
+func (w window) page() (size int, cursor string, isBackward bool, malformed []platform.Violation) {
 	forward, backward := given(w.first, "first", w.after, "after"), given(w.last, "last", w.before, "before")
 	switch {
 	case forward != "" && backward != "":
-		req.Malformed = []platform.Violation{{Field: forward, Description: "cannot be given together with " + backward}}
+		return 0, "", false, []platform.Violation{{Field: forward, Description: "cannot be given together with " + backward}}
 	case backward != "":
-		req.Backward, req.PageSize, req.PageToken = true, or(w.last), or(w.before)
+		return or(w.last), or(w.before), true, nil
 	default:
-		req.PageSize, req.PageToken = or(w.first), or(w.after)
+		return or(w.first), or(w.after), false, nil
 	}
-	return req
 }
 
 // given names the argument that was given, if any was.

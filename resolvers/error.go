@@ -159,4 +159,5 @@ var alike = []string{
 	"relationship_type", "relationshipType",
 	"sync_config", "syncConfig", "cuda_version", "cudaVersion",
 	"identity_provider_uid", "identityProvider", "external_group_id", "externalGroupId", "key_id", "keyId",
+	"event_id", "event",
 }

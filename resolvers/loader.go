@@ -26,6 +26,7 @@ type reads struct {
 	tags            *loader[platform.UID, platform.Tag]
 	advisories      *loader[platform.UID, platform.Advisory]
 	subscriptions   *loader[platform.UID, platform.Subscription]
+	deliveries      *loader[platform.UID, platform.Delivery]
 	vulnerabilities *loader[string, platform.Vulnerability]
 	documents       *loader[string, platform.AdvisoryDocument]
 
@@ -52,6 +53,7 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 		tags:            newLoader(p.Tags.GetMany),
 		advisories:      newLoader(p.Advisories.GetMany),
 		subscriptions:   newLoader(p.Subscriptions.GetMany),
+		deliveries:      newLoader(p.Deliveries.GetMany),
 		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
 		documents:       newLoader(p.AdvisoryDocuments.GetMany),
 

@@ -32,6 +32,10 @@ var everyMutation = []struct {
 	{"deleteTag", `mutation($tag: ID!) { deleteTag(input: {uid: $tag}) { deletedId deletedUid } }`, "", nil, "", ""},
 	{"deleteRepo", `mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedId deletedUid } }`, "", nil, "", ""},
 	{"createSubscription", `mutation($team: ID!) { createSubscription(input: {parent: $team, sink: "https://hooks.example.com/a", types: ["dev.atrium.api.iam.group.created.v1"]}) { subscription { uid types sink } subscriptionEdge { cursor } secret } }`, "createSubscription.subscription.types", []any{"dev.atrium.api.iam.group.created.v1"}, "createSubscription.subscription.uid", "sink"},
+	{"rotateSubscriptionSecret", `mutation($sink: ID!) { rotateSubscriptionSecret(input: {uid: $sink}) { subscription { sink group { name } } secret } }`, "rotateSubscriptionSecret.subscription.group.name", "team", "", ""},
+	{"testSubscription", `mutation($sink: ID!) { testSubscription(input: {uid: $sink}) { eventId } }`, "", nil, "", ""},
+	{"enableSubscription", `mutation($sink: ID!) { enableSubscription(input: {uid: $sink}) { subscription { sink disableTime } } }`, "enableSubscription.subscription.disableTime", nil, "", ""},
+	{"redeliver", `mutation($delivery: ID!) { redeliver(input: {uids: [$delivery]}) { deliveries { state subscription { sink } } } }`, "redeliver.deliveries.*.subscription.sink", "https://hooks.example.com/early", "", ""},
 	{"deleteSubscription", `mutation($sink: ID!) { deleteSubscription(input: {uid: $sink}) { deletedId deletedUid } }`, "", nil, "", ""},
 	{"createIdentityProvider", `mutation($org: ID!, $viewer: ID!) { createIdentityProvider(input: {parent: $org, name: "okta", defaultRole: $viewer, oidc: {issuer: "https://okta.example.com", clientId: "c", clientSecret: "s", additionalScopes: ["groups"], groupsClaim: "groups", correlationRule: OID_EQUALS_EXTERNAL_ID, pkceEnabled: true}}) { identityProvider { uid defaultRole { name } oidc { clientId additionalScopes groupsClaim correlationRule pkceEnabled } } identityProviderEdge { cursor node { name } } } }`, "createIdentityProvider.identityProvider.oidc", map[string]any{"clientId": "c", "additionalScopes": []any{"groups"}, "groupsClaim": "groups", "correlationRule": "OID_EQUALS_EXTERNAL_ID", "pkceEnabled": true}, "createIdentityProvider.identityProvider.uid", "provider"},
 	{"updateIdentityProvider", `mutation($provider: ID!, $role: ID!) { updateIdentityProvider(input: {uid: $provider, defaultRole: $role, description: "ours"}) { identityProvider { description defaultRole { name } oidc { clientId } } } }`, "updateIdentityProvider.identityProvider.defaultRole.name", "lister", "", ""},
@@ -61,6 +65,7 @@ func TestEveryMutationDoesWhatItSays(t *testing.T) {
 		"other": w.role(w.org, "other"), "empty": w.group(w.org, "empty"),
 	}
 	known["nobody"] = w.ask(`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "nobody"}) { identity { uid } } }`, "org", w.org).text("createIdentity.identity.uid")
+	known["delivery"], _ = w.deliver(w.subscription(w.org, "https://hooks.example.com/early"))
 	asked := map[string]bool{}
 	for _, step := range everyMutation {
 		asked[step.field] = true
@@ -162,6 +167,9 @@ func TestEverythingWrongWithAnInputIsReportedAtOnce(t *testing.T) {
 		{`createExternalGroupRoleMapping(input: {parent: "x", externalGroupId: "", roleUid: "", scope: "y"}) { externalGroupRoleMapping { uid } }`, "parent externalGroupId roleUid scope"},
 		{`batchDeleteExternalGroupRoleMappings(input: {parent: $org, uids: ["x", $org]}) { deletedUids }`, "uids[0] uids[1]"},
 		{`batchDeleteExternalGroupRoleMappings(input: {parent: $org, uids: []}) { deletedUids }`, "uids"},
+		{`redeliver(input: {uids: []}) { deliveries { uid } }`, "uids"},
+		{`redeliver(input: {uids: [$org, "x"]}) { deliveries { uid } }`, "uids[1]"},
+		{`rotateSubscriptionSecret(input: {uid: "x"}) { secret }`, "uid"},
 		{`acceptTerms(input: {group: $org, documentIds: ["a", ""]}) { documentIds }`, "documentIds[1]"},
 	} {
 		got := w.as(theOwner, operation("mutation", "m: "+c.mutation), "org", w.org)

@@ -73,6 +73,7 @@ func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntim
 		"Tag":                      nodesBy(r.tags),
 		"Advisory":                 nodesBy(r.advisories),
 		"EventSubscription":        nodesBy(r.subscriptions),
+		"Delivery":                 nodesBy(r.deliveries),
 		"VulnerabilityMetadata":    nodesBy(r.vulnerabilities),
 		"AdvisoryDocument":         nodesBy(r.documents),
 		"Artifact":                 nodesBy(r.artifacts),

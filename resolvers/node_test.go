@@ -27,7 +27,7 @@ func (w *world) keys(variables []any) map[string]string {
 	}
 	return map[string]string{
 		"Group": of("team"), "Identity": of("ann"), "Role": string(platform.OwnerRole), "RoleBinding": of("binding"), "Repo": of("repo"),
-		"Tag": of("tag"), "Advisory": of("advisory"), "EventSubscription": of("sink"), "VulnerabilityMetadata": "GO-01",
+		"Tag": of("tag"), "Advisory": of("advisory"), "EventSubscription": of("sink"), "Delivery": of("delivery"), "VulnerabilityMetadata": "GO-01",
 		"AdvisoryDocument": "r01",
 		"Artifact":         of("artifact"), "ArtifactVersion": of("version"),
 		"IdentityProvider": of("provider"), "AccountAssociation": of("team"), "GroupInvite": of("invite"),
@@ -106,7 +106,7 @@ func TestMissingEntitiesAreNullWithoutAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, typeName := range []string{
-		"Group", "Identity", "Role", "RoleBinding", "Repo", "Tag", "Advisory", "EventSubscription",
+		"Group", "Identity", "Role", "RoleBinding", "Repo", "Tag", "Advisory", "EventSubscription", "Delivery",
 		"IdentityProvider", "AccountAssociation", "GroupInvite", "ExternalGroupRoleMapping", "TermsAcceptance",
 	} {
 		key := string(w.org) + "/0123456789abcdef"

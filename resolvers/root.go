@@ -28,6 +28,7 @@ type (
 	images                    root
 	advisories                root
 	sinks                     root // EventSubscription
+	deliveries                root
 	viewers                   root
 	artifacts                 root
 	releases                  root // ArtifactVersion
@@ -53,6 +54,7 @@ func (r root) Tag() graph.TagResolver                               { return tag
 func (r root) Image() graph.ImageResolver                           { return images(r) }
 func (r root) Advisory() graph.AdvisoryResolver                     { return advisories(r) }
 func (r root) EventSubscription() graph.EventSubscriptionResolver   { return sinks(r) }
+func (r root) Delivery() graph.DeliveryResolver                     { return deliveries(r) }
 func (r root) Artifact() graph.ArtifactResolver                     { return artifacts(r) }
 func (r root) ArtifactVersion() graph.ArtifactVersionResolver       { return releases(r) }
 func (r root) Viewer() graph.ViewerResolver                         { return viewers(r) }

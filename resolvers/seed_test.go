@@ -153,11 +153,40 @@ func (w *world) accept(group platform.UID, documents ...string) {
 	w.ask(`mutation($group: ID!, $documents: [String!]!) { acceptTerms(input: {group: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
 }
 
+// subscription makes an event subscription, to events of these types.
+func (w *world) subscription(group platform.UID, sink string, types ...string) platform.UID {
+	w.t.Helper()
+	return w.ask(`mutation($group: ID!, $sink: String!, $types: [String!]) { createSubscription(input: {parent: $group, sink: $sink, types: $types}) { subscription { uid } } }`,
+		"group", group, "sink", sink, "types", types).uid("createSubscription.subscription.uid")
+}
+
+// deliver sends a subscription a test event, and gives its delivery. All that
+// was recorded before has become deliveries by then.
+func (w *world) deliver(subscription platform.UID) (delivery platform.UID, event string) {
+	w.t.Helper()
+	event = w.ask(`mutation($s: ID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", subscription).text("testSubscription.eventId")
+	for { // other tests may hold the feed of the server up
+		must(w.p.Webhooks.Relay(w.t.Context()))(w.t)
+		found := w.ask(`query($s: ID!, $event: ID!) { subscription(uid: $s) { deliveries(where: {event: $event}) { totalCount nodes { uid } } } }`, "s", subscription, "event", event)
+		if found.at("subscription.deliveries.totalCount") == 1.0 {
+			return found.uid("subscription.deliveries.nodes.0.uid"), event
+		}
+	}
+}
+
+// attempt says how an attempt of a delivery went.
+func (w *world) attempt(delivery platform.UID, a platform.Attempt) {
+	w.t.Helper()
+	if _, _, err := w.p.Webhooks.End(w.t.Context(), delivery, a); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // furnish makes one or more of every kind, and gives variables that name some:
 // org (acme) with terms, team below it with repos r00 to r02 of three tags each
 // and an account association, repo (r01), tag (its first), ann who may list
-// repos in team, owner and binding of acme's owner, advisory, sink, provider,
-// mapping, invite, artifact, version, id, the global id of acme, and since and
+// repos in team, owner and binding of acme's owner, advisory, sink with a
+// delivery, provider, mapping, invite, artifact, version, id, the global id of acme, and since and
 // until, between which all this was made.
 func (w *world) furnish() []any {
 	w.t.Helper()
@@ -170,14 +199,15 @@ func (w *world) furnish() []any {
 	invite, _ := w.invite(team, true)
 	w.associate(team)
 	w.accept(w.org, "msa")
-	made := w.ask(`mutation($org: ID!) { createSubscription(input: {parent: $org, sink: "https://hooks.example.com/a"}) { subscription { uid } } }`, "org", w.org)
+	sink := w.subscription(w.org, "https://hooks.example.com/a")
+	delivery, _ := w.deliver(sink)
 	artifact, version := w.libraries(2)
 	found := w.ask(`query($org: ID!) { group(uid: $org) { id } repos(where: {name: "r01"}) { nodes { uid tags { nodes { uid } } } } advisories { nodes { uid } } }`, "org", w.org)
 	return []any{
 		"org", w.org, "team", team, "owner", w.owner, "binding", w.binding, "ann", ann,
 		"repo", found.text("repos.nodes.0.uid"), "tag", found.text("repos.nodes.0.tags.nodes.0.uid"),
 		"artifact", artifact, "version", version,
-		"advisory", found.text("advisories.nodes.0.uid"), "sink", made.text("createSubscription.subscription.uid"), "id", found.text("group.id"),
+		"advisory", found.text("advisories.nodes.0.uid"), "sink", sink, "delivery", delivery, "id", found.text("group.id"),
 		"provider", provider, "mapping", mapping, "invite", invite,
 		"since", platform.At(time.Now().Add(-time.Hour)).String(), "until", platform.At(time.Now().Add(time.Hour)).String(),
 	}

@@ -33,6 +33,12 @@ func countStatements(t *testing.T, url string) {
 		w.associate(g)
 		w.accept(g, "msa", fmt.Sprint("beta-", i))
 	}
+	var last platform.UID
+	for i := range 50 {
+		last = w.subscription(team, fmt.Sprintf("https://hooks.example.com/%d", i), "dev.atrium.api.iam.group.created.v1")
+	}
+	w.group(team, "a team of the team")
+	w.deliver(last)
 	for _, c := range []struct {
 		name, query string
 		statements  int64
@@ -89,6 +95,10 @@ func countStatements(t *testing.T, url string) {
 		{"terms of groups", `{ groups { nodes { termsAcceptances(first: 1) { nodes { docId group { name } } } } } }`, 3},
 		{"terms of groups with totals", `{ groups { nodes { termsAcceptances { totalCount nodes { docId } } } } }`, 3},
 		{"terms that count for a group, which must be there", `query($org: ID!) { termsAcceptances(group: $org) { totalCount nodes { docId } } }`, 3},
+		{"deliveries of subscriptions", `{ subscriptions { nodes { deliveries(first: 10) { nodes { eventType state } } } } }`, 2},
+		{"deliveries of subscriptions with totals", `{ subscriptions { nodes { deliveries(first: 10) { totalCount nodes { eventType state } } } } }`, 3},
+		{"deliveries with what they are of", `{ subscriptions { nodes { deliveries(where: {state: PENDING}) { nodes { subscription { sink group { name } } } } } } }`, 4},
+		{"the audit log", `{ auditLog { nodes { type } edges { cursor } pageInfo { hasNextPage } } }`, 1},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 3},
 	} {
 		got := w.ask(c.query, "org", w.org, "since", platform.At(time.Now().Add(-time.Hour)), "until", platform.At(time.Now().Add(time.Hour)))

@@ -30,10 +30,40 @@ func (m mutations) DeleteSubscription(ctx context.Context, input scalar.Delete) 
 	return remove(ctx, m.p.Subscriptions.Delete, "EventSubscription", input)
 }
 
+// RotateSubscriptionSecret is the only answer that shows the new secret.
+func (m mutations) RotateSubscriptionSecret(ctx context.Context, input graph.RotateSubscriptionSecretInput) (*graph.RotateSubscriptionSecretPayload, error) {
+	rotated, err := m.p.Subscriptions.RotateSecret(ctx, input.UID)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.RotateSubscriptionSecretPayload{Subscription: rotated, Secret: rotated.Secret}, nil
+}
+
+func (m mutations) TestSubscription(ctx context.Context, input graph.TestSubscriptionInput) (*scalar.TestSubscriptionPayload, error) {
+	event, err := m.p.Subscriptions.Test(ctx, input.UID)
+	if err != nil {
+		return nil, err
+	}
+	return &scalar.TestSubscriptionPayload{EventID: event}, nil
+}
+
+func (m mutations) EnableSubscription(ctx context.Context, input graph.EnableSubscriptionInput) (*graph.EnableSubscriptionPayload, error) {
+	enabled, err := m.p.Subscriptions.Enable(ctx, input.UID)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.EnableSubscriptionPayload{Subscription: enabled}, nil
+}
+
 func (e entities) FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*graph.EventSubscriptionByUIDsInput) ([]*platform.Subscription, error) {
 	return represented(ctx, readsOf(ctx).subscriptions, keysOf(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (sinks) Group(ctx context.Context, s *platform.Subscription) (*platform.Group, error) {
 	return follow(ctx, s, readsOf(ctx).groups, func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
+}
+
+func (r sinks) Deliveries(ctx context.Context, s *platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.DeliveryConnection, error) {
+	own := of(r.p.Deliveries.ListEach, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
+	return nested(ctx, s, own, or(where), window{orderBy, first, after, last, before, skip})
 }

@@ -43,6 +43,8 @@ func examples(group platform.UID) []web.Example {
 		{Name: "Advisories", Query: example("advisories")},
 		{Name: "Libraries", Query: example("libraries")},
 		{Name: "Changes", Query: example("changes")},
+		{Name: "Webhooks", Query: example("webhooks")},
+		{Name: "Audit", Query: example("audit")},
 		{Name: "New repo", Query: example("new_repo"), Variables: variables("input", map[string]any{
 			"parent": group, "name": "greeter", "description": "Says hello",
 		})},

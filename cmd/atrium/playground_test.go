@@ -53,8 +53,8 @@ func TestEveryExampleOfThePlaygroundAnswersWithSomething(t *testing.T) {
 	})
 }
 
-// optional are fields that may well be null.
-var optional = []string{"description", "fixed", "image", "lastSeenTime"}
+// optional are fields that may well be null, or without anything.
+var optional = []string{"deliveries", "denied", "description", "disableReason", "failingSince", "fixed", "image", "lastSeenTime"}
 
 // empty finds a list without anything, or null.
 func empty(value any) (where string) {

@@ -56,6 +56,10 @@ type (
 	EventSubscriptionConnection = Connection[platform.Subscription]
 	// EventSubscriptionEdge is a subscription in a page.
 	EventSubscriptionEdge = Edge[platform.Subscription]
+	// DeliveryConnection is a page of deliveries.
+	DeliveryConnection = Connection[platform.Delivery]
+	// DeliveryEdge is a delivery in a page.
+	DeliveryEdge = Edge[platform.Delivery]
 	// VulnerabilityMetadataConnection is a page of vulnerabilities.
 	VulnerabilityMetadataConnection = Connection[platform.Vulnerability]
 	// VulnerabilityMetadataEdge is a vulnerability in a page.
@@ -130,6 +134,43 @@ func (p *PageInfo) StartCursor() string { return called(p.start) }
 
 // EndCursor is the cursor of the last item, "" where there is none.
 func (p *PageInfo) EndCursor() string { return called(p.end) }
+
+// An AuditLogConnection shows a page of the audit log, whose cursors are the
+// ids of its events.
+type AuditLogConnection struct{ page platform.AuditPage }
+
+// NewAuditLogConnection shows page.
+func NewAuditLogConnection(page platform.AuditPage) *AuditLogConnection {
+	return &AuditLogConnection{page}
+}
+
+// Edges are the entries of the page with their cursors.
+func (c *AuditLogConnection) Edges() []*AuditLogEdge {
+	edges := make([]*AuditLogEdge, len(c.page.Items))
+	for i, e := range c.page.Items {
+		edges[i] = &AuditLogEdge{Cursor: e.ID, Node: e}
+	}
+	return edges
+}
+
+// Nodes are the entries of the page.
+func (c *AuditLogConnection) Nodes() []*platform.Event { return c.page.Items }
+
+// PageInfo tells where the page lies in the log.
+func (c *AuditLogConnection) PageInfo() *PageInfo {
+	info := &PageInfo{HasNextPage: c.page.HasNext, HasPreviousPage: c.page.HasPrevious}
+	if n := len(c.page.Items); n > 0 {
+		info.start = func() string { return c.page.Items[0].ID }
+		info.end = func() string { return c.page.Items[n-1].ID }
+	}
+	return info
+}
+
+// An AuditLogEdge is one entry of a page.
+type AuditLogEdge struct {
+	Cursor string
+	Node   *platform.Event
+}
 
 func called(of func() string) string {
 	if of == nil {

@@ -122,6 +122,14 @@ func UnmarshalEcosystem(v any) (platform.Ecosystem, error) {
 	return value[platform.Ecosystem]("ECOSYSTEM_", v)
 }
 
+// MarshalDeliveryState writes what has become of a delivery.
+func MarshalDeliveryState(v platform.DeliveryState) graphql.Marshaler { return enum("", v) }
+
+// UnmarshalDeliveryState reads what has become of a delivery.
+func UnmarshalDeliveryState(v any) (platform.DeliveryState, error) {
+	return value[platform.DeliveryState]("", v)
+}
+
 // MarshalType writes the type of a severity, reference or false positive,
 // which are plain text in the core.
 func MarshalType(v string) graphql.Marshaler { return enum("TYPE_", v) }

@@ -68,3 +68,6 @@ type Deleted struct {
 	DeletedID  string // the global id
 	DeletedUID platform.UID
 }
+
+// TestSubscriptionPayload answers that a test event is under way.
+type TestSubscriptionPayload struct{ EventID string }

@@ -88,6 +88,23 @@ func UnmarshalInt(ctx context.Context, v any) (int, error) {
 	return int(n), nil
 }
 
+// MarshalInt32 writes a whole number; in a nullable field 0 is null.
+func MarshalInt32(n int32) graphql.ContextMarshaler {
+	return marshaler(func(ctx context.Context, w io.Writer) {
+		if n == 0 && inNullableField(ctx) {
+			graphql.Null.MarshalGQL(w)
+			return
+		}
+		graphql.MarshalInt32(n).MarshalGQL(w)
+	})
+}
+
+// UnmarshalInt32 reads a whole number of 32 bits; no input has one so far.
+func UnmarshalInt32(ctx context.Context, v any) (int32, error) {
+	n, err := UnmarshalInt(ctx, v)
+	return int32(n), err //nolint:gosec // it has 32 bits
+}
+
 // MarshalDateTime writes a moment, always with three decimals.
 func MarshalDateTime(t platform.Time) graphql.ContextMarshaler {
 	if t.IsZero() {

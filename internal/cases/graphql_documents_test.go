@@ -48,6 +48,24 @@ var documents = map[string]func(graphQL, call) document{
 			return p.readPage("ArtifactVersion", artifact["versions"])
 		}}
 	},
+	// Deliveries are a field of their subscription.
+	"ListDeliveries": func(p graphQL, c call) document {
+		return document{"query", "subscription", fields{"uid": c.on}, "{ deliveries " + p.connection("Delivery") + " }", func(p graphQL, value any, _ call) answer {
+			subscription, _ := value.(map[string]any)
+			return p.readPage("Delivery", subscription["deliveries"])
+		}}
+	},
+	"Redeliver": func(_ graphQL, c call) document {
+		input := fields{"uids": []string{c.on}}
+		return document{"mutation", "redeliver", fields{"input": input}, "{ deliveries { uid } }", func(_ graphQL, value any, _ call) answer {
+			return answer{resource: asFields(value)}
+		}}
+	},
+	"TestSubscription": func(_ graphQL, c call) document {
+		return document{"mutation", "testSubscription", fields{"input": fields{"uid": c.on}}, "{ eventId }", func(_ graphQL, value any, _ call) answer {
+			return answer{resource: asFields(value)}
+		}}
+	},
 	"GetArtifactCount": func(p graphQL, c call) document {
 		arguments := fields{}
 		if asked, ok := c.params["ecosystems"]; ok {

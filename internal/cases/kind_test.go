@@ -64,7 +64,7 @@ type change struct {
 
 // kinds are all kinds of the table.
 var kinds = []*kind{&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &identityProviders, &mappings, &invites, &images,
-	&associations, &terms, &artifacts, &artifactVersions, &advisoryDocuments, &reports, &ping}
+	&associations, &terms, &artifacts, &artifactVersions, &advisoryDocuments, &reports, &deliveries, &ping}
 
 func kindOf(ref string) *kind {
 	i := slices.IndexFunc(kinds, func(k *kind) bool { return k.ref == ref })

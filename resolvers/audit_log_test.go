@@ -1,0 +1,116 @@
+package resolvers
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+func TestTheAuditLogIsPagedFromTheNewest(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		var made []string
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			made = append([]string{string(w.group(w.org, name))}, made...)
+		}
+		walk := func(arguments, info, more string) string {
+			var pages []string
+			for cursor := any(nil); ; {
+				got := w.ask(`query($org: ID!, $cursor: String) { auditLog(descendantsOf: $org, types: ["dev.atrium.api.iam.group.created.v1"], actor: "test", `+arguments+`) {
+					edges { cursor node { id } } nodes { id subject } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`, "org", w.org, "cursor", cursor)
+				if got.text("auditLog.edges.*.cursor") != got.text("auditLog.nodes.*.id") || got.text("auditLog.edges.*.node.id") != got.text("auditLog.nodes.*.id") {
+					t.Errorf("edges and nodes differ: %v", got.Data)
+				}
+				pages = append(pages, got.text("auditLog.nodes.*.subject"))
+				if cursor = got.at("auditLog.pageInfo." + info); got.at("auditLog.pageInfo."+more) == false {
+					return strings.Join(pages, "|")
+				}
+			}
+		}
+		join := func(uids ...string) string { return strings.Join(uids, " ") }
+		w.sameSet(walk(`first: 9, after: $cursor`, "endCursor", "hasNextPage"), join(made...))
+		all := strings.Fields(walk(`after: $cursor`, "endCursor", "hasNextPage"))
+		if got, want := walk(`first: 2, after: $cursor`, "endCursor", "hasNextPage"), join(all[:2]...)+"|"+join(all[2:4]...)+"|"+all[4]; got != want {
+			t.Errorf("forward: %s, want %s", got, want)
+		}
+		if got, want := walk(`last: 2, before: $cursor`, "startCursor", "hasPreviousPage"), join(all[3:]...)+"|"+join(all[1:3]...)+"|"+all[0]; got != want {
+			t.Errorf("backward: %s, want %s", got, want)
+		}
+	})
+}
+
+// sameSet compares lists whose order is that of ids made in one millisecond.
+func (w *world) sameSet(got, want string) {
+	w.t.Helper()
+	for _, s := range strings.Fields(want) {
+		if !strings.Contains(got, s) || len(got) != len(want) {
+			w.t.Errorf("got %s, want %s", got, want)
+			return
+		}
+	}
+}
+
+func TestWhatWasRefusedIsInTheAuditLogAndNotInTheFeed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.member(w.org, "ann", platform.ViewerRole)
+	w.as("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).fails("PERMISSION_DENIED createRepo")
+	const query = `query($denied: Boolean, $actor: String) { auditLog(denied: $denied, actor: $actor) { nodes { type subject actor { subject } body denied } } }`
+	got := w.ask(query, "denied", true)
+	one := "auditLog.nodes.0."
+	got.want("auditLog.nodes.*.type", "dev.atrium.api.platform.registry.repo.created.v1").want(one+"subject", string(w.org)).want(one+"actor.subject", string(ann))
+	if denied := got.text(one + "denied"); !strings.Contains(denied, "repo.create") {
+		t.Errorf("it was denied for %q", denied)
+	}
+	if w.ask(query, "actor", ann).text("auditLog.nodes.*.denied") != got.text(one+"denied") {
+		t.Error("it is not what ann did")
+	}
+	if all := w.ask(query, "denied", false).text("auditLog.nodes.*.denied"); strings.Trim(all, "<nil> ") != "" {
+		t.Errorf("of what was done %q is denied", all)
+	}
+	// A viewer has no audit log.
+	w.as("ann", query).fails("PERMISSION_DENIED auditLog").want("auditLog", nil)
+	w.as("ann", `query($org: ID!) { auditLog(descendantsOf: $org) { nodes { id } } }`, "org", w.org).fails("PERMISSION_DENIED auditLog")
+}
+
+func TestTheAuditLogShowsWhereTheCallerMayChangeGroups(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, two := w.group(w.org, "one"), w.group(w.org, "two")
+	w.member(one, "bob", platform.OwnerRole)
+	w.registry(one, 1, 1)
+	w.registry(two, 1, 1)
+	for _, subject := range strings.Fields(w.as("bob", `{ auditLog { nodes { subject } } }`).clean().text("auditLog.nodes.*.subject")) {
+		if !platform.UID(subject).Within(one) {
+			t.Errorf("bob sees what happened to %s", subject)
+		}
+	}
+	w.as("bob", `query($g: ID!) { auditLog(descendantsOf: $g) { nodes { id } } }`, "g", two).fails("PERMISSION_DENIED auditLog")
+}
+
+func TestArgumentsOfTheAuditLogAreCheckedUnderTheirOwnNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for arguments, want := range map[string]string{
+		`first: -1`:          "first",
+		`last: -1`:           "last",
+		`first: 1, last: 1`:  "first",
+		`after: "x"`:         "after",
+		`before: "x"`:        "before",
+		`descendantsOf: "x"`: "descendantsOf",
+		`types: [""]`:        "types",
+		`since: "2026-01-02T00:00:00Z", until: "2026-01-01T00:00:00Z"`: "until",
+		`since: "yesterday"`: "since",
+	} {
+		got := w.as(theOwner, `{ auditLog(`+arguments+`) { nodes { id } } }`)
+		if got.fails("INVALID_ARGUMENT auditLog").violations() != want {
+			t.Errorf("(%s) names %q, want %q", arguments, got.violations(), want)
+		}
+	}
+	w.ask(`{ auditLog(first: null, after: null, last: null, before: null, types: null, denied: null, since: null, until: null, actor: null, descendantsOf: null) { nodes { id } } }`)
+	w.ask(`{ auditLog(first: 9999, after: "", types: []) { pageInfo { hasNextPage endCursor } } }`)
+	w.as(theOwner, `{ auditLog(first: 200) { nodes { id type actor { subject } } edges { node { actor { subject } } } } }`).clean()
+}

@@ -1,0 +1,25 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph"
+	"atrium/platform"
+)
+
+func (m mutations) Redeliver(ctx context.Context, input graph.RedeliverInput) (*graph.RedeliverPayload, error) {
+	again, err := m.p.Deliveries.Redeliver(ctx, input.Uids)
+	if err != nil {
+		return nil, err
+	}
+	remember(ctx, again)
+	return &graph.RedeliverPayload{Deliveries: again}, nil
+}
+
+func (e entities) FindManyDeliveryByUIDs(ctx context.Context, reps []*graph.DeliveryByUIDsInput) ([]*platform.Delivery, error) {
+	return represented(ctx, readsOf(ctx).deliveries, keysOf(reps, func(r *graph.DeliveryByUIDsInput) platform.UID { return r.UID }))
+}
+
+func (deliveries) Subscription(ctx context.Context, d *platform.Delivery) (*platform.Subscription, error) {
+	return follow(ctx, d, readsOf(ctx).subscriptions, func(d *platform.Delivery) platform.UID { return d.UID.Parent() })
+}
