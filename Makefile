@@ -44,6 +44,11 @@ BENCH ?= .
 bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
+KILLS ?= 5
+.PHONY: proof
+proof: ## Kill the server while it is written to, and see that no event is lost (KILLS=20)
+	ATRIUM_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
+
 # Go fuzzes one target of one package at a time.
 FUZZTIME ?= 20s
 .PHONY: fuzz
