@@ -25,7 +25,7 @@ func TestADeliveryTellsHowItWent(t *testing.T) {
 
 	w.attempt(delivery, platform.Attempt{Status: 500, Answer: "oh no"})
 	got = w.ask(query, "s", sink, "state", "RETRYING").want(one+"attempts", 1).want(one+"lastStatus", 500).
-		want(one+"lastAnswer", "oh no").want(one+"lastError", "the sink answered 500 Internal Server Error")
+		want(one+"lastAnswer", "oh no").want(one+"lastError", "the sink answered 500")
 	if got.at("subscription.failingSince") != got.at(one+"lastAttemptTime") || got.at(one+"nextAttemptTime") == nil {
 		t.Errorf("after a failure: %v", got.Data)
 	}
@@ -43,7 +43,7 @@ func TestASubscriptionThatWasDisabledIsEnabledAndSentWhatItMissed(t *testing.T) 
 	delivery, _ := w.deliver(sink)
 	w.attempt(delivery, platform.Attempt{Status: 410})
 	const health = `query($s: ID!) { subscription(uid: $s) { disableTime disableReason deliveries { nodes { state } } } }`
-	off := w.ask(health, "s", sink).want("subscription.disableReason", "the sink answered 410 Gone").want("subscription.deliveries.nodes.*.state", "FAILED")
+	off := w.ask(health, "s", sink).want("subscription.disableReason", "the sink answered 410").want("subscription.deliveries.nodes.*.state", "FAILED")
 	if off.at("subscription.disableTime") == nil {
 		t.Error("it has no time when it was disabled")
 	}
