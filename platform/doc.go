@@ -12,7 +12,8 @@
 // advisory.go and vulnerability.go come from feeds, advisory_document.go and
 // resolved_vulnerability.go are views of them; artifact.go and
 // artifact_version.go are the catalogue of libraries, whose versions sort by
-// version.go; subscription.go asks for events.
+// version.go; subscription.go asks for events, and delivery.go tells what became
+// of each.
 //
 // What kinds share:
 //
@@ -28,7 +29,11 @@
 //	claim.go       which tokens act as an identity; sign_in.go lets new people in
 //	access.go      what they may see and do, decided from paths
 //	capability.go  the ledger of rights
-//	event.go       the record of each change; event_feed.go reads it live
+//	event.go       the record of each change, event_type.go what there may be;
+//	               event_feed.go reads them live, audit_log.go later, with the
+//	               changes that were refused; retention.go ends them
+//	webhook.go     events on their way to sinks; delivery_attempt.go what follows
+//	               from an attempt
 //	error.go       what is answered instead of a result
 //	store.go       what a database must do for all this
 //	import.go      many records at once

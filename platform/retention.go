@@ -7,8 +7,8 @@ import (
 
 const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 
-// Purge removes what has been kept long enough, as Run does from time to time: recorded
-// events, and deliveries that have ended. An event that has not become
+// Purge removes what has been kept long enough, as Run does from time to time:
+// recorded events, and deliveries that have ended. An event that has not become
 // deliveries yet stays.
 func (p *Platform) Purge(ctx context.Context) error {
 	now := p.now()
