@@ -73,6 +73,7 @@ generate: ## Generate the GraphQL layer and the gRPC stubs from schema/
 verify: ## Check formatting, vet, go.mod, that the generated files are those of the sources, and what breaks clients
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt these:"; echo "$$unformatted"; exit 1; }
 	go mod tidy -diff
+	go -C e2e/grpc mod tidy -diff
 	go vet ./...
 	go run ./internal/schemadiff
 	$(BUF) lint schema/proto
