@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -26,8 +27,10 @@ func (delivery) InsertOpts() river.InsertOpts {
 const (
 	// atOnce bounds the attempts of one subscription in a process, so that a
 	// sink that hangs leaves workers to others.
-	atOnce    = 16
-	slotPause = 3 * time.Second
+	atOnce = 16
+	// What finds no slot comes back within this time. Thousands that came back
+	// together would keep the queue from everything else.
+	slotPause = 30 * time.Second
 	// early is how long before its time an attempt may be made. Clocks differ.
 	early = time.Second
 )
@@ -43,7 +46,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[delivery]) error {
 	d, uid := w.deliverer, job.Args.UID
 	subscription := uid.Parent()
 	if !d.slots.take(subscription) {
-		return river.JobSnooze(slotPause)
+		return river.JobSnooze(rand.N(slotPause)) //nolint:gosec // no secret
 	}
 	defer d.slots.free(subscription)
 	dispatch, err := d.webhooks.Begin(ctx, uid)
