@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
 	"time"
 )
 
@@ -41,10 +40,9 @@ type EventActor struct {
 // BodyType names what Body is by the area and kind of its resource, such as
 // iam.Group; "" where the event is of no known kind.
 func (e *Event) BodyType() string {
-	middle := strings.TrimPrefix(e.Type, eventPrefix)
-	for kind, body := range bodyTypes {
-		if strings.HasPrefix(middle, kind+".") {
-			return body
+	for _, k := range eventKinds {
+		if k.tells(e) {
+			return k.body
 		}
 	}
 	return ""
@@ -58,18 +56,6 @@ func (e *Event) IdentityProvider() UID {
 	}
 	return e.Subject.Parent()
 }
-
-// bodyTypes are what bodies are, by the middle of the event types. Terms are
-// accepted together: their events hold no resource, but an answer.
-var bodyTypes = map[string]string{
-	groupKind.Event: groupKind.bodyType(), identityKind.Event: identityKind.bodyType(), roleKind.Event: roleKind.bodyType(),
-	roleBindingKind.Event: roleBindingKind.bodyType(), repoKind.Event: repoKind.bodyType(), tagKind.Event: tagKind.bodyType(),
-	subscriptionKind.Event: subscriptionKind.bodyType(), identityProviderKind.Event: identityProviderKind.bodyType(),
-	accountAssociationKind.Event: accountAssociationKind.bodyType(), groupInviteKind.Event: groupInviteKind.bodyType(),
-	externalGroupRoleMappingKind.Event: externalGroupRoleMappingKind.bodyType(), termsKind.Event: "iam.AcceptedTerms",
-}
-
-func (k *Kind[T]) bodyType() string { return k.Area + "." + k.Name }
 
 // event describes a change of verb (created, updated, deleted ...) to one
 // resource of kind k.

@@ -8,14 +8,20 @@ import (
 
 // The types of events: what happens to the resources of a kind.
 
-// eventKind is what may happen to a kind, and what reading of it needs.
+// eventKind is what may happen to a kind, what reading of it needs, and what
+// the bodies of its events are.
 type eventKind struct {
 	event string
 	list  Capability
+	body  string
 	verbs []string
 }
 
-func happens[T any](k *Kind[T], verbs ...string) eventKind { return eventKind{k.Event, k.List, verbs} }
+func happens[T any](k *Kind[T], verbs ...string) eventKind {
+	return eventKind{k.Event, k.List, k.bodyType(), verbs}
+}
+
+func (k *Kind[T]) bodyType() string { return k.Area + "." + k.Name }
 
 var eventKinds = []eventKind{
 	happens(&groupKind, "created", "updated", "deleted"),
@@ -26,11 +32,14 @@ var eventKinds = []eventKind{
 	happens(&accountAssociationKind, "created", "updated", "deleted"),
 	happens(&groupInviteKind, "created", "deleted"),
 	happens(&externalGroupRoleMappingKind, "created", "deleted", "deleted.batch"),
-	happens(&termsKind, "accepted"),
+	{termsKind.Event, termsKind.List, "iam.AcceptedTerms", []string{"accepted"}}, // together: the body is an answer
 	happens(&repoKind, "created", "updated", "deleted"),
 	happens(&tagKind, "created", "deleted"), // a tag that moves is made anew
 	happens(&subscriptionKind, "created", "updated", "deleted", "test", "disabled"),
 }
+
+// tells reports whether an event is of the kind.
+func (k eventKind) tells(e *Event) bool { return strings.HasPrefix(e.Type, eventPrefix+k.event+".") }
 
 // EventTypes lists the types of all events that are recorded of changes.
 func EventTypes() []string {
@@ -64,7 +73,7 @@ func (v *violations) eventTypes(field string, types []string) {
 // mayHear reports whether a may read what an event tells of.
 func (a *Actor) mayHear(e *Event) bool {
 	for _, k := range eventKinds {
-		if strings.HasPrefix(e.Type, eventPrefix+k.event+".") {
+		if k.tells(e) {
 			return a.Can(k.list, e.Subject)
 		}
 	}

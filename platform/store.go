@@ -195,7 +195,8 @@ type Tx interface {
 	// NextHeld makes the oldest delivery that a subscription holds ready.
 	NextHeld(ctx context.Context, subscription UID) error
 
-	// Revive makes ready what is in the queue since before a time.
+	// Revive makes ready what is in the queue since before a time, and of what
+	// is held one for each subscription that has nothing else to be tried.
 	Revive(ctx context.Context, due Time) error
 
 	// FailDeliveries ends all deliveries of a subscription that have not.

@@ -31,6 +31,7 @@ const (
 // Relay turns the next recorded events into deliveries, in the order of the
 // feed, and tells how many events there were.
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
+	var held []UID
 	err = w.p.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, relayLock); err != nil {
 			return err
@@ -47,12 +48,38 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		if err != nil {
 			return err
 		}
+		held = held[:0]
+		for _, d := range deliveries {
+			if d.Stage == StageHeld && !slices.Contains(held, d.UID.Parent()) {
+				held = append(held, d.UID.Parent())
+			}
+		}
 		if err := tx.DeliveryRows().Insert(ctx, deliveries...); err != nil {
 			return err
 		}
 		return tx.SetRelayed(ctx, recorded[events-1].Position)
 	})
+	for _, subscription := range held {
+		if err == nil {
+			err = w.release(ctx, subscription)
+		}
+	}
 	return events, err
+}
+
+// release makes a held delivery ready where no other would do so at its end:
+// those that were counted may have ended before the held ones could be seen.
+func (w Webhooks) release(ctx context.Context, subscription UID) error {
+	return w.p.store.Write(ctx, func(tx Tx) error {
+		if err := tx.Lock(ctx, subscription); err != nil {
+			return err
+		}
+		waiting, err := tx.Waiting(ctx, []UID{subscription})
+		if err != nil || waiting[subscription] > 0 {
+			return err
+		}
+		return tx.NextHeld(ctx, subscription)
+	})
 }
 
 // addressed makes the deliveries of events.
@@ -163,7 +190,10 @@ func (w Webhooks) giveUp(ctx context.Context, d *Delivery, reason string) error 
 	d.end(DeliveryFailed, w.p.now())
 	d.LastError = reason
 	return w.p.store.Write(ctx, func(tx Tx) error {
-		return tx.DeliveryRows().Update(ctx, d, deliveryProgress...)
+		if err := tx.DeliveryRows().Update(ctx, d, deliveryProgress...); err != nil {
+			return err
+		}
+		return tx.NextHeld(ctx, d.UID.Parent())
 	})
 }
 

@@ -78,11 +78,15 @@ func (tx *transaction) NextHeld(ctx context.Context, subscription platform.UID) 
 	return tx.conn.Run(ctx, q.done(nil))
 }
 
-// Revive makes ready what was due before a time.
+// Revive makes ready what was due before a time, and the first of what is held
+// behind nothing.
 func (tx *transaction) Revive(ctx context.Context, due platform.Time) error {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET stage = 1 WHERE stage IN (2, 3) AND next_attempt_time < ?", due)
-	return tx.conn.Run(ctx, q.done(nil))
+	idle := tx.dialect.statement()
+	idle.add("UPDATE delivery SET stage = 1 WHERE uid IN (SELECT (SELECT d.uid FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 ORDER BY d.event_id LIMIT 1)" +
+		" FROM subscription s WHERE NOT EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage IN (1, 2)))")
+	return tx.conn.Run(ctx, q.done(nil), idle.done(nil))
 }
 
 // FailDeliveries ends what a subscription has under way.

@@ -1,0 +1,81 @@
+package platform_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"atrium/platform"
+)
+
+// subscribed makes a subscription of a group, with its secret.
+func (w *world) subscribed(group platform.UID, types ...string) *platform.Subscription {
+	w.Helper()
+	made, err := w.p.Subscriptions.Create(w.operator(), group, platform.TypedInput(platform.Subscription{
+		Sink: "https://" + w.name() + ".example.com/", Types: types,
+	}, "sink", "types"))
+	must(w, err)
+	return made
+}
+
+// relay turns everything that was recorded into deliveries. On PostgreSQL that
+// may have to wait for what other tests have under way.
+func (w *world) relay() {
+	w.Helper()
+	db := w.raw()
+	for left := true; left; {
+		_, err := w.p.Webhooks.Relay(w.Context())
+		must(w, err)
+		must(w, db.QueryRowContext(w.Context(), "SELECT max(e.seq) > max(r.seq) FROM event e, relay r WHERE e.denied = ''").Scan(&left))
+	}
+}
+
+// deliveries lists those of a subscription, the oldest first.
+func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
+	w.Helper()
+	page, err := w.p.Deliveries.List(w.operator(), platform.ListRequest[platform.DeliveryFilter]{
+		UIDP: platform.UIDFilter{ChildrenOf: subscription}, OrderBy: "create_time", PageSize: 200,
+	})
+	must(w, err)
+	slices.SortFunc(page.Items, func(a, b *platform.Delivery) int { return strings.Compare(a.EventID, b.EventID) })
+	return page.Items
+}
+
+// queued takes all that is ready, as the queue does.
+func (w *world) queued() []platform.UID {
+	w.Helper()
+	ready, then, err := w.p.Webhooks.Ready(w.Context(), 1000)
+	must(w, err)
+	must(w, w.p.Webhooks.Queued(w.Context(), ready, then))
+	return ready
+}
+
+func (w *world) end(delivery platform.UID, a platform.Attempt) (time.Duration, bool) {
+	w.Helper()
+	wait, again, err := w.p.Webhooks.End(w.Context(), delivery, a)
+	must(w, err)
+	return wait, again
+}
+
+// delivery reads one.
+func (w *world) delivery(uid platform.UID) *platform.Delivery {
+	w.Helper()
+	d, err := w.p.Deliveries.Get(w.operator(), uid)
+	must(w, err)
+	return d
+}
+
+func (w *world) subscriptionAgain(uid platform.UID) *platform.Subscription {
+	w.Helper()
+	s, err := w.p.Subscriptions.Get(w.operator(), uid)
+	must(w, err)
+	return s
+}
+
+func eventTypes(deliveries []*platform.Delivery) string {
+	kinds := make([]string, len(deliveries))
+	for i, d := range deliveries {
+		kinds[i] = strings.TrimSuffix(strings.TrimPrefix(d.EventType, "dev.atrium.api."), ".v1")
+	}
+	return strings.Join(kinds, " ")
+}
