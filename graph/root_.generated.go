@@ -2951,11 +2951,11 @@ type DeleteIdentityProviderPayload {
 type Image {
   "` + "`" + `sha256:` + "`" + ` and 64 hex digits."
   digest: String!
-  "The architectures it runs on, such as amd64 or arm64v8."
+  "The architectures it runs on, such as amd64, arm64 or armv7."
   architectures: [String!]!
   "Size for one architecture: of configuration and layers, in bytes. Null where it is not known."
   size(
-    "Name of the architecture; amd64 where absent, or the first if there is no amd64."
+    "Name of the architecture, or that of the official images (` + "`" + `arm64v8` + "`" + `); amd64 where absent, or the first if there is no amd64."
     architecture: String
   ): ByteCount
   "Size for each of the architectures."

@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// A source reads every JSON document of files, folders and archives.
+// A source reads every JSON or YAML document of files, folders and archives.
 type source struct {
 	log  *log
-	each func(at Place, document []byte) error // its error ends the import
+	each func(at Place, document []byte) error // takes JSON; its error ends the import
 }
 
 // A format says how documents lie in a file.
@@ -24,7 +24,8 @@ type format int
 
 const (
 	noDocuments format = iota
-	oneDocument
+	jsonDocument
+	yamlDocument
 	tarArchive
 	zipArchive
 )
@@ -32,13 +33,18 @@ const (
 func formatOf(name string) format {
 	name = strings.ToLower(name)
 	for suffix, f := range map[string]format{
-		".json": oneDocument, ".tar": tarArchive, ".tar.gz": tarArchive, ".tgz": tarArchive, ".zip": zipArchive,
+		".json": jsonDocument, ".yaml": yamlDocument, ".yml": yamlDocument, ".tar": tarArchive, ".tar.gz": tarArchive, ".tgz": tarArchive, ".zip": zipArchive,
 	} {
 		if strings.HasSuffix(name, suffix) {
 			return f
 		}
 	}
 	return noDocuments
+}
+
+func isDocument(name string) bool {
+	f := formatOf(name)
+	return f == jsonDocument || f == yamlDocument
 }
 
 // measure adds up what there is to read. It reports every path that cannot be
@@ -55,11 +61,18 @@ func (s *source) measure(paths []string) error {
 	return errors.Join(faults...)
 }
 
+// errNothing tells what was looked for in a path that holds none of it.
+var errNothing = errors.New("holds no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives")
+
 func (s *source) read(ctx context.Context, paths []string) error {
 	for _, path := range paths {
+		records, unreadable := s.log.progress.Records, s.log.unreadable
 		err := eachFile(path, func(file string, _ int64) error { return s.readFile(ctx, file) })
 		if err != nil {
 			return err
+		}
+		if s.log.progress.Records == records && s.log.unreadable == unreadable {
+			s.log.unread(Place{File: path}, errNothing)
 		}
 	}
 	return nil
@@ -73,7 +86,7 @@ func eachFile(path string, f func(path string, size int64) error) error {
 	case err != nil:
 		return err
 	case info.Mode().IsRegular() && formatOf(path) == noDocuments:
-		return fmt.Errorf("%s: must be a folder or a .json, .zip, .tar, .tar.gz or .tgz file", path)
+		return fmt.Errorf("%s: must be a folder or a .json, .yaml, .yml, .zip, .tar, .tar.gz or .tgz file", path)
 	case info.Mode().IsRegular():
 		return f(path, info.Size())
 	case !info.IsDir():
@@ -129,7 +142,7 @@ func (s *source) readTar(ctx context.Context, path string, file io.Reader) error
 			s.log.unread(Place{File: path}, err)
 			return nil
 		}
-		if header.Typeflag != tar.TypeReg || formatOf(header.Name) != oneDocument {
+		if header.Typeflag != tar.TypeReg || !isDocument(header.Name) {
 			continue
 		}
 		if whole, err := s.document(ctx, Place{File: path, Member: header.Name}, archive); err != nil || !whole {
@@ -151,7 +164,7 @@ func (s *source) readZip(ctx context.Context, path string, file *os.File) error 
 	}
 	for _, member := range archive.File {
 		s.log.progress.Read += int64(member.CompressedSize64) // #nosec G115 -- a figure to show
-		if !member.Mode().IsRegular() || formatOf(member.Name) != oneDocument {
+		if !member.Mode().IsRegular() || !isDocument(member.Name) {
 			continue
 		}
 		if err := s.readMember(ctx, Place{File: path, Member: member.Name}, member); err != nil {
@@ -182,6 +195,12 @@ func (s *source) document(ctx context.Context, at Place, r io.Reader) (whole boo
 	if err != nil {
 		s.log.unread(at, err)
 		return errors.Is(err, errTooLarge), nil
+	}
+	if formatOf(at.document()) == yamlDocument {
+		if b, err = jsonOfYAML(b); err != nil {
+			s.log.unread(at, err)
+			return true, nil
+		}
 	}
 	return true, s.each(at, b)
 }

@@ -3,8 +3,10 @@
 //
 //	osv.go       OSV records: from files, folders and archives
 //	archive.go   what is in a folder, a tar or a zip, one document at a time
+//	yaml.go      a document of YAML as JSON
 //	registry.go  JSON lines of repos, tags and images
 //	oci.go       OCI registries: what is read, in which order
+//	ocirepos.go  which repos are read, and what became of those that were
 //	ocimanifest.go   what a manifest says of architectures and sizes
 //	ociclient.go     calls of a registry
 //	ocitransport.go  their requests: again after a failure, answers bounded

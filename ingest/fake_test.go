@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -100,9 +101,18 @@ func (c *core) sink() sink {
 			}
 			return images, nil
 		},
-		prune: func(_ context.Context, repo platform.UID, keep []string) (removed int, err error) {
+		sources: func(_ context.Context, registry string) (found []platform.RepoSource, err error) {
+			for _, t := range c.tags {
+				from := platform.RepoSource{Repo: t.Repo, Source: t.Source}
+				if strings.HasPrefix(t.Source, registry+"/") && !slices.Contains(found, from) {
+					found = append(found, from)
+				}
+			}
+			return found, nil
+		},
+		prune: func(_ context.Context, from platform.RepoSource, keep []string) (removed int, err error) {
 			for key, t := range c.tags {
-				if t.Repo == repo && !slices.Contains(keep, t.Name) {
+				if t.Repo == from.Repo && t.Source == from.Source && !slices.Contains(keep, t.Name) {
 					delete(c.tags, key)
 					removed++
 				}

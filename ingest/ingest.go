@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ var (
 type Options struct {
 	Group    platform.UID              // holds the advisories and repos
 	NoEvents bool                      // record no events for repos and tags
-	Bad      func(at Place, why error) // is told of every record that failed; may be nil
+	Bad      func(at Place, why error) // is told of every record that failed, and of repos that vanished; may be nil
 	Progress func(Progress)            // is told after every record; may be nil
 }
 
@@ -47,6 +48,9 @@ func (p Place) String() string {
 	}
 	return s
 }
+
+// document is the name of the file or member that holds the record.
+func (p Place) document() string { return cmp.Or(p.Member, p.File) }
 
 func printable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -71,7 +75,8 @@ type Summary struct {
 type Kind struct {
 	Name                              string // in the plural
 	Added, Updated, Unchanged, Failed int
-	Removed                           int // what the source no longer has
+	Removed                           int // what the source no longer has, and the group neither
+	Vanished                          int // repos that the source had, and no longer has
 }
 
 // Failed counts the records that were not imported.
@@ -98,8 +103,11 @@ type sink struct {
 	// imagesAt reads images in the order of keys; nil where there is none.
 	imagesAt func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error)
 
-	// prune removes the tags of a repo that are not among keep.
-	prune func(ctx context.Context, repo platform.UID, keep []string) (removed int, err error)
+	// sources lists the repos of the group that hold tags from a registry.
+	sources func(ctx context.Context, registry string) ([]platform.RepoSource, error)
+
+	// prune removes the tags that a source brought and that are not among keep.
+	prune func(ctx context.Context, from platform.RepoSource, keep []string) (removed int, err error)
 }
 
 func into(p *platform.Platform, o Options, options platform.ImportOptions) sink {
@@ -138,8 +146,11 @@ func into(p *platform.Platform, o Options, options platform.ImportOptions) sink 
 			}
 			return images, nil
 		},
-		prune: func(ctx context.Context, repo platform.UID, keep []string) (int, error) {
-			return p.Tags.Prune(ctx, repo, keep, options)
+		sources: func(ctx context.Context, registry string) ([]platform.RepoSource, error) {
+			return p.Repos.Sources(ctx, o.Group, registry)
+		},
+		prune: func(ctx context.Context, from platform.RepoSource, keep []string) (int, error) {
+			return p.Tags.Prune(ctx, from, keep, options)
 		},
 	}
 }

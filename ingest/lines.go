@@ -76,15 +76,21 @@ func (l *log) lines(ctx context.Context, name string, readings int64, unread fun
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	found := false
 	var failed error // of f: it ends the import
 	number, err := eachLine(lines, func(number int, line []byte) error {
+		found = true
 		if failed = ctx.Err(); failed == nil {
 			failed = f(Place{File: name, Line: number}, line)
 		}
 		return failed
 	})
-	if err != nil && failed == nil {
+	switch {
+	case failed != nil:
+	case err != nil:
 		unread(Place{File: name, Line: number}, err)
+	case !found:
+		unread(Place{File: name}, errors.New("holds no records: looked for JSON objects, one a line"))
 	}
 	return failed
 }

@@ -21,13 +21,17 @@ type OCISource struct {
 	Names       []string
 	Concurrency int  // requests under way at once, from 1
 	Insecure    bool // plain http where https does not answer; this machine's own hosts need no leave
-	Prune       bool // remove tags that the registry no longer has, of repos that were read without an error
+	Prune       bool // remove tags that the registry brought and no longer has, of repos that were read without an error or vanished
 }
 
 // OCI imports repos, tags and images from registries that speak the OCI (or
 // Docker) distribution protocol. Tags move, and no repo is removed; what
 // people wrote about repos and tags stays. A digest always means the same, so
 // an image that is there with its sizes is not read again.
+//
+// Each tag remembers the registry and repo that it came from, and pruning
+// removes only tags of the source that is read. A repo that vanished from its
+// registry is reported; pruning empties it.
 func OCI(ctx context.Context, p *platform.Platform, from OCISource, o Options) (Summary, error) {
 	return importOCI(ctx, into(p, o, platform.ImportOptions{Bare: true}), from, o, time.Second)
 }
@@ -65,7 +69,8 @@ type ociImport struct {
 	repos   *batch[platform.ImportedRepo]
 	tags    *batch[platform.ImportedTag]
 	images  *batch[platform.Image]
-	failed  map[platform.UID]bool // repos that are not wholly imported
+	failed  map[platform.UID]bool            // repos that are not wholly imported
+	before  map[string][]platform.RepoSource // what earlier imports brought, by registry
 	read    map[platform.ImageKey]bool
 	outages int // in a row
 }
@@ -79,6 +84,11 @@ type ociRepo struct {
 }
 
 func (r *ociRepo) place() Place { return Place{File: r.Name()} }
+
+// source is what tags of the repo remember.
+func (r *ociRepo) source() platform.RepoSource {
+	return platform.RepoSource{Repo: r.record.UID, Source: r.Name()}
+}
 
 // An ociTag is a tag of a registry.
 type ociTag struct {
@@ -97,7 +107,7 @@ func (t *ociTag) image() platform.ImageKey {
 func (t *ociTag) manifest() manifestKey { return manifestKey{t.repo.Repository, t.digest, true} }
 
 func newOCI(to sink, from OCISource, client *ociClient, o Options) *ociImport {
-	r := &ociImport{to: to, from: from, client: client, log: &log{options: o}, failed: map[platform.UID]bool{}}
+	r := &ociImport{to: to, from: from, client: client, log: &log{options: o}, failed: map[platform.UID]bool{}, before: map[string][]platform.RepoSource{}}
 	r.repos = newBatch("repos", r.log, to.repos, func(repo *platform.ImportedRepo) any { return repo.Name })
 	r.tags = newBatch("tags", r.log, r.importTags, func(t *platform.ImportedTag) any { return [2]string{string(t.Repo), t.Name} })
 	r.images = newBatch("images", r.log, to.images, func(i *platform.Image) any {
@@ -128,55 +138,6 @@ func (r *ociImport) run(ctx context.Context) error {
 		r.log.progress.Read = before + int64(share*len(some))
 	}
 	return nil
-}
-
-// named lists the repos of the source, each once.
-func (r *ociImport) named(ctx context.Context) (repos []*ociRepo, err error) {
-	from := map[string]string{} // registries by repo
-	add := func(repo name.Repository) {
-		path, registry := repo.RepositoryStr(), repo.RegistryStr()
-		switch other, twice := from[path]; {
-		case !twice:
-			from[path] = registry
-			repos = append(repos, &ociRepo{Repository: repo, record: platform.ImportedRepo{Repo: platform.Repo{Name: path}}})
-		case other != registry:
-			r.repos.fail(Place{File: repo.Name()}, fmt.Errorf("the group can hold one repo %s, and that of %s comes first", path, other))
-		}
-	}
-	var faults []error
-	var whole []name.Registry
-	for _, text := range r.from.Names {
-		registry, repo, err := r.client.target(text)
-		switch {
-		case err != nil:
-			faults = append(faults, err)
-		case repo != nil:
-			add(*repo)
-		default:
-			whole = append(whole, registry)
-		}
-	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	for _, registry := range whole {
-		paths, err := r.client.repos(ctx, registry)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			r.log.unread(Place{File: registry.Name()}, fmt.Errorf("its catalogue: %w", err))
-		}
-		for _, path := range paths {
-			repo, err := name.NewRepository(registry.Name()+"/"+path, r.client.naming...)
-			if err != nil {
-				r.repos.fail(Place{File: registry.Name() + "/" + path}, err)
-				continue
-			}
-			add(repo)
-		}
-	}
-	return repos, nil
 }
 
 // some imports repos with all that they hold.
@@ -219,7 +180,13 @@ func (r *ociImport) list(ctx context.Context, repos []*ociRepo) error {
 	}
 	for _, repo := range repos {
 		if repo.err != nil {
-			r.repos.fail(repo.place(), repo.err)
+			gone, err := r.vanishes(ctx, repo)
+			if err != nil {
+				return err
+			}
+			if !gone {
+				r.repos.fail(repo.place(), repo.err)
+			}
 			continue
 		}
 		if err := r.repos.add(ctx, &repo.record, repo.place(), 0); err != nil {
@@ -252,7 +219,7 @@ func (r *ociImport) few(ctx context.Context, tags []*ociTag) error {
 		return err
 	}
 	for _, t := range tags {
-		record := &platform.ImportedTag{Repo: t.repo.record.UID, Tag: platform.Tag{Name: t.name, Digest: t.digest.String()}}
+		record := &platform.ImportedTag{Repo: t.repo.record.UID, Tag: platform.Tag{Name: t.name, Digest: t.digest.String(), Source: t.repo.Name()}}
 		if err := r.tags.add(ctx, record, t.place(), 0); err != nil {
 			return err
 		}
@@ -322,24 +289,6 @@ func (r *ociImport) missing(ctx context.Context, tags []*ociTag) (missing []*oci
 		}
 	}
 	return missing, packages, nil
-}
-
-// prune removes the tags that the registry has no longer.
-func (r *ociImport) prune(ctx context.Context, repos []*ociRepo) error {
-	if !r.from.Prune {
-		return nil
-	}
-	for _, repo := range repos {
-		uid := repo.record.UID
-		if uid == "" || r.failed[uid] {
-			continue
-		}
-		removed, err := r.to.prune(ctx, uid, repo.tags)
-		if r.tags.kind.Removed += removed; err != nil {
-			return fmt.Errorf("prune tags: %w", err)
-		}
-	}
-	return nil
 }
 
 // present ends the import where requests fail one after the other as if the

@@ -61,12 +61,12 @@ func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 		t.Fatal(o.err)
 	}
 	o.reported(t)
-	all := fmt.Sprintf("amd64=%d arm32v7=%d arm64v8=%d i386=%d windows-amd64=%d", h.sizeOf(amd), h.sizeOf(arm7), h.sizeOf(arm64), h.sizeOf(i386), h.sizeOf(windows))
+	all := fmt.Sprintf("amd64=%d armv7=%d arm64=%d 386=%d windows-amd64=%d", h.sizeOf(amd), h.sizeOf(arm7), h.sizeOf(arm64), h.sizeOf(i386), h.sizeOf(windows))
 	for tag, want := range map[string]string{
 		"multi": all, "alias": all, "mistold": all,
 		"docker":  fmt.Sprintf("amd64=%d", h.sizeOf(amd)),
-		"nested":  fmt.Sprintf("arm64v8=%d i386=%d amd64=%d arm32v7=%d windows-amd64=%d", h.sizeOf(arm64), h.sizeOf(i386), h.sizeOf(amd), h.sizeOf(arm7), h.sizeOf(windows)),
-		"single":  fmt.Sprintf("arm32v7=%d", h.sizeOf(arm7)),
+		"nested":  fmt.Sprintf("arm64=%d 386=%d amd64=%d armv7=%d windows-amd64=%d", h.sizeOf(arm64), h.sizeOf(i386), h.sizeOf(amd), h.sizeOf(arm7), h.sizeOf(windows)),
+		"single":  fmt.Sprintf("armv7=%d", h.sizeOf(arm7)),
 		"mirror":  fmt.Sprintf("ppc64le=0 amd64=%d", h.sizeOf(amd)),
 		"chart":   "",
 		"ancient": "",
@@ -201,6 +201,110 @@ func TestTagsAreRemovedOnlyWhereThatIsAskedFor(t *testing.T) {
 	}
 }
 
+// without answers as a registry that has lost repos: its catalogue leaves them
+// out, and their tags are answered with status and body.
+func without(h *hub, status int, body string, lost ...string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/v2/_catalog" {
+			_, _ = fmt.Fprint(w, `{"repositories": ["kept"]}`)
+			return true
+		}
+		repo, list := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/v2/"), "/tags/list")
+		if !list || !slices.Contains(lost, repo) {
+			return false
+		}
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, body)
+		return true
+	}
+}
+
+const nameUnknown = `{"errors": [{"code": "NAME_UNKNOWN", "message": "repository name not known to registry"}]}`
+
+func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	for _, tag := range []string{"kept:1", "lost:1", "lost:2"} {
+		h.push(tag, h.image("linux/amd64"))
+	}
+	h.pull(c, nil)
+	c.tags["uid of lost:own"] = &platform.ImportedTag{Repo: "uid of lost", Tag: platform.Tag{Name: "own"}} // of a caller
+	h.answers(without(h, http.StatusNotFound, nameUnknown, "lost"))
+
+	o := h.pull(c, nil)
+	o.reported(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there stay (--prune removes them)"})
+	if o.Kinds[0] != (Kind{Name: "repos", Unchanged: 1, Vanished: 1}) || o.Failed() != 0 || len(c.tags) != 4 {
+		t.Errorf("%+v, left are %q", o, names(c.tags))
+	}
+	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // asked for by its name
+	o.reported(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there are removed: 2"})
+	if !slices.Equal(names(c.tags), []string{"uid of kept:1", "uid of lost:own"}) || o.Kinds[1].Removed != 2 || o.Failed() != 0 || len(c.repos) != 2 {
+		t.Errorf("%+v, left are %q", o, names(c.tags))
+	}
+	o = h.pull(c, func(from *OCISource) { from.Prune = true }) // there is nothing left that came from it
+	if o.reported(t); o.Kinds[0].Vanished != 0 {
+		t.Errorf("%+v", o)
+	}
+	if o = h.pull(c, nil, "lost"); o.Failed() != 1 {
+		t.Errorf("a repo that the group has nothing from: %+v", o)
+	}
+}
+
+func TestNothingIsEmptiedWhereARepoMayStillBeThere(t *testing.T) {
+	t.Parallel()
+	for why, answer := range map[string]struct {
+		status int
+		body   string
+	}{
+		"nobody signed in":      {http.StatusUnauthorized, `{"errors": [{"code": "UNAUTHORIZED"}]}`},
+		"access was lost":       {http.StatusForbidden, `{"errors": [{"code": "DENIED"}]}`},
+		"something on the way":  {http.StatusNotFound, "<h1>404</h1>"},
+		"another kind of error": {http.StatusNotFound, `{"errors": [{"code": "UNSUPPORTED"}]}`},
+	} {
+		h, c := newHub(t), newCore()
+		h.push("kept:1", h.image("linux/amd64"))
+		h.push("hidden:1", h.image("linux/amd64"))
+		h.pull(c, nil)
+		h.answers(without(h, answer.status, answer.body, "hidden"))
+		if o := h.pull(c, func(from *OCISource) { from.Prune = true }); o.Failed() != 1 || o.Kinds[0].Vanished != 0 || len(c.tags) != 2 {
+			t.Errorf("%s: %+v, left are %q", why, o, names(c.tags))
+		}
+	}
+}
+
+func TestACatalogueThatListsNothingIsAFailureAndPrunesNothing(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newCore()
+	h.push("r:1", h.image("linux/amd64"))
+	h.pull(c, nil)
+	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		_, _ = fmt.Fprint(w, `{"repositories": []}`)
+		return true
+	})
+	o := h.pull(c, func(from *OCISource) { from.Prune = true })
+	o.reported(t, [2]string{"HUB: ", "its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"})
+	if o.Failed() != 1 || len(c.tags) != 1 {
+		t.Errorf("%+v, left are %q", o, names(c.tags))
+	}
+}
+
+func TestPruningLeavesTheTagsOfAnotherRegistryWithTheSamePath(t *testing.T) {
+	t.Parallel()
+	h, other, c := newHub(t), newHub(t), newCore()
+	for _, tag := range []string{"team/app:1", "team/app:2"} {
+		h.push(tag, h.image("linux/amd64"))
+	}
+	other.push("team/app:3", h.image("linux/amd64"))
+	prune := func(from *OCISource) { from.Prune = true }
+	h.pull(c, prune)
+	other.pull(c, prune)
+	h.remove("team/app:1")
+	h.pull(c, prune)
+	if want := []string{"uid of team/app:2", "uid of team/app:3"}; !slices.Equal(names(c.tags), want) {
+		t.Errorf("left are %q, want %q", names(c.tags), want)
+	}
+}
+
 func TestARegistryWithoutHEADIsAskedWithGET(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newCore()
@@ -269,14 +373,14 @@ func TestItSignsInAsTheContainerToolsOfTheMachineDo(t *testing.T) {
 	}
 }
 
-func TestArchitecturesAreSpelledAsTheOfficialImagesDo(t *testing.T) {
+func TestArchitecturesAreSpelledAsTheAPIDocumentsThem(t *testing.T) {
 	t.Parallel()
 	for told, want := range map[string]string{
-		"linux/amd64": "amd64", "linux/amd64/v1": "amd64", "linux/amd64/v3": "amd64v3", "linux/386": "i386",
-		"linux/arm": "arm32v7", "linux/arm/v5": "arm32v5", "linux/arm/v6": "arm32v6", "linux/arm/7": "arm32v7",
-		"linux/arm64": "arm64v8", "linux/arm64/v8": "arm64v8", "linux/arm64/v9": "arm64v9",
+		"linux/amd64": "amd64", "linux/amd64/v1": "amd64", "linux/amd64/v3": "amd64v3", "linux/386": "386",
+		"linux/arm": "armv7", "linux/arm/v5": "armv5", "linux/arm/v6": "armv6", "linux/arm/7": "armv7",
+		"linux/arm64": "arm64", "linux/arm64/v8": "arm64", "linux/arm64/8": "arm64", "linux/arm64/v9": "arm64v9",
 		"linux/ppc64le": "ppc64le", "linux/s390x": "s390x", "linux/riscv64": "riscv64", "linux/mips64le": "mips64le",
-		"windows/amd64": "windows-amd64", "freebsd/arm64": "freebsd-arm64v8", "linux": "", "unknown/unknown": "", "": "",
+		"windows/amd64": "windows-amd64", "freebsd/arm64": "freebsd-arm64", "linux": "", "unknown/unknown": "", "": "",
 		"linux/a\x00b": "error", "linux/" + strings.Repeat("a", 40): "error", "Li\nnux/amd64": "error",
 	} {
 		p, err := v1.ParsePlatform(told)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -197,6 +198,15 @@ func passing(err error) bool {
 		return passingStatus(status.StatusCode)
 	}
 	return outage(err)
+}
+
+// unknownToRegistry reports whether a registry says that it has no such repo.
+// A 404 that does not say so may come from anything on the way there.
+func unknownToRegistry(err error) bool {
+	var status *transport.Error
+	return absent(err) && errors.As(err, &status) && slices.ContainsFunc(status.Errors, func(d transport.Diagnostic) bool {
+		return d.Code == transport.NameUnknownErrorCode || d.Code == "NOT_FOUND" // as Harbor has it
+	})
 }
 
 // absent reports whether a registry does not have what was asked for.

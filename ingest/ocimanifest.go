@@ -172,35 +172,24 @@ func (c *collector) within(index manifestKey, children []v1.Descriptor) error {
 // plainName is how the parts of a platform look, as far as they are known.
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
 
-// architectureName spells a platform as the official images do: amd64, i386,
-// arm32v7, arm64v8, ppc64le, and windows-amd64 for what is not Linux. It is ""
-// for what runs nowhere.
+// architectureName is the name of a platform's architecture, as
+// platform.ArchitectureName spells it. It is "" for what runs nowhere.
 func architectureName(p v1.Platform) (string, error) {
-	spelled, variant := p.Architecture, p.Variant
 	for _, part := range []string{p.OS, p.Architecture, p.Variant} {
 		if part != "" && !plainName.MatchString(part) {
 			return "", fmt.Errorf("%.100q is no platform", p.String())
 		}
 	}
-	switch p.Architecture {
+	spelled, variant := p.Architecture, withV(p.Variant)
+	switch spelled + variant {
 	case "", "unknown":
 		return "", nil
-	case "386":
-		spelled = "i386"
+	case "amd64v1", "arm64v8":
+		variant = "" // goes without saying
 	case "arm":
-		spelled = "arm32v7" // what goes without saying
-	case "arm64":
-		spelled = "arm64v8"
+		variant = "v7"
 	}
-	switch {
-	case variant == "" || p.Architecture == "amd64" && variant == "v1":
-	case p.Architecture == "arm":
-		spelled = "arm32" + withV(variant)
-	case p.Architecture == "arm64":
-		spelled = "arm64" + withV(variant)
-	default:
-		spelled += variant
-	}
+	spelled = platform.ArchitectureName(spelled + variant)
 	if p.OS != "" && p.OS != "linux" {
 		spelled = p.OS + "-" + spelled
 	}
@@ -209,7 +198,7 @@ func architectureName(p v1.Platform) (string, error) {
 
 // withV writes 7 as v7.
 func withV(variant string) string {
-	if variant[0] >= '0' && variant[0] <= '9' {
+	if variant != "" && variant[0] >= '0' && variant[0] <= '9' {
 		return "v" + variant
 	}
 	return variant

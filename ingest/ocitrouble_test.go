@@ -52,9 +52,9 @@ func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
 		}
 		return done, err
 	}
-	c.tags["uid of a:old"] = &platform.ImportedTag{Repo: "uid of a", Tag: platform.Tag{Name: "old"}}
-	c.tags["uid of b:old"] = &platform.ImportedTag{Repo: "uid of b", Tag: platform.Tag{Name: "old"}}
-	c.tags["uid of listless:old"] = &platform.ImportedTag{Repo: "uid of listless", Tag: platform.Tag{Name: "old"}}
+	c.tags["uid of a:old"] = &platform.ImportedTag{Repo: "uid of a", Tag: platform.Tag{Name: "old", Source: h.host + "/a"}}
+	c.tags["uid of b:old"] = &platform.ImportedTag{Repo: "uid of b", Tag: platform.Tag{Name: "old", Source: h.host + "/b"}}
+	c.tags["uid of listless:old"] = &platform.ImportedTag{Repo: "uid of listless", Tag: platform.Tag{Name: "old", Source: h.host + "/listless"}}
 
 	var o outcome
 	o.Summary, o.err = importOCI(t.Context(), to, OCISource{Names: []string{h.host}, Concurrency: 4, Prune: true}, o.options(), time.Millisecond)

@@ -6,10 +6,11 @@ import (
 	"atrium/platform"
 )
 
-// OSV imports OSV records (https://ossf.github.io/osv-schema) from JSON files,
+// OSV imports OSV records (https://ossf.github.io/osv-schema) from JSON and YAML files,
 // folders, tar archives (plain or gzip) and zip archives. Each record becomes
 // the metadata of a vulnerability and one advisory per package that it
-// affects. Files of other kinds within folders and archives are passed over.
+// affects. Files of other kinds within folders and archives are passed over; a
+// path that holds no record at all is a failure.
 func OSV(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
 	return importOSV(ctx, into(p, o, platform.ImportOptions{}), paths, o)
 }

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"slices"
+	"strings"
 )
 
 // An Image is what a digest stands for in a repo.
@@ -15,8 +16,42 @@ type Image struct {
 
 // An Architecture is one that an image runs on.
 type Architecture struct {
-	Name string `json:"name"` // such as amd64 or arm64v8
+	Name string `json:"name"` // such as amd64, arm64 or armv7, as ArchitectureName spells it
 	Size int64  `json:"size"` // bytes of config and layers; 0: not known
+}
+
+// ArchitectureName spells an architecture as the API documents it: that of the
+// OCI and its variant where that does not go without saying (amd64, arm64,
+// armv7, 386), behind the operating system where that is not Linux
+// (windows-amd64). The official images call some arm64v8, arm32v7 and i386.
+func ArchitectureName(name string) string {
+	at := strings.LastIndexByte(name, '-') + 1
+	system, hardware := name[:at], name[at:]
+	switch version, arm32 := strings.CutPrefix(hardware, "arm32"); {
+	case hardware == "arm64v8":
+		hardware = "arm64"
+	case hardware == "i386":
+		hardware = "386"
+	case arm32:
+		hardware = "arm" + version
+	}
+	return system + hardware
+}
+
+// spellArchitectures gives architectures the names that the API documents: a
+// source, or a row that an earlier version stored, may have others. Of several
+// of one name the first counts.
+func (i *Image) spellArchitectures() {
+	named := make(map[string]bool, len(i.Architectures))
+	i.Architectures = slices.DeleteFunc(i.Architectures, func(a Architecture) bool {
+		name := ArchitectureName(a.Name)
+		twice := named[name]
+		named[name] = true
+		return twice
+	})
+	for n := range i.Architectures {
+		i.Architectures[n].Name = ArchitectureName(i.Architectures[n].Name)
+	}
 }
 
 // ArchitectureNames lists them in the order of the source.
@@ -28,13 +63,14 @@ func (i *Image) ArchitectureNames() []string {
 	return names
 }
 
-// Size finds the size for an architecture; for "" that of amd64, else of the
-// first. known is false where the source did not tell it.
+// Size finds the size for an architecture, by either name that
+// ArchitectureName knows; for "" that of amd64, else of the first. known is
+// false where the source did not tell it.
 func (i *Image) Size(architecture string) (size ImageSize, known bool) {
 	at := func(name string) int {
 		return slices.IndexFunc(i.Architectures, func(a Architecture) bool { return a.Name == name })
 	}
-	n := at(architecture)
+	n := at(ArchitectureName(architecture))
 	if architecture == "" {
 		if n = at("amd64"); n < 0 && len(i.Architectures) > 0 {
 			n = 0
@@ -89,6 +125,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 	found, err := s.p.store.Images(ctx, ImageKeys{readable})
 	byKey := make(map[ImageKey]*Image, len(found))
 	for _, image := range found {
+		image.spellArchitectures()
 		byKey[ImageKey{image.Repo, image.Digest}] = image
 	}
 	for i, key := range keys {

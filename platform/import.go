@@ -36,6 +36,7 @@ type intake[T any, K comparable] struct {
 	keeps   func(known, row *T) bool                                  // nothing is to be done for row
 	replace func(ctx context.Context, tx Tx, known *T, row *T) error  // write row over known
 	insert  func(ctx context.Context, tx Tx, rows []*T) error         // all new ones
+	claim   func(ctx context.Context, tx Tx, kept []*T) error         // note who brought rows that are kept; nil: that is not noted
 }
 
 // run imports one batch.
@@ -67,13 +68,13 @@ func (in intake[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Imported
 	for _, row := range there {
 		known[in.key(row)] = row
 	}
-	var added []*T
+	var added, kept []*T
 	for _, row := range rows {
 		switch old := known[in.key(row)]; {
 		case old == nil:
 			added = append(added, row)
 		case in.keeps(old, row):
-			done.Unchanged++
+			kept = append(kept, row)
 		default:
 			done.Updated++
 			if err := in.replace(ctx, tx, old, row); err != nil {
@@ -81,10 +82,16 @@ func (in intake[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Imported
 			}
 		}
 	}
-	if done.Added = len(added); done.Added == 0 {
+	done.Added, done.Unchanged = len(added), len(kept)
+	if done.Added > 0 {
+		if err := in.insert(ctx, tx, added); err != nil {
+			return done, err
+		}
+	}
+	if in.claim == nil || done.Unchanged == 0 {
 		return done, nil
 	}
-	return done, in.insert(ctx, tx, added)
+	return done, in.claim(ctx, tx, kept)
 }
 
 // sift rejects records that are not as they must be, or come twice.

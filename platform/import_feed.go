@@ -13,23 +13,19 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 	if err := s.p.importing(ctx, group); err != nil {
 		return Imported{}, err
 	}
-	in := intake[Advisory, [2]string]{
-		key: func(a *Advisory) [2]string { return [2]string{a.AdvisoryID, a.ArtifactName} },
+	in := intake[Advisory, AdvisoryName]{
+		key: advisoryNameOf,
 		check: func(a *Advisory, v *violations) {
 			a.SourceTime = a.UpdateTime
 			slices.SortStableFunc(a.Events, func(x, y AdvisoryEvent) int { return x.CreateTime.Compare(y.CreateTime.Time) })
 			a.check(v)
 		},
 		known: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
-			ids := make([]string, len(rows))
+			names := make([]AdvisoryName, len(rows))
 			for i, a := range rows {
-				ids[i] = a.AdvisoryID
+				names[i] = advisoryNameOf(a)
 			}
-			there, err := tx.Advisories().List(ctx, Query[AdvisoryFilter]{
-				Scope: scopeOf(Branch{Relation: Children, UID: group}), Filter: AdvisoryFilter{AdvisoryIDs: ids},
-				Order: s.kind.DefaultOrder, Limit: everything, Parts: PartItems,
-			})
-			return there.Items, err
+			return tx.AdvisoriesNamed(ctx, AdvisoryNames{group, names})
 		},
 		keeps: func(known, a *Advisory) bool {
 			return equalJSON(a.bare(), known.bare()) || outdated(a.SourceTime, known.SourceTime)
@@ -48,6 +44,20 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 	}
 	return in.run(ctx, s.p.store, advisories)
 }
+
+// An AdvisoryName tells advisories of a group apart.
+type AdvisoryName struct{ AdvisoryID, ArtifactName string }
+
+func advisoryNameOf(a *Advisory) AdvisoryName { return AdvisoryName{a.AdvisoryID, a.ArtifactName} }
+
+// AdvisoryNames are advisories of a group that the caller may read.
+type AdvisoryNames struct {
+	group UID
+	names []AdvisoryName
+}
+
+// Names lists them.
+func (n AdvisoryNames) Names() (group UID, names []AdvisoryName) { return n.group, n.names }
 
 // outdated reports whether a record is older than the one that is there.
 func outdated(record, there Time) bool { return !record.IsZero() && record.Before(there.Time) }
@@ -135,15 +145,11 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			checkSeverities(vuln.Severities, v)
 		},
 		known: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
-			ids := make([]string, len(rows))
+			ids := make([]UID, len(rows))
 			for i, vuln := range rows {
-				ids[i] = vuln.ID
+				ids[i] = s.kind.UID(vuln)
 			}
-			there, err := tx.Vulnerabilities().List(ctx, Query[VulnerabilityFilter]{
-				Scope: scopeOf(Branch{Relation: Everything}), Filter: VulnerabilityFilter{IDs: ids},
-				Order: s.kind.DefaultOrder, Limit: everything, Parts: PartItems,
-			})
-			return there.Items, err
+			return tx.Vulnerabilities().Get(ctx, Keys{ids})
 		},
 		keeps: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || outdated(vuln.UpdateTime, known.UpdateTime)

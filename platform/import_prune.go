@@ -10,28 +10,44 @@ import (
 // short.
 const pruneBatch = 100
 
-// Prune removes the tags of a repo whose names are not among keep, and tells
-// how many. What was removed before an error stays removed.
-func (s Tags) Prune(ctx context.Context, repo UID, keep []string, o ImportOptions) (removed int, err error) {
-	removed, err = s.prune(ctx, repo, keep, o)
+// A RepoSource is where tags of a repo were brought from.
+type RepoSource struct {
+	Repo   UID
+	Source string // as Tag.Source
+}
+
+// Sources lists which repos of a group hold tags that imports brought from a
+// registry, by its host. What callers made has no source.
+func (s Repos) Sources(ctx context.Context, group UID, registry string) ([]RepoSource, error) {
+	if err := s.p.importing(ctx, group); err != nil {
+		return nil, err
+	}
+	return s.p.store.RepoSources(ctx, group, registry)
+}
+
+// Prune removes the tags that a source brought into a repo and whose names are
+// not among keep, and tells how many. What was removed before an error stays
+// removed.
+func (s Tags) Prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
+	removed, err = s.prune(ctx, from, keep, o)
 	return removed, s.kind.in(err)
 }
 
-func (s Tags) prune(ctx context.Context, repo UID, keep []string, o ImportOptions) (removed int, err error) {
+func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
 	if err := operating(ctx); err != nil {
 		return 0, err
 	}
-	if err := invalidUID("repo", repo); err != nil {
+	if err := invalidUID("repo", from.Repo); err != nil {
 		return 0, err
 	}
-	there, err := s.p.store.Repos().Get(ctx, Keys{[]UID{repo}})
+	there, err := s.p.store.Repos().Get(ctx, Keys{[]UID{from.Repo}})
 	if err != nil {
 		return 0, err
 	}
 	if len(there) == 0 {
-		return 0, missing("Repo", repo)
+		return 0, missing("Repo", from.Repo)
 	}
-	gone, err := s.except(ctx, repo, keep)
+	gone, err := s.except(ctx, from, keep)
 	if err != nil {
 		return 0, err
 	}
@@ -45,30 +61,20 @@ func (s Tags) prune(ctx context.Context, repo UID, keep []string, o ImportOption
 	return removed, nil
 }
 
-// except finds the tags of a repo that have none of these names.
-func (s Tags) except(ctx context.Context, repo UID, names []string) (found []UID, err error) {
+// except finds the tags that a source brought and that have none of these
+// names.
+func (s Tags) except(ctx context.Context, from RepoSource, names []string) (found []UID, err error) {
 	named := make(map[string]bool, len(names))
 	for _, name := range names {
 		named[name] = true
 	}
-	q := Query[TagFilter]{
-		Scope: scopeOf(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: ImportBatch, Parts: PartItems,
-	}
-	for {
-		page, err := s.p.store.Tags().List(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range page.Items {
-			if !named[t.Name] {
-				found = append(found, t.UID)
-			}
-			q.From = &Position{t.Name, t.UID}
-		}
-		if !page.More {
-			return found, nil
+	brought, err := s.p.store.TagsFrom(ctx, from)
+	for _, t := range brought {
+		if !named[t.Name] {
+			found = append(found, t.UID)
 		}
 	}
+	return found, err
 }
 
 // removeAll removes tags in one transaction. One that has gone already is not

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -9,12 +10,18 @@ import (
 	"atrium/platform"
 )
 
-// manyTags puts tags t0, t1 ... into a repo.
+// Two registries that have a repo of the same path.
+const (
+	hubApp   = "hub.example.com/team/app"
+	otherApp = "other.example.com/team/app"
+)
+
+// manyTags puts tags t0, t1 ... of hubApp into a repo.
 func (w *world) manyTags(repo platform.UID, n int) {
 	w.Helper()
 	tags := make([]*platform.ImportedTag, n)
 	for i := range tags {
-		tags[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: fmt.Sprint("t", i), Digest: digest(i)}}
+		tags[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: fmt.Sprint("t", i), Digest: digest(i), Source: hubApp}}
 	}
 	_, err := w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{NoEvents: true})
 	must(w, err)
@@ -37,7 +44,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		before := w.events()
 		prune := func(want, events int, o platform.ImportOptions, keep ...string) {
 			t.Helper()
-			removed, err := w.p.Tags.Prune(w.operator(), repo, keep, o)
+			removed, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: repo, Source: hubApp}, keep, o)
 			must(t, err)
 			happened := since(w.events(), before)
 			if before = w.events(); removed != want || len(happened) != events {
@@ -65,12 +72,75 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		}
 		w.counted()
 
-		_, err := w.p.Tags.Prune(w.operator(), missingBelow(acme.uid), nil, platform.ImportOptions{})
+		_, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: missingBelow(acme.uid), Source: hubApp}, nil, platform.ImportOptions{})
 		refused(t, "a missing repo", err, platform.CodeNotFound)
-		_, err = w.p.Tags.Prune(w.operator(), "nonsense", nil, platform.ImportOptions{})
+		_, err = w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: "nonsense", Source: hubApp}, nil, platform.ImportOptions{})
 		if got := violated(err); got != "repo" {
 			t.Error(got)
 		}
+	})
+}
+
+func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo, elsewhere := w.repo(acme.uid), w.repo(w.found("globex").uid)
+		bring := func(repo platform.UID, source, want string, tags ...string) {
+			t.Helper()
+			rows := make([]*platform.ImportedTag, len(tags))
+			for i, name := range tags {
+				rows[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: digest(i), Source: source}}
+			}
+			got, err := w.p.Tags.Import(w.operator(), rows, platform.ImportOptions{Bare: true})
+			imported(t, source, got, err, want)
+		}
+		prune := func(source string, want int, keep ...string) {
+			t.Helper()
+			removed, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: repo, Source: source}, keep, platform.ImportOptions{})
+			if err != nil || removed != want {
+				t.Errorf("%s: removed %d, want %d (%v)", source, removed, want, err)
+			}
+		}
+		sources := func(registry string, want ...platform.RepoSource) {
+			t.Helper()
+			got, err := w.p.Repos.Sources(w.operator(), acme.uid, registry)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("from %s are %v, want %v (%v)", registry, got, want, err)
+			}
+		}
+		own := w.tag(repo)
+		bring(repo, "", done(1, 0, 0, 0), "listed") // from a file
+		bring(repo, hubApp, done(3, 0, 0, 0), "1", "2", "both")
+		bring(repo, otherApp, done(1, 1, 0, 0), "3", "both") // moves it
+		bring(elsewhere, hubApp, done(1, 0, 0, 0), "1")
+		sources("hub.example.com", platform.RepoSource{Repo: repo, Source: hubApp})
+		sources("other.example.com", platform.RepoSource{Repo: repo, Source: otherApp})
+		sources("example.com")
+		sources("hub.example.co")
+		prune("", 0)
+		prune("hub.example.com/team", 0)
+		prune(hubApp, 1, "1") // 2, and not what another moved
+		prune(otherApp, 1, "both")
+		if left := w.tagsIn(repo); left != 4 {
+			t.Errorf("%d tags are left, want those of a caller and of a file, 1 and both", left)
+		}
+
+		before := w.events()
+		bring(repo, hubApp, done(0, 0, 1, 0), "listed") // what is as it was belongs to who brought it last
+		if happened := since(w.events(), before); len(happened) != 0 {
+			t.Errorf("a claim has events: %v", happened)
+		}
+		_, err := w.p.Tags.Create(acme.owner, repo, input[platform.Tag](fmt.Sprintf(`{"name": "1", "digest": %q}`, digest(9))))
+		must(t, err) // a caller has moved it: it is theirs
+		prune(hubApp, 1)
+		if _, err := w.p.Tags.Get(acme.owner, own); err != nil {
+			t.Errorf("a tag of a caller: %v", err)
+		}
+		sources("hub.example.com")
+		w.counted()
+
+		_, err = w.p.Repos.Sources(acme.owner, acme.uid, "hub.example.com")
+		refused(t, "an owner", err, platform.CodePermissionDenied)
 	})
 }
 
@@ -82,7 +152,7 @@ func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 		var removed atomic.Int64
 		for range 2 {
 			both.Go(func() {
-				n, err := w.p.Tags.Prune(w.operator(), repo, []string{"t0"}, platform.ImportOptions{})
+				n, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: repo, Source: hubApp}, []string{"t0"}, platform.ImportOptions{})
 				if err != nil {
 					t.Error(err)
 				}

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"maps"
 	"slices"
 )
 
@@ -96,6 +97,7 @@ type ImportedTag struct {
 }
 
 // Import puts tags into repos by their names; one that points elsewhere moves.
+// A tag belongs to the source that brought it last.
 func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) (Imported, error) {
 	if err := operating(ctx); err != nil {
 		return Imported{}, err
@@ -112,6 +114,7 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 		},
 		known: s.imported,
 		keeps: func(known, t *ImportedTag) bool {
+			t.UID = known.UID
 			if o.Bare {
 				t.Deprecated = known.Deprecated
 			}
@@ -119,7 +122,7 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 		},
 		replace: func(ctx context.Context, tx Tx, known, t *ImportedTag) error {
 			s.kind.Stamp(&t.Tag, known.UID, s.p.now())
-			if err := tx.TagRows().Update(ctx, &t.Tag, "digest", "deprecated"); err != nil {
+			if err := tx.TagRows().Update(ctx, &t.Tag, "digest", "deprecated", "source"); err != nil {
 				return err
 			}
 			recordImported(ctx, tx, s.resources, "created", o, &t.Tag)
@@ -134,8 +137,25 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 			recordImported(ctx, tx, s.resources, "created", o, rows...)
 			return tx.TagRows().Insert(ctx, rows...)
 		},
+		claim: claimTags,
 	}
 	return in.run(ctx, s.p.store, tags)
+}
+
+// claimTags notes the sources of tags that are as they were.
+func claimTags(ctx context.Context, tx Tx, kept []*ImportedTag) error {
+	brought := map[string][]UID{}
+	for _, t := range kept {
+		if t.Source != "" {
+			brought[t.Source] = append(brought[t.Source], t.UID)
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(brought)) {
+		if err := tx.ClaimTags(ctx, source, brought[source]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // imported reads the tags of these names in these repos.
@@ -225,6 +245,7 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 func (i *Image) key() ImageKey { return ImageKey{i.Repo, i.Digest} }
 
 func (i *Image) check(v *violations) {
+	i.spellArchitectures()
 	if len(i.Architectures) == 0 {
 		i.Architectures = nil // as it is read back
 	}

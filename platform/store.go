@@ -139,6 +139,17 @@ type Reader interface {
 	// out.
 	TagsNamed(ctx context.Context, names TagNames) ([]*Tag, error)
 
+	// AdvisoriesNamed reads the advisories of a group by (advisory id, artifact
+	// name) pairs; missing ones are left out.
+	AdvisoriesNamed(ctx context.Context, names AdvisoryNames) ([]*Advisory, error)
+
+	// TagsFrom reads the tags of a repo that a source brought.
+	TagsFrom(ctx context.Context, from RepoSource) ([]*Tag, error)
+
+	// RepoSources reads which repos of a group hold tags that were brought
+	// from a registry, the host that sources begin with.
+	RepoSources(ctx context.Context, group UID, registry string) ([]RepoSource, error)
+
 	// Feed reads advisories, sorted by artifact name and advisory id.
 	Feed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
 
@@ -204,6 +215,10 @@ type Tx interface {
 
 	// SetReadme changes the readme of a repo that is there.
 	SetReadme(ctx context.Context, repo UID, content string) error
+
+	// ClaimTags notes the source that brought tags, which is no change of them:
+	// neither their update times nor events tell of it.
+	ClaimTags(ctx context.Context, source string, tags []UID) error
 
 	// PutImages stores images, replacing those of the same repo and digest.
 	PutImages(ctx context.Context, images []*Image) error

@@ -17,6 +17,11 @@ type Tag struct {
 
 	CreateTime Time     `json:"-"` // orders tags by age; the wire does not show it
 	Class      TagClass `json:"-"` // follows from Name
+
+	// Source is the registry and repo, such as ghcr.io/acme/api, that an import
+	// brought the tag from; "" for one that a caller made or moved. It is
+	// written, and not read back.
+	Source string `json:"-"`
 }
 
 // TagClass tells tags that people make from those that tools add.
@@ -142,7 +147,7 @@ func (s Tags) put(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error
 			return err
 		case len(there.Items) > 0:
 			made.UID = there.Items[0].UID
-			err = s.rows(tx).Update(ctx, made, "digest", "deprecated", "bundles")
+			err = s.rows(tx).Update(ctx, made, "digest", "deprecated", "bundles", "source")
 		default:
 			err = s.rows(tx).Insert(ctx, made)
 		}

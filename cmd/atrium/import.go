@@ -26,7 +26,7 @@ func (c *importFlags) check(f *faults) {
 
 type importOSVCommand struct {
 	importFlags
-	Path []string `arg:"" help:"OSV records: .json files, folders, .tar, .tar.gz and .zip."`
+	Path []string `arg:"" help:"OSV records: .json and .yaml files, folders, .tar, .tar.gz and .zip."`
 }
 
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
@@ -69,7 +69,7 @@ type importOCICommand struct {
 	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, for every repo of its catalogue, or one repo of it."`
 	Concurrency int      `default:"8" help:"Requests under way at once, 1 to ${most_requests}."`
 	Insecure    bool     `help:"Speak plain http where https does not answer. Hosts of this machine need no leave."`
-	Prune       bool     `help:"Remove tags that the registry no longer has, of repos that were read without an error."`
+	Prune       bool     `help:"Remove tags that came from this registry and that it no longer has, of repos that were read without an error, and of those that vanished."`
 }
 
 // mostRequests is how many requests at once a registry may be asked for.
@@ -86,6 +86,10 @@ func (c *importOCICommand) check(f *faults) {
 func (c *importOCICommand) Help() string {
 	return `Reads tags, digests, architectures and sizes (bytes of config and compressed layers). A repo is named by its path
 in the registry. What is there already is not read again; run it as often as you like.
+
+Each tag remembers the registry that it came from. --prune removes tags that the registry no longer has, and leaves
+alone those that came from another registry or from people. A repo that vanished from its registry is reported;
+--prune empties it. A catalogue that lists nothing is a failure, and prunes nothing.
 
 It signs in with what docker login or podman login has stored, or else as nobody.
 
@@ -143,9 +147,14 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 	_, err := io.WriteString(table, rows.String())
 	err = errors.Join(err, table.Flush())
 	for _, k := range sum.Kinds {
-		if k.Removed > 0 {
-			_, writeErr := fmt.Fprintf(out, "%s removed: %d\n", k.Name, k.Removed)
-			err = errors.Join(err, writeErr)
+		for _, fate := range []struct {
+			name string
+			n    int
+		}{{"vanished", k.Vanished}, {"removed", k.Removed}} {
+			if fate.n > 0 {
+				_, writeErr := fmt.Fprintf(out, "%s %s: %d\n", k.Name, fate.name, fate.n)
+				err = errors.Join(err, writeErr)
+			}
 		}
 	}
 	return err

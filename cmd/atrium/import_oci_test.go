@@ -96,11 +96,13 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		_, body := server.get(token, "/registry/v2/repos?uidp.children_of="+acme+"&name=tools")
 		repo := between(t, body, `"uid":"`, `"`)
 		at := "/registry/v2/repos/" + repo + "/digests/" + digest.String()
-		if _, body = server.get(token, at+"/architectures"); !strings.Contains(body, `["amd64","arm64v8"]`) {
+		if _, body = server.get(token, at+"/architectures"); !strings.Contains(body, `["amd64","arm64"]`) {
 			t.Errorf("architectures: %s", body)
 		}
-		if _, body = server.get(token, at+"/size?architecture=arm64v8"); !strings.Contains(body, fmt.Sprintf(`"%d"`, size)) {
-			t.Errorf("size: %s, want %d", body, size)
+		for _, name := range []string{"arm64", "arm64v8"} { // as documented, and as the official images call it
+			if _, body = server.get(token, at+"/size?architecture="+name); !strings.Contains(body, fmt.Sprintf(`"%d"`, size)) {
+				t.Errorf("size of %s: %s, want %d", name, body, size)
+			}
 		}
 
 		h.must(remote.Delete(h.tag("team/app:v0")))
@@ -121,6 +123,29 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		summed(t, out, "0 0 1 1 repos", "0 0 1 0 tags", "0 0 1 0 images")
 		if exitCode(err) != 1 || !strings.Contains(errOut, h.host+"/nothing: ") || !strings.Contains(errOut, "NAME_UNKNOWN") {
 			t.Errorf("%v\n%s", err, errOut)
+		}
+	})
+}
+
+func TestPruningOneRegistryLeavesWhatAnotherBrought(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		h, other := startHub(t), startHub(t)
+		h.push("team/app:1", 1)
+		h.push("team/app:2", 1)
+		other.push("team/app:3", 1)
+		acme := bootstrapped(t, url)
+		prune := func(host string) string {
+			t.Helper()
+			return on(t, url, "import", "oci", "--group", acme, "--prune", host)
+		}
+		summed(t, prune(h.host), "1 0 0 0 repos", "2 0 0 0 tags", "2 0 0 0 images")
+		summed(t, prune(other.host), "0 0 1 0 repos", "1 0 0 0 tags", "1 0 0 0 images")
+		h.must(remote.Delete(h.tag("team/app:1")))
+		summed(t, prune(h.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images", "tags removed: 1")
+		summed(t, prune(other.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images")
+		if out := on(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+			t.Errorf("recount: %s", out)
 		}
 	})
 }

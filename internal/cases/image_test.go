@@ -23,6 +23,8 @@ var images = kind{
 			instead: sizeAlone("1099511627776")},
 		{name: "size of an architecture", do: size("{image}", digest(1), "arm64"), want: resource(fields{"size": "7", "architecture": "arm64"}),
 			instead: sizeAlone("7")},
+		{name: "size of an architecture by its name among the official images", do: size("{image}", digest(1), "arm64v8"),
+			want: resource(fields{"size": "7", "architecture": "arm64"}), instead: sizeAlone("7")},
 		{name: "size that is not known", do: size("{image}", digest(1), "riscv64"), want: notFound("registry/Size", "{image}@"+digest(1)), instead: noSize},
 		{name: "size of another architecture", do: size("{image}", digest(1), "s390x"), want: notFound("registry/Size", "{image}@"+digest(1)), instead: noSize},
 		{name: "size of an unknown image", do: size("{image}", digest(2), ""), want: notFound("registry/Image", "{image}@"+digest(2)), instead: noSize},
@@ -54,7 +56,7 @@ func putImage(e *env, group string, given fields) fields {
 	e.must(call{rpc: "CreateTag", on: keyOf(repo), fields: fields{"name": "one", "digest": digest(1)}})
 	e.must(call{rpc: "CreateTag", on: keyOf(repo), fields: fields{"name": "two", "digest": digest(2)}})
 	if _, err := e.w.p.Images.Import(e.operator(), []*platform.Image{{Repo: platform.UID(keyOf(repo)), Digest: digest(1), Architectures: []platform.Architecture{
-		{Name: "arm64", Size: 7}, {Name: "amd64", Size: 1 << 40}, {Name: "riscv64"},
+		{Name: "arm64v8", Size: 7}, {Name: "amd64", Size: 1 << 40}, {Name: "riscv64"},
 	}}}); err != nil {
 		e.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -73,6 +74,18 @@ func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
 	if f.Query != "" {
 		s.add(` AND t.search LIKE ? ESCAPE '\'`, containing(strings.ToLower(f.Query)))
 	}
+}
+
+// AdvisoriesNamed reads advisories of a group by advisory id and artifact
+// name, each by one look into the index: what a batch of an import costs does
+// not depend on how many the group holds.
+func (s tables) AdvisoriesNamed(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+	group, wanted := names.Names()
+	ids, artifacts := make([]string, len(wanted)), make([]string, len(wanted))
+	for i, n := range wanted {
+		ids[i], artifacts[i] = n.AdvisoryID, n.ArtifactName
+	}
+	return pairs(ctx, s, &advisories, ids, artifacts, "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", string(group))
 }
 
 // searchText is what a free-text query looks through.

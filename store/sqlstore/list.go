@@ -250,12 +250,15 @@ func compareStored(a, b any) int {
 }
 
 // pairs reads rows by pairs of texts, each by one look into an index: found
-// says how p.k and p.inside name at most one row.
-func pairs[T, F any](ctx context.Context, s tables, t *table[T, F], keys, insides []string, found string) ([]*T, error) {
-	q := s.dialect.statement()
+// says, with args, how p.k and p.inside name at most one row.
+func pairs[T, F any](ctx context.Context, s tables, t *table[T, F], keys, insides []string, found string, args ...any) ([]*T, error) {
+	q, one := s.dialect.statement(), s.dialect.statement()
 	parents := s.dialect.Parents(q.arg, keys, insides)
+	one.args = q.args
+	one.add(found+" LIMIT 1", args...)
+	q.args = one.args
 	q.add("SELECT " + t.selected() + " FROM ")
-	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(), found+" LIMIT 1"))
+	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(), one.sql.String()))
 	var rows []*T
 	err := s.conn.Run(ctx, q.done(t.collect(&rows)))
 	return rows, err

@@ -21,6 +21,9 @@ var tags = table[platform.Tag, platform.TagFilter]{
 		{"t.create_time", "", func(t *platform.Tag) any { return timeColumn{&t.CreateTime} }},
 		{"t.update_time", "", func(t *platform.Tag) any { return timeColumn{&t.UpdateTime} }},
 	},
+	writeOnly: []column[platform.Tag]{
+		{"t.source", "source", func(t *platform.Tag) any { return &t.Source }},
+	},
 	where: func(f platform.TagFilter, s *statement) {
 		s.name(f.Name)
 		anyOf(s, "name", f.Names)
@@ -47,4 +50,34 @@ func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*plat
 		repos[i], texts[i] = string(n.Repo), n.Name
 	}
 	return pairs(ctx, s, &tags, repos, texts, "t.parent = p.k AND t.name = p.inside")
+}
+
+// TagsFrom reads the tags of a repo that a source brought.
+func (s tables) TagsFrom(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
+	var found []*platform.Tag
+	q := s.dialect.statement()
+	q.add("SELECT "+tags.selected()+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", string(from.Repo), from.Source)
+	err := s.conn.Run(ctx, q.done(tags.collect(&found)))
+	return found, err
+}
+
+// RepoSources reads which repos of a group hold tags from a registry.
+func (s tables) RepoSources(ctx context.Context, group platform.UID, registry string) ([]platform.RepoSource, error) {
+	var found []platform.RepoSource
+	q := s.dialect.statement()
+	// CROSS JOIN has SQLite begin with the repos of the group. '0' follows '/'.
+	q.add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", string(group))
+	q.add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", registry+"/", registry+"0")
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		var from platform.RepoSource
+		err := scan((*string)(&from.Repo), &from.Source)
+		found = append(found, from)
+		return err
+	}))
+	return found, err
+}
+
+// ClaimTags notes the source that brought tags.
+func (tx *transaction) ClaimTags(ctx context.Context, source string, uids []platform.UID) error {
+	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE tag SET source = ? WHERE uid ? AND source <> ?", source, uidList(uids), source).done(nil))
 }

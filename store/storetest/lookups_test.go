@@ -179,3 +179,36 @@ func (r *reading) single() {
 		r.add(name, 3*barPage, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
 	}
 }
+
+// imports are what a batch looks up before it writes: each record by its key,
+// however many the group holds.
+func (r *reading) imports() {
+	const batch = 200
+	group := r.b.deep[1]
+	operator := func(ctx context.Context) context.Context { return platform.WithActor(ctx, platform.Operator("test")) }
+	known, err := r.p.Advisories.List(operator(r.b.t.Context()), platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(group), PageSize: batch})
+	if err != nil {
+		r.b.t.Fatal(err)
+	}
+	r.add("an import of known advisories", 12*batch, func(ctx context.Context) error {
+		done, err := r.p.Advisories.Import(operator(ctx), group, known.Items)
+		if err == nil && (done.Unchanged != len(known.Items) || done.Unchanged == 0) {
+			err = fmt.Errorf("imported %+v, want %d unchanged", done, len(known.Items))
+		}
+		return err
+	})
+	r.add("an import of known metadata", 12*batch, func(ctx context.Context) error {
+		rows := times(batch, func(i int) *platform.Vulnerability {
+			return &platform.Vulnerability{ID: fmt.Sprint("GO-", i), UpdateTime: platform.At(epoch.AddDate(-50, 0, 0))}
+		})
+		done, err := r.p.Vulnerabilities.Import(operator(ctx), rows)
+		if err == nil && done.Unchanged != batch { // what is older than what is there changes nothing
+			err = fmt.Errorf("imported %+v, want %d unchanged", done, batch)
+		}
+		return err
+	})
+	r.add("the sources of a group", 20*barPage, func(ctx context.Context) error {
+		_, err := r.p.Repos.Sources(operator(ctx), group, "hub.example.com")
+		return err
+	}).sorts = true
+}

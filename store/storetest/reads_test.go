@@ -38,6 +38,7 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
 	r.filters()
 	r.feeds()
 	r.single()
+	r.imports()
 	r.catalogue()
 	return r.all
 }

@@ -79,7 +79,7 @@ func (x *GetArchitecturesRequest) GetDigest() string {
 // What an image runs on.
 type Architectures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The architectures, such as amd64 or arm64v8.
+	// The architectures, such as amd64, arm64 or armv7.
 	Architectures []string `protobuf:"bytes,1,rep,name=architectures,proto3" json:"architectures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -129,7 +129,8 @@ type GetSizeRequest struct {
 	RepoUid string `protobuf:"bytes,1,opt,name=repo_uid,json=repoUid,proto3" json:"repo_uid,omitempty"`
 	// The digest of an image, sha256 and 64 hex digits. Required.
 	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
-	// The architecture; empty for amd64, or the first where that is not there.
+	// The architecture, or its name among the official images (arm64v8); empty
+	// for amd64, or the first where that is not there.
 	Architecture  string `protobuf:"bytes,3,opt,name=architecture,proto3" json:"architecture,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,0 +1,139 @@
+package ingest
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// pysec is a record as the Python advisory database keeps them.
+const pysec = `id: PYSEC-2021-1
+modified: 2021-04-15T20:15:00.5Z # a time without quotes
+published: '2021-04-01T00:00:00Z'
+aliases: [CVE-2021-1]
+summary: >-
+  A text that is
+  folded
+affected:
+- package: &package
+    ecosystem: PyPI
+    name: pillow
+  ranges:
+  - type: ECOSYSTEM
+    events:
+    - introduced: "0"
+    - fixed: 1.10
+- package: *package
+  ranges:
+  - {type: ECOSYSTEM, events: [{introduced: 2}, {fixed: 2.0.1}]}
+database_specific:
+  github_reviewed: true
+withdrawn:
+`
+
+func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "folder", "1.yaml"), pysec)
+	write(t, filepath.Join(dir, "folder", "2.YML"), "{id: PYSEC-2, \"aliases\": []}")
+	paths := []string{
+		filepath.Join(dir, "folder"),
+		write(t, filepath.Join(dir, "a.tgz"), gzipOf(t, tarOf(t, [][2]string{{"1.yaml", pysec}, {"2.yml", "id: PYSEC-2"}}))),
+		write(t, filepath.Join(dir, "a.zip"), zipOf(t, [][2]string{{"1.yaml", pysec}, {"2.yml", "id: PYSEC-2"}})),
+	}
+	for _, path := range paths {
+		c := newCore()
+		sum, r := importOSVInto(t, c, path)
+		r.check(t)
+		checkKinds(t, sum, Kind{Name: "advisories", Added: 1}, Kind{Name: "vulnerability metadata", Added: 2})
+		a := c.advisories["PYSEC-2021-1 pillow"]
+		if a == nil {
+			t.Fatalf("%s: imported %v", path, names(c.advisories))
+		}
+		var fixed []string
+		for _, e := range a.Events {
+			if e.Fixed != nil {
+				fixed = append(fixed, e.Fixed.FixedVersion)
+			}
+		}
+		if a.UpdateTime != at(t, "2021-04-15T20:15:00.5Z") || a.CreateTime != at(t, "2021-04-01T00:00:00Z") || !a.DeleteTime.IsZero() ||
+			!slices.Equal(fixed, []string{"1.10", "2.0.1"}) || !slices.Equal(a.Aliases, []string{"CVE-2021-1"}) || a.Events[0].ReviewState != platform.ReviewStateApproved {
+			t.Errorf("%s: %+v, fixed in %q", path, a, fixed)
+		}
+		if v := c.vulnerabilities["PYSEC-2021-1"]; v.Summary != "A text that is folded" {
+			t.Errorf("%s: %+v", path, v)
+		}
+	}
+}
+
+func TestYAMLThatCannotBeARecordIsReportedWithItsReason(t *testing.T) {
+	t.Parallel()
+	bomb := "a0: &a0 [" + strings.Repeat("x,", 1000) + "]\n"
+	for i := range 8 {
+		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 50), ","))
+	}
+	long := "id: &id " + strings.Repeat("x", 1<<20) + "\naliases: [" + strings.Repeat("*id,", 1000) + "]"
+	for document, want := range map[string]string{
+		"":                             "holds no YAML document",
+		"# a comment":                  "holds no YAML document",
+		"a: [":                         "is not YAML: yaml: line 1",
+		"id: A\n---\nid: B":            "holds several YAML documents; a record is a file of its own",
+		"text":                         "must be a JSON object",
+		"- id: A":                      "must be a JSON object",
+		"summary: x":                   "has no id",
+		"id: A\nid: B":                 `line 2: "id" is there twice`,
+		"id: A\n<<: {summary: x}":      "line 2: << is not read: write the fields out",
+		"id: A\n[1]: x":                "line 2: the name of a field must be a plain text",
+		"id: !!binary aGVsbG8=":        "line 1: holds binary data, which no field of a record is",
+		"id: [A]":                      "id: is of the wrong type, array",
+		`id: "A\0"`:                    errNUL.Error(),
+		"id: &a [*a]":                  "is nested more than 100 deep",
+		strings.Repeat("[", 20000):     "is not YAML: yaml: ",
+		bomb:                           errTooLarge.Error(),
+		long:                           errTooLarge.Error(),
+		strings.Repeat("#", maxYAML):   "holds no YAML document",
+		strings.Repeat("x", maxYAML+1): "is larger than 4 MiB",
+	} {
+		c := newCore()
+		path := write(t, filepath.Join(t.TempDir(), "1.yaml"), document)
+		sum, r := importOSVInto(t, c, path)
+		if len(r) != 1 || !strings.HasPrefix(r[0], path+": ") || !strings.Contains(r[0], want) || sum.Failed() != 1 || len(c.vulnerabilities) != 0 {
+			t.Errorf("%.60q: reported %.200q, want %q", document, []string(r), want)
+		}
+	}
+}
+
+func TestAPathWithoutRecordsIsAFailureThatSaysWhatWasLookedFor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good := write(t, filepath.Join(dir, "good.json"), `{"id": "A-1"}`)
+	write(t, filepath.Join(dir, "folder", "record.toml"), `id = "A-2"`)
+	empty := []string{
+		filepath.Join(dir, "folder"),
+		write(t, filepath.Join(dir, "a.tar"), tarOf(t, [][2]string{{"README", "text"}})),
+		write(t, filepath.Join(dir, "a.zip"), zipOf(t, nil)),
+	}
+	c := newCore()
+	sum, r := importOSVInto(t, c, append(empty, good)...)
+	const looked = ": holds no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives"
+	r.check(t, empty[0]+looked, empty[1]+looked, empty[2]+looked)
+	if sum.Failed() != 3 || c.vulnerabilities["A-1"] == nil {
+		t.Errorf("%+v", sum)
+	}
+}
+
+func TestAFileWithoutLinesIsAFailureThatSaysWhatWasLookedFor(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{"", "\n \n", gzipOf(t, "")} {
+		file := write(t, filepath.Join(t.TempDir(), "lines.jsonl"), content)
+		sum, r := importRegistryInto(t, newCore(), file)
+		r.check(t, file+": holds no records: looked for JSON objects, one a line")
+		if sum.Failed() != 1 {
+			t.Errorf("%+v", sum)
+		}
+	}
+}
