@@ -130,7 +130,7 @@ func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
 		if happened := since(w.events(), before); len(happened) != 0 {
 			t.Errorf("a claim has events: %v", happened)
 		}
-		_, err := w.p.Tags.Create(acme.owner, repo, input[platform.Tag](fmt.Sprintf(`{"name": "1", "digest": %q}`, digest(9))))
+		_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "1", "digest": %q}`, digest(9)))
 		must(t, err) // a caller has moved it: it is theirs
 		prune(hubApp, 1)
 		if _, err := w.p.Tags.Get(acme.owner, own); err != nil {

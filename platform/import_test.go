@@ -268,7 +268,7 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 		_, repos := w.p.Repos.Import(acme.owner, acme.uid, nil, platform.ImportOptions{})
 		_, tags := w.p.Tags.Import(acme.owner, nil, platform.ImportOptions{})
 		_, images := w.p.Images.Import(acme.owner, nil)
-		_, pruned := w.p.Tags.Prune(acme.owner, w.repo(acme.uid), nil, platform.ImportOptions{})
+		_, pruned := w.p.Tags.Prune(acme.owner, platform.RepoSource{Repo: w.repo(acme.uid), Source: hubApp}, nil, platform.ImportOptions{})
 		for what, err := range map[string]error{"advisories": advisories, "vulnerabilities": vulnerabilities, "repos": repos, "tags": tags, "images": images, "prune": pruned} {
 			refused(t, what, err, platform.CodePermissionDenied)
 		}
