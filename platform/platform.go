@@ -127,7 +127,7 @@ const PingAnswer = "pong"
 func (p *Platform) Ping(context.Context) string { return PingAnswer }
 
 // Ready reports whether the store answers.
-func (p *Platform) Ready(ctx context.Context) error { return p.store.Ping(ctx) }
+func (p *Platform) Ready(ctx context.Context) error { return p.store.CheckSchema(ctx) }
 
 // DevelopmentKey is the PKCS #8 key that signs development tokens, made on
 // first use and kept in the database.

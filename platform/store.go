@@ -82,8 +82,9 @@ type Store interface {
 	// Recount corrects the counters and tells how many were wrong.
 	Recount(ctx context.Context) (wrong int64, err error)
 
-	// Ping reports whether the store answers.
-	Ping(ctx context.Context) error
+	// CheckSchema reports whether the store answers and has the schema that
+	// this program knows.
+	CheckSchema(ctx context.Context) error
 	Close() error
 }
 

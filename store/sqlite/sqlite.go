@@ -32,9 +32,10 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, _, page string) string {
 		return parents + " CROSS JOIN " + table + " t ON t.uid IN (SELECT t.uid FROM " + table + " t WHERE " + page + ")"
 	},
-	Settled: "1 = 1", // there is one writer
-	Slots:   1,
-	DDL:     strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
+	Settled:     "1 = 1", // there is one writer
+	Slots:       1,
+	TableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
 }
 
 func in(n string) string { return "IN (SELECT value FROM json_each(" + n + "))" }

@@ -24,9 +24,6 @@ func New(engine Engine) *Store {
 	return &Store{tables: tables{engine, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
 }
 
-// Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
-
 // Follow tells Changed of what other processes store, and them of what this
 // one does.
 func (s *Store) Follow(ctx context.Context, deaf func(error)) {
