@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"atrium/store/dbfile"
 	"atrium/store/postgres"
 	"atrium/store/sqlite"
 	"atrium/store/sqlstore"
@@ -33,6 +34,15 @@ func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// Take takes an embedded database for one server, until release is called. Two
+// servers on one file would not hear of each other. PostgreSQL serves many.
+func Take(url string) (release func() error, err error) {
+	if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
+		return dbfile.Take(path)
+	}
+	return func() error { return nil }, nil
 }
 
 // Migrate brings the schema up to date. Several replicas may do it at once. A

@@ -49,7 +49,7 @@ func (c *migrateStatusCommand) run(ctx context.Context, p program) error {
 type recountCommand struct{ databaseFlags }
 
 func (c *recountCommand) run(ctx context.Context, p program) error {
-	db, err := c.openExisting(ctx, platform.Options{})
+	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err
 	}
@@ -59,20 +59,5 @@ func (c *recountCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%d counters were wrong and are corrected\n", wrong)
-	return err
-}
-
-type rotateKeysCommand struct{ databaseFlags }
-
-func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
-	db, err := c.openExisting(ctx, platform.Options{})
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	if err := db.RotateKeys(ctx); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, "new page tokens are sealed with a new key; those given out stay good")
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"atrium/platform"
+	"atrium/store/dbfile"
 	"atrium/store/sqlstore"
 )
 
@@ -56,8 +57,11 @@ const readers = 8
 // to bring it up to date.
 const migrationTries = 5
 
-// Open opens or creates the file at path.
+// Open opens or creates the file at path, which only its owner may then read.
 func Open(ctx context.Context, path string) (*Engine, error) {
+	if err := dbfile.Create(path); err != nil {
+		return nil, err
+	}
 	writer, err := connect(path, "&_txlock=immediate")
 	if err != nil {
 		return nil, err

@@ -173,6 +173,12 @@ func (tx *transaction) Lock(ctx context.Context, root platform.UID) error {
 	return tx.conn.Lock(ctx, string(root))
 }
 
+// LockShared makes a transaction wait for those that Lock the same name, and
+// them for it, but not for others that share the lock.
+func (tx *transaction) LockShared(ctx context.Context, root platform.UID) error {
+	return tx.conn.LockShared(ctx, string(root))
+}
+
 func write[T, F any](t *table[T, F], tx *transaction) writer[T, F] {
 	return writer[T, F]{read(t, tx.tables), tx}
 }
