@@ -19,6 +19,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
 	_ "modernc.org/sqlite" // the driver of the queue's own file
+
+	"atrium/store/dbfile"
 )
 
 // The tables of the queue hold nothing but the UIDs of deliveries. With
@@ -53,14 +55,18 @@ func connect(ctx context.Context, databaseURL string) (*connection, error) {
 	return connectPostgres(ctx, databaseURL)
 }
 
-// queueFile is the file beside a SQLite database: atrium.queue.db.
-func queueFile(path string) string {
+// QueueFile is the file beside a SQLite database: atrium.queue.db.
+func QueueFile(path string) string {
 	extension := filepath.Ext(path)
 	return strings.TrimSuffix(path, extension) + ".queue" + extension
 }
 
 func connectSQLite(path string) (*connection, error) {
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: queueFile(path)}).EscapedPath()+
+	path = QueueFile(path)
+	if err := dbfile.Create(path); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+
 		"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package events_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -190,5 +191,42 @@ func TestAnAttemptOfADeadProcessIsMadeAgain(t *testing.T) {
 		t.Cleanup(func() { close(dead) })
 		w.deliver(func(o *events.DelivererOptions) { o.Rescue, o.Retry = time.Second, time.Second })
 		await(t, "the attempt of another", func() bool { return sink.has(uids) == 1 })
+	})
+}
+
+func TestADeliveryWhoseSecretCannotBeReadSaysSo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		to := newSink(t, nil)
+		s := w.subscribe(to.url)
+		spoil := func(tx platform.Tx) error {
+			secrets, err := tx.Secrets(t.Context())
+			if err != nil {
+				return err
+			}
+			for i := range secrets {
+				secrets[i].Hidden = []byte("of another key")
+			}
+			return tx.PutSecrets(t.Context(), secrets)
+		}
+		if err := storetest.Open(t, w.url).Write(t.Context(), spoil); err != nil {
+			t.Fatal(err)
+		}
+		w.write(1)
+		log := &lines{}
+		w.deliver(func(o *events.DelivererOptions) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+		await(t, "a delivery to say why it cannot begin", func() bool {
+			for _, d := range w.all(s) {
+				if d.Attempts > 0 {
+					return strings.Contains(d.LastError, "cannot read the secret")
+				}
+			}
+			return false
+		})
+		if log.count("a delivery cannot begin") == 0 || log.count(string(s.UID)) == 0 {
+			t.Error("the log does not tell of it")
+		}
+		if n := to.total(); n > 0 {
+			t.Errorf("%d were sent all the same", n)
+		}
 	})
 }

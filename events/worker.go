@@ -57,7 +57,12 @@ func (w *worker) Work(ctx context.Context, job *river.Job[delivery]) error {
 	if wait := time.Until(dispatch.Delivery.NextAttemptTime.Time); wait > early {
 		return river.JobSnooze(wait)
 	}
-	attempt := d.attempt(ctx, dispatch)
+	attempt := platform.Attempt{Error: "the service cannot read the secret of the subscription"}
+	if dispatch.Fault == nil {
+		attempt = d.attempt(ctx, dispatch)
+	} else {
+		d.logger.Error("a delivery cannot begin", "delivery", uid, "error", dispatch.Fault)
+	}
 	if err := ctx.Err(); err != nil && attempt.Status == 0 {
 		return err // it was cut off from here, which tells nothing of the sink
 	}

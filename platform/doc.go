@@ -37,6 +37,9 @@
 //	error.go       what is answered instead of a result
 //	store.go       what a database must do for all this
 //	import.go      many records at once
+//	keys.go        what replicas share to sign and to seal; encryption.go hides
+//	               it and other secrets in the store, encryption_change.go from
+//	               one key to another
 //
 // # Adding a kind
 //

@@ -141,23 +141,37 @@ func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[Iden
 	if err != nil {
 		return nil, s.refused(ctx, "created", parent, err)
 	}
-	s.hideSecret(made)
+	if err := s.hideSecret(made); err != nil {
+		return nil, err
+	}
 	return s.insert(ctx, parent, made, providerNamed, func(tx Tx) error {
+		if err := s.holdSecret(ctx, tx, made); err != nil {
+			return err
+		}
 		return handsOutRole(ctx, tx, "defaultRole", made.DefaultRole, parent)
 	})
 }
 
 // hideSecret encrypts the client secret that came with p, so that neither
 // answer nor event has it.
-func (s IdentityProviders) hideSecret(p *IdentityProvider) {
+func (s IdentityProviders) hideSecret(p *IdentityProvider) (err error) {
 	p.HiddenSecret = []byte{}
 	if p.OIDC == nil {
-		return
+		return nil
 	}
 	if p.OIDC.ClientSecret.Text != "" {
-		p.HiddenSecret = s.p.hide(p.OIDC.ClientSecret.Text, p.UID)
+		p.HiddenSecret, err = s.p.hide(p.OIDC.ClientSecret.Text, p.UID)
 	}
 	p.OIDC.ClientSecret = Secret{}
+	return err
+}
+
+// holdSecret keeps the encryption key from changing while p is stored.
+func (s IdentityProviders) holdSecret(ctx context.Context, tx Tx, p *IdentityProvider) error {
+	if len(p.HiddenSecret) == 0 {
+		return nil
+	}
+	return s.p.holdEncryption(ctx, tx)
 }
 
 // Update changes an identity provider. An absent client secret stays as it is;
@@ -176,11 +190,16 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[Identit
 		fields = append(fields, "clientSecret")
 	}
 	if change.UID = uid; oidc {
-		s.hideSecret(change)
+		if err := s.hideSecret(change); err != nil {
+			return nil, err
+		}
 	}
 	return s.write(ctx, uid, change, fields, providerNamed, func(tx Tx, change *IdentityProvider, fields []string) error {
 		if !oidc && !slices.Contains(fields, "defaultRole") {
 			return nil
+		}
+		if err := s.holdSecret(ctx, tx, change); err != nil {
+			return err
 		}
 		current, err := s.locked(ctx, tx, uid)
 		if err != nil {

@@ -107,7 +107,7 @@ func (k *Kind[T]) parseOrder(s string, v *violations) Order {
 	if s == "" {
 		return k.DefaultOrder
 	}
-	words := strings.Fields(s)
+	words := strings.Split(s, " ")
 	desc := len(words) == 2 && words[1] == "desc"
 	if len(words) == 1 || desc || len(words) == 2 && words[1] == "asc" {
 		if f := k.order(words[0]); f != nil {

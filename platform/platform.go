@@ -3,13 +3,6 @@ package platform
 import (
 	"cmp"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -22,6 +15,7 @@ type Options struct {
 	Clock         func() time.Time // time.Now
 	AllowSignup   bool             // root identities may create root groups
 	EncryptionKey []byte           // AES-256 key of secrets at rest; nil: one kept in the database
+	NoSecrets     bool             // for commands: keys are neither read nor made, page tokens hold in this process only
 	PrivateSinks  []string         // hosts that event sinks may name although they are private or not https
 	Logger        *slog.Logger
 
@@ -61,11 +55,11 @@ type Platform struct {
 
 	store   Store
 	options Options
-	secrets cipher.AEAD
+	secrets *encryption // nil: Options.NoSecrets
 
-	sealerLock sync.Mutex
 	sealer     atomic.Pointer[sealer]
-	sealerRead time.Time
+	sealerTurn chan struct{} // holds one while the sealer's keys are read
+	sealerRead time.Time     // when they were, by whoever has the turn
 
 	seen chan UID
 }
@@ -82,15 +76,15 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	options.AuditRetention = cmp.Or(options.AuditRetention, 90*24*time.Hour)
 	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
 	options.DeliveryTimeScale = cmp.Or(options.DeliveryTimeScale, 1)
-	p := &Platform{store: store, options: options, seen: make(chan UID, 256)}
+	p := &Platform{store: store, options: options, sealerTurn: make(chan struct{}, 1), seen: make(chan UID, 256)}
 	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}
+	if err := p.openEncryption(ctx); err != nil {
+		return nil, fmt.Errorf("encryption key: %w", err)
+	}
 	if err := p.loadSealer(ctx); err != nil {
 		return nil, fmt.Errorf("page token keys: %w", err)
-	}
-	if err := p.loadSecretsKey(ctx); err != nil {
-		return nil, fmt.Errorf("encryption key: %w", err)
 	}
 	p.Groups = Groups{resources[Group, GroupFilter]{p, &groupKind, Reader.Groups, Tx.GroupRows}}
 	p.Identities = Identities{resources[Identity, IdentityFilter]{p, &identityKind, Reader.Identities, Tx.IdentityRows}}
@@ -126,136 +120,13 @@ const PingAnswer = "pong"
 // Ping reports that the service answers. It needs no token.
 func (p *Platform) Ping(context.Context) string { return PingAnswer }
 
-// Ready reports whether the store answers.
-func (p *Platform) Ready(ctx context.Context) error { return p.store.Ping(ctx) }
-
-// DevelopmentKey is the PKCS #8 key that signs development tokens, made on
-// first use and kept in the database.
-func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
-	keys, err := p.ensureKeys(ctx, "development-issuer", newSigningKey)
-	if err != nil {
-		return nil, err
-	}
-	return keys[len(keys)-1].Material, nil
-}
-
-// ensureKeys gives the keys of a purpose, of which there is at least one.
-func (p *Platform) ensureKeys(ctx context.Context, purpose string, newKey func() ([]byte, error)) ([]Key, error) {
-	keys, err := p.store.Keys(ctx, purpose)
-	if err != nil || len(keys) > 0 {
-		return keys, err
-	}
-	material, err := newKey()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.store.EnsureKey(ctx, Key{ID: 1, Purpose: purpose, Material: material, CreateTime: p.now()}); err != nil {
-		return nil, err
-	}
-	return p.store.Keys(ctx, purpose)
-}
-
-func newAESKey() ([]byte, error) {
-	b := make([]byte, 32)
-	_, err := rand.Read(b)
-	return b, err
-}
-
-// newSigningKey is an ECDSA key on P-256 in PKCS #8.
-func newSigningKey() ([]byte, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	return x509.MarshalPKCS8PrivateKey(key)
-}
-
-const tokenKeys = "page-token"
-
-func (p *Platform) loadSealer(ctx context.Context) error {
-	keys, err := p.ensureKeys(ctx, tokenKeys, newAESKey)
-	if err != nil {
+// Ready reports whether the store answers, and has the schema and the
+// encryption key that this process knows.
+func (p *Platform) Ready(ctx context.Context) error {
+	if err := p.store.CheckSchema(ctx); err != nil {
 		return err
 	}
-	s, err := newSealer(keys)
-	if err != nil {
-		return err
-	}
-	p.sealer.Store(s)
-	return nil
-}
-
-// openToken opens a page token. A key that another replica made meanwhile is
-// read, at most once in a while: forged tokens must not cause reads.
-func (p *Platform) openToken(ctx context.Context, sealed string, list []byte) (token, error) {
-	s := p.sealer.Load()
-	t, err := s.open(sealed, list)
-	if err == nil || s.knows(sealed) {
-		return t, err
-	}
-	p.sealerLock.Lock()
-	defer p.sealerLock.Unlock()
-	if now := p.options.Clock(); now.Sub(p.sealerRead) > 10*time.Second {
-		p.sealerRead = now
-		if err := p.loadSealer(ctx); err != nil {
-			return token{}, err
-		}
-	}
-	return p.sealer.Load().open(sealed, list)
-}
-
-// RotateKeys adds a key that new page tokens are sealed with; tokens out there
-// stay good.
-func (p *Platform) RotateKeys(ctx context.Context) error {
-	keys, err := p.store.Keys(ctx, tokenKeys)
-	if err != nil {
-		return err
-	}
-	if len(keys) == 255 {
-		return errors.New("the 255 page token keys are used up")
-	}
-	material, err := newAESKey()
-	if err != nil {
-		return err
-	}
-	next := Key{ID: keys[len(keys)-1].ID + 1, Purpose: tokenKeys, Material: material, CreateTime: p.now()}
-	if err := p.store.EnsureKey(ctx, next); err != nil {
-		return err
-	}
-	return p.loadSealer(ctx)
-}
-
-func (p *Platform) loadSecretsKey(ctx context.Context) error {
-	material := p.options.EncryptionKey
-	if material == nil {
-		keys, err := p.ensureKeys(ctx, "secrets", newAESKey)
-		if err != nil {
-			return err
-		}
-		material = keys[len(keys)-1].Material
-		p.options.Logger.Warn("secrets are encrypted with a key kept in the database; set --encryption-key to keep it elsewhere")
-	}
-	block, err := aes.NewCipher(material)
-	if err != nil {
-		return err
-	}
-	p.secrets, err = cipher.NewGCMWithRandomNonce(block)
-	return err
-}
-
-// hide encrypts a secret for storage; of says whose it is, and must be the
-// same when it is read.
-func (p *Platform) hide(secret string, of UID) []byte {
-	return p.secrets.Seal(nil, nil, []byte(secret), []byte(of))
-}
-
-// reveal decrypts what hide has encrypted.
-func (p *Platform) reveal(hidden []byte, of UID) (string, error) {
-	secret, err := p.secrets.Open(nil, nil, hidden, []byte(of))
-	if err != nil {
-		return "", fmt.Errorf("a secret of %s cannot be decrypted; was --encryption-key changed? %w", of, err)
-	}
-	return string(secret), nil
+	return p.checkEncryption(ctx, p.store)
 }
 
 // noteSeen remembers that an identity acted, at most once a minute and off the

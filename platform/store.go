@@ -71,19 +71,15 @@ type Store interface {
 	// Changed must look by themselves now and then.
 	Follow(ctx context.Context, deaf func(error))
 
-	// Keys gives every key of a purpose, the oldest first. EnsureKey adds the
-	// first one, unless another replica was faster.
-	Keys(ctx context.Context, purpose string) ([]Key, error)
-	EnsureKey(ctx context.Context, first Key) error
-
 	// SyncBuiltInRoles makes the stored built-in roles equal to roles.
 	SyncBuiltInRoles(ctx context.Context, roles []*Role) error
 
 	// Recount corrects the counters and tells how many were wrong.
 	Recount(ctx context.Context) (wrong int64, err error)
 
-	// Ping reports whether the store answers.
-	Ping(ctx context.Context) error
+	// CheckSchema reports whether the store answers and has the schema that
+	// this program knows.
+	CheckSchema(ctx context.Context) error
 	Close() error
 }
 
@@ -152,6 +148,9 @@ type Reader interface {
 
 	// Feed reads advisories, sorted by artifact name and advisory id.
 	Feed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
+
+	// Keys gives every key of a purpose, the oldest first, as it is stored.
+	Keys(ctx context.Context, purpose string) ([]Key, error)
 
 	// Readmes reads the readmes of repos; missing repos are left out.
 	Readmes(ctx context.Context, keys Keys) ([]*Readme, error)
@@ -223,8 +222,19 @@ type Tx interface {
 	// PutImages stores images, replacing those of the same repo and digest.
 	PutImages(ctx context.Context, images []*Image) error
 
-	// Lock makes units that lock the same root wait for each other.
+	// PutKey adds or replaces a key; DeleteKey removes one, if it is there.
+	PutKey(ctx context.Context, k Key) error
+	DeleteKey(ctx context.Context, purpose string, id int) error
+
+	// Secrets reads every encrypted secret of a resource. PutSecrets replaces
+	// what it has read; one without content is removed.
+	Secrets(ctx context.Context) ([]StoredSecret, error)
+	PutSecrets(ctx context.Context, secrets []StoredSecret) error
+
+	// Lock makes units that lock the same root wait for each other. Units that
+	// only share the lock wait for those that have it, not for each other.
 	Lock(ctx context.Context, root UID) error
+	LockShared(ctx context.Context, root UID) error
 
 	// Record adds events, to be stored with the transaction's changes.
 	Record(events ...*Event)
@@ -326,5 +336,13 @@ type Key struct {
 	ID         int // from 1, in order of making
 	Purpose    string
 	Material   []byte
+	Sealed     bool // Material is encrypted
 	CreateTime Time
+}
+
+// A StoredSecret is an encrypted secret of a resource.
+type StoredSecret struct {
+	Owner  UID
+	Place  int // which of its secrets, as the store numbers them
+	Hidden []byte
 }

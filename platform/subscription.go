@@ -83,8 +83,11 @@ func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[Subscrip
 		return nil, s.refused(ctx, "created", parent, err)
 	}
 	secret := "whsec_" + newSecret()
-	made.HiddenSecret = s.p.hide(secret, made.UID)
-	if made, err = s.insert(ctx, parent, made, subscriptionTo, func(Tx) error { return nil }); err != nil {
+	if made.HiddenSecret, err = s.p.hide(secret, made.UID); err != nil {
+		return nil, err
+	}
+	made, err = s.insert(ctx, parent, made, subscriptionTo, func(tx Tx) error { return s.p.holdEncryption(ctx, tx) })
+	if err != nil {
 		return nil, err
 	}
 	shown := *made
@@ -107,10 +110,14 @@ const testEventType = eventPrefix + "events.subscription.test.v1"
 // subscriptions.create.
 func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription, error) {
 	secret := "whsec_" + newSecret()
-	rotated, err := s.steer(ctx, uid, "updated", func(sub *Subscription) []string {
+	hidden, err := s.p.hide(secret, uid)
+	if err != nil {
+		return nil, err
+	}
+	rotated, err := s.steer(ctx, uid, "updated", func(tx Tx, sub *Subscription) ([]string, error) {
 		sub.OldHiddenSecret, sub.OldSecretUntil = sub.HiddenSecret, At(s.p.now().Add(secretOverlap))
-		sub.HiddenSecret = s.p.hide(secret, uid)
-		return []string{"secret", "oldSecret"}
+		sub.HiddenSecret = hidden
+		return []string{"secret", "oldSecret"}, s.p.holdEncryption(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
@@ -122,16 +129,16 @@ func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription
 // Enable lets a subscription that was disabled get events again, from now on.
 // It needs subscriptions.create.
 func (s Subscriptions) Enable(ctx context.Context, uid UID) (*Subscription, error) {
-	return s.steer(ctx, uid, "updated", func(sub *Subscription) []string {
+	return s.steer(ctx, uid, "updated", func(_ Tx, sub *Subscription) ([]string, error) {
 		sub.FailingSince, sub.DisableTime, sub.DisableReason = Time{}, Time{}, ""
-		return []string{"failingSince", "disableTime", "disableReason"}
+		return []string{"failingSince", "disableTime", "disableReason"}, nil
 	})
 }
 
 // Test sends a subscription an event that says nothing, and gives its id. It
 // needs subscriptions.create.
 func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err error) {
-	sub, err := s.steer(ctx, uid, "test", func(*Subscription) []string { return nil })
+	sub, err := s.steer(ctx, uid, "test", func(Tx, *Subscription) ([]string, error) { return nil, nil })
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +152,7 @@ func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err e
 
 // steer changes what no caller writes, for an event of verb; change names the
 // fields.
-func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change func(*Subscription) (fields []string)) (*Subscription, error) {
+func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change func(Tx, *Subscription) (fields []string, err error)) (*Subscription, error) {
 	err := invalidUID("uid", uid)
 	if err == nil {
 		_, err = need(ctx, uid, s.kind.Create)
@@ -158,9 +165,9 @@ func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change f
 		if sub, err = s.locked(ctx, tx, uid); err != nil {
 			return err
 		}
-		fields := change(sub)
-		if len(fields) == 0 {
-			return nil
+		fields, err := change(tx, sub)
+		if err != nil || len(fields) == 0 {
+			return err
 		}
 		sub.UpdateTime = s.p.now()
 		if err := tx.SubscriptionRows().Update(ctx, sub, fields...); err != nil {

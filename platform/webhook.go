@@ -159,6 +159,7 @@ type Dispatch struct {
 	Event    *Event
 	Sink     string
 	Secrets  []string // each signs, the newest first
+	Fault    error    // if set: the secrets cannot be read, so that nothing can be sent
 }
 
 // Begin gives what an attempt needs; nil where nothing is to be sent any more.
@@ -183,7 +184,7 @@ func (w Webhooks) Begin(ctx context.Context, delivery UID) (*Dispatch, error) {
 		return nil, w.giveUp(ctx, d, "the subscription is disabled: "+s.DisableReason)
 	}
 	secrets, err := s.secrets(w.p)
-	return &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets}, err
+	return &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: err}, nil
 }
 
 func (w Webhooks) giveUp(ctx context.Context, d *Delivery, reason string) error {
@@ -256,5 +257,5 @@ func (w Webhooks) noteHealth(ctx context.Context, tx Tx, s *Subscription) error 
 
 // Keys are the keys that sign deliveries, PKCS #8; the newest is the last.
 func (w Webhooks) Keys(ctx context.Context) ([]Key, error) {
-	return w.p.ensureKeys(ctx, "webhook", newSigningKey)
+	return w.p.ensureKeys(ctx, webhookKeys, newSigningKey)
 }

@@ -41,13 +41,14 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.Ra
 }
 
 func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if e.BodyBytes <= 0 {
-		return io.ReadAll(r.Body)
-	}
-	if r.ContentLength > e.BodyBytes { // is not read at all
+	if e.BodyBytes > 0 && r.ContentLength > e.BodyBytes { // is not read at all
 		return nil, &refusal{http.StatusRequestEntityTooLarge, beyond("bytes", int(e.BodyBytes), int(r.ContentLength))}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.BodyBytes))
+	from := r.Body
+	if e.BodyBytes > 0 {
+		from = http.MaxBytesReader(w, from, e.BodyBytes)
+	}
+	body, err := io.ReadAll(from)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

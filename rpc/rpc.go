@@ -45,6 +45,7 @@ func New(p *platform.Platform, o Options) http.Handler {
 		connect.WithRecover(o.recovered),
 		connect.WithReadMaxBytes(maxMessageBytes),
 		connect.WithCompressMinBytes(minCompressBytes),
+		gzipped(),
 	)
 	mux := http.NewServeMux()
 	served := mount(mux, services(p, options))

@@ -3,9 +3,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"atrium/store/dbfile"
 	"atrium/store/postgres"
 	"atrium/store/sqlite"
 	"atrium/store/sqlstore"
@@ -21,28 +23,50 @@ type Options struct {
 }
 
 // Open connects to postgres://... or sqlite:PATH. The schema must be up to
-// date (Migrate).
+// date (Migrate): one that is older or newer than this program is refused.
 func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
 	engine, err := open(ctx, url, o)
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.New(engine), nil
+	s := sqlstore.New(engine)
+	if err := s.CheckSchema(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
-// Migrate brings the schema up to date. Several replicas may do it at once.
+// Take takes an embedded database for one server, until release is called. Two
+// servers on one file would not hear of each other. PostgreSQL serves many.
+func Take(url string) (release func() error, err error) {
+	if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
+		return dbfile.Take(path)
+	}
+	return func() error { return nil }, nil
+}
+
+// Migrate brings the schema up to date. Several replicas may do it at once. A
+// database that a newer program has migrated is refused.
 func Migrate(ctx context.Context, url string) error {
-	return migrator(ctx, url, func(m *sqlstore.Migrator) error { return m.Up(ctx) })
+	return migrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
+		if err := sqlstore.New(engine).CheckMigratable(ctx); err != nil {
+			return err
+		}
+		return m.Up(ctx)
+	})
 }
 
 // MigrationState tells of one migration.
 type MigrationState = sqlstore.MigrationState
 
-// Migrations tells which migrations have been applied.
+// Migrations tells which migrations have been applied. Where a newer program
+// has applied others, it tells both what it knows and an error.
 func Migrations(ctx context.Context, url string) (states []MigrationState, err error) {
-	err = migrator(ctx, url, func(m *sqlstore.Migrator) error {
-		states, err = m.Status(ctx)
-		return err
+	err = migrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
+		if states, err = m.Status(ctx); err != nil {
+			return err
+		}
+		return sqlstore.New(engine).CheckMigratable(ctx)
 	})
 	return states, err
 }
@@ -58,7 +82,7 @@ func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
 	}
 }
 
-func migrator(ctx context.Context, url string, use func(*sqlstore.Migrator) error) error {
+func migrator(ctx context.Context, url string, use func(sqlstore.Engine, *sqlstore.Migrator) error) error {
 	engine, err := open(ctx, url, Options{})
 	if err != nil {
 		return err
@@ -69,5 +93,5 @@ func migrator(ctx context.Context, url string, use func(*sqlstore.Migrator) erro
 		return err
 	}
 	defer func() { _ = m.Close() }()
-	return use(m)
+	return use(engine, m)
 }

@@ -23,7 +23,8 @@ var embedded embed.FS
 // policy lets the page load its own files and talk to its own host, and nothing else. Styles in attributes, blob
 // workers and fonts in data URLs are what GraphiQL's editor needs.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
-	"worker-src 'self' blob:; font-src 'self' data:; img-src 'self' data:"
+	"worker-src 'self' blob:; font-src 'self' data:; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Options says what the playground shows. The zero value is a playground without examples for /graphql.
 type Options struct {

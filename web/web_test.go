@@ -220,7 +220,8 @@ func TestEveryAnswerKeepsThePageToItself(t *testing.T) {
 			res, _ := request{path: path}.of(playground)
 			for header, want := range map[string]string{
 				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
-					"connect-src 'self'; worker-src 'self' blob:; font-src 'self' data:; img-src 'self' data:",
+					"connect-src 'self'; worker-src 'self' blob:; font-src 'self' data:; img-src 'self' data:; " +
+					"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 				"X-Content-Type-Options": "nosniff",
 				"Referrer-Policy":        "no-referrer",
 				"X-Frame-Options":        "DENY",

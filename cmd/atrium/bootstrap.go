@@ -30,7 +30,7 @@ func (c *bootstrapCommand) run(ctx context.Context, p program) error {
 	if err := store.Migrate(ctx, c.DatabaseURL); err != nil {
 		return err
 	}
-	db, err := c.open(ctx, platform.Options{})
+	db, err := c.open(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err
 	}

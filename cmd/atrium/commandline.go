@@ -34,6 +34,8 @@ type commandLine struct {
 	Recount    recountCommand    `cmd:"" help:"Correct the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Seal new page tokens with a new key."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
+
+	ChangeEncryptionKey changeEncryptionKeyCommand `cmd:"" help:"Encrypt the secrets in the database with another key."`
 }
 
 // A command is one of them.

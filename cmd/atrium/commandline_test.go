@@ -52,6 +52,7 @@ func TestWhatACommandNeedsIsAskedForAtOnce(t *testing.T) {
 		"query {x} --url http://u:p@h --token=\x00":             {"token", "url"},
 		"recount --database-url sqlite:":                        {"database-url"},
 		"rotate-keys --database-url sqlite::memory:":            {"database-url"},
+		"change-encryption-key --encryption-key x":              {"encryption-key", "new-encryption-key"},
 		"migrate status --database-url postgresql:/x/":          {"database-url"},
 	} {
 		_, _, err := atrium(t, nil, strings.Fields(args)...)
@@ -138,7 +139,7 @@ func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
 func TestCommandsDoNotMakeADatabaseOfAMistypedPath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "typo.db")
-	for _, args := range []string{"token", "recount", "rotate-keys", "migrate status", "import osv . --group " + strings.Repeat("0", 40)} {
+	for _, args := range []string{"token", "recount", "rotate-keys", "change-encryption-key --new-encryption-key " + strings.Repeat("0", 64), "migrate status", "import osv . --group " + strings.Repeat("0", 40)} {
 		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + path}, strings.Fields(args)...)
 		if err == nil || !strings.Contains(err.Error(), "there is no database "+path) {
 			t.Errorf("%s: %v", args, err)

@@ -58,26 +58,19 @@ func (d *database) close() { _ = d.store.Close() }
 
 // openExisting is open for commands that have nothing to do in an empty
 // database. They neither make one nor change its schema under a server.
-func (d *databaseFlags) openExisting(ctx context.Context) (*database, error) {
-	migrations, err := d.migrations(ctx)
-	if err != nil {
+func (d *databaseFlags) openExisting(ctx context.Context, o platform.Options) (*database, error) {
+	if err := d.exists(); err != nil {
 		return nil, err
 	}
-	for _, m := range migrations {
-		if !m.Applied {
-			return nil, errors.New("the database is not up to date; run: atrium migrate up")
-		}
-	}
-	return d.open(ctx, platform.Options{})
+	return d.open(ctx, o)
 }
 
-// migrations tells the state of a database that exists: a mistyped path must
-// not become a new file.
-func (d *databaseFlags) migrations(ctx context.Context) ([]store.MigrationState, error) {
+// exists refuses a mistyped path, which must not become a new file.
+func (d *databaseFlags) exists() error {
 	if path, embedded := d.file(); embedded {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no database %s; `atrium serve` makes one, --database-url names another", path)
+			return fmt.Errorf("there is no database %s; `atrium serve` makes one, --database-url names another", path)
 		}
 	}
-	return store.Migrations(ctx, d.DatabaseURL)
+	return nil
 }

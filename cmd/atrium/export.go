@@ -54,7 +54,7 @@ type exported struct {
 }
 
 func (c *eventsExportCommand) run(ctx context.Context, p program) error {
-	db, err := c.openExisting(ctx)
+	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (c *importOCICommand) run(ctx context.Context, p program) error {
 
 // bringIn runs an import, shows how far it is, and sums it up.
 func (d *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options, read reading) error {
-	db, err := d.openExisting(ctx)
+	db, err := d.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err
 	}

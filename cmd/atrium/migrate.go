@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"atrium/events"
+	"atrium/platform"
 	"atrium/store"
 )
 
@@ -29,10 +30,10 @@ func (d *databaseFlags) migrate(ctx context.Context) error {
 type migrateStatusCommand struct{ databaseFlags }
 
 func (c *migrateStatusCommand) run(ctx context.Context, p program) error {
-	migrations, err := c.migrations(ctx)
-	if err != nil {
+	if err := c.exists(); err != nil {
 		return err
 	}
+	migrations, refused := store.Migrations(ctx, c.DatabaseURL)
 	for _, m := range migrations {
 		state := "pending"
 		if m.Applied {
@@ -42,13 +43,13 @@ func (c *migrateStatusCommand) run(ctx context.Context, p program) error {
 			return err
 		}
 	}
-	return nil
+	return refused
 }
 
 type recountCommand struct{ databaseFlags }
 
 func (c *recountCommand) run(ctx context.Context, p program) error {
-	db, err := c.openExisting(ctx)
+	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err
 	}
@@ -58,20 +59,5 @@ func (c *recountCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%d counters were wrong and are corrected\n", wrong)
-	return err
-}
-
-type rotateKeysCommand struct{ databaseFlags }
-
-func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
-	db, err := c.openExisting(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	if err := db.RotateKeys(ctx); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, "new page tokens are sealed with a new key; those given out stay good")
 	return err
 }

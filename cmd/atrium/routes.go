@@ -92,17 +92,18 @@ func text(content string) http.Handler {
 // readyTimeout is shorter than what those who ask wait.
 const readyTimeout = 2 * time.Second
 
-// health answers what a load balancer asks: 200 while check has no error.
+// health answers what a load balancer asks: 200 while check has no error, and
+// 503 with what is wrong otherwise.
 func health(check func(context.Context) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
-		status, text := http.StatusOK, "ok"
-		if check(ctx) != nil {
-			status, text = http.StatusServiceUnavailable, "unavailable"
+		status, answer := http.StatusOK, map[string]string{"status": "ok"}
+		if err := check(ctx); err != nil {
+			status, answer = http.StatusServiceUnavailable, map[string]string{"status": "unavailable", "message": platform.AsError(err).Message}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]string{"status": text})
+		_ = json.NewEncoder(w).Encode(answer)
 	})
 }

@@ -11,12 +11,16 @@ import (
 	"sync"
 
 	"atrium/auth"
+	"atrium/events"
 	"atrium/platform"
 	"atrium/rest"
+	"atrium/store"
+	"atrium/store/dbfile"
 )
 
 type serveCommand struct {
 	databaseFlags
+	keyFlags
 	graphqlFlags
 	limitFlags
 	tlsFlags
@@ -30,11 +34,9 @@ type serveCommand struct {
 	CORSOrigin    []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin of pages that may use the API beside the server's own; several may be given."`
 	AllowSignup   bool     `help:"Let identities of an organisation make new ones."`
 	ServiceDomain string   `default:"atrium.dev" help:"What the domain of errors ends in."`
-	EncryptionKey string   `placeholder:"KEY" help:"Key of secrets at rest: 32 bytes in hex or base64. Without it the database keeps one."`
 	Migrate       bool     `default:"true" negatable:"" help:"Bring the database up to date first."`
 	LogLevel      string   `default:"info" help:"debug, info, warn or error."`
 
-	key   []byte
 	level slog.Level
 }
 
@@ -43,6 +45,7 @@ const defaultAudience = "atrium"
 
 func (c *serveCommand) check(f *faults) {
 	c.databaseFlags.check(f)
+	c.keyFlags.check(f)
 	c.graphqlFlags.check(f)
 	c.limitFlags.check(f)
 	c.tlsFlags.check(f)
@@ -64,7 +67,6 @@ func (c *serveCommand) check(f *faults) {
 	if !domainPattern.MatchString(c.ServiceDomain) {
 		f.add("service-domain", "must be a domain name in lower case")
 	}
-	c.key = encryptionKey(f, "encryption-key", c.EncryptionKey)
 	if c.level.UnmarshalText([]byte(c.LogLevel)) != nil {
 		f.add("log-level", "must be debug, info, warn or error")
 	}
@@ -73,11 +75,22 @@ func (c *serveCommand) check(f *faults) {
 // run serves until ctx ends.
 func (c *serveCommand) run(ctx context.Context, p program) error {
 	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
+	if !c.Migrate { // which would make a database
+		if err := c.exists(); err != nil {
+			return err
+		}
+	}
+	release, err := store.Take(c.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // the end of the process would do it too
 	db, err := c.prepare(ctx, logger)
 	if err != nil {
 		return err
 	}
 	defer db.close()
+	c.warnOfExposed(logger)
 	dev, err := c.development(ctx, db, logger)
 	if err != nil {
 		return err
@@ -98,6 +111,18 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	defer background(ctx, db.Run)()
 	defer background(ctx, deliver)()
 	return serve(ctx, listener, newServer(handler, c.certificate, logger), func() { close(closing) }, logger)
+}
+
+// warnOfExposed warns of files of the database that others may read, such as an
+// older program has made.
+func (c *serveCommand) warnOfExposed(logger *slog.Logger) {
+	path, embedded := c.file()
+	if !embedded {
+		return
+	}
+	for _, file := range append(dbfile.FindExposed(path), dbfile.FindExposed(events.QueueFile(path))...) {
+		logger.Warn("others may read a file of the database, which holds keys: run chmod 600 on it", "file", file.Path, "mode", file.Mode.String())
+	}
 }
 
 // prepare opens the database, with its schema up to date.
@@ -145,6 +170,9 @@ func developmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer,
 	key, err := p.DevelopmentKey(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if key == nil {
+		return nil, errors.New("no server has run on this database in development mode, whose key signs such tokens; run: atrium serve --dev")
 	}
 	return auth.NewDevelopmentIssuer(key, nil)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"atrium/platform"
 )
 
 type tokenCommand struct {
@@ -58,7 +60,7 @@ func (c *tokenCommand) run(ctx context.Context, p program) error {
 
 // mint makes a token of the development issuer, whose key the database keeps.
 func (d *databaseFlags) mint(ctx context.Context, subject, audience string, ttl time.Duration, claims map[string]any) (string, error) {
-	db, err := d.openExisting(ctx)
+	db, err := d.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return "", err
 	}

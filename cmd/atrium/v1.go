@@ -10,7 +10,9 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"atrium/platform"
 	"atrium/rest"
@@ -49,6 +51,10 @@ func (v *v1Flags) beside(next http.Handler, o rest.Options) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		if hasDotSegment(r.URL.EscapedPath()) {
+			o.WriteError(w, r, platform.Invalid(platform.Violation{Field: "path", Description: "must not hold segments of dots, in any encoding"}))
+			return
+		}
 		through := &passage{w, http.NewResponseController(w)}
 		_ = through.control.SetWriteDeadline(time.Time{})
 		if r.Body != http.NoBody {
@@ -56,6 +62,28 @@ func (v *v1Flags) beside(next http.Handler, o rest.Options) http.Handler {
 		}
 		proxy.ServeHTTP(through, r)
 	})
+}
+
+// hasDotSegment reports whether a path may lead out of v1 for whoever decodes it,
+// once or more often: a service behind may do so after it has looked at the path.
+// What is no UTF-8 may hold dots in too many bytes.
+func hasDotSegment(path string) bool {
+	for {
+		for _, segment := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+			segment, _, _ = strings.Cut(segment, ";") // where some keep parameters
+			if name := strings.TrimRight(segment, "\x00 \t\r\n"); name == "." || name == ".." {
+				return true
+			}
+		}
+		decoded, err := url.PathUnescape(path)
+		if !utf8.ValidString(decoded) {
+			return true
+		}
+		if err != nil || decoded == path {
+			return false
+		}
+		path = decoded
+	}
 }
 
 // proxy sends a request on as it came, token and all: v1 takes the same ones

@@ -77,7 +77,7 @@ func TestRequestsForV1ArePassedOnAsTheyAre(t *testing.T) {
 	}))
 	t.Cleanup(upstream.Close)
 	server := beside(t, upstream.URL, time.Minute)
-	const path = "/registry/v1/repos/a%2Fb//c%20d/../%7Ee/?x=1;y=2&z=%zz&&page_token=a+b%20c"
+	const path = "/registry/v1/repos/a%2Fb//c%20d/...%2E/%7Ee/?x=1;y=2&z=%zz&&page_token=a+b%20c"
 	answer, content := send(t, "PUT", server.URL+path, `{"any": "thing"}`, http.Header{
 		"Authorization":     {"Bearer not.for.us", "Basic YTpi"},
 		"Cookie":            {"session=1"},
@@ -137,6 +137,29 @@ func TestOnlyV1IsPassedOn(t *testing.T) {
 		}
 		if answer.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s has no request id", path)
+		}
+	}
+}
+
+// The attack: a path that leaves v1 where the upstream decodes it.
+func TestNoPathLeadsOutOfV1(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v1") }))
+	t.Cleanup(upstream.Close)
+	server := beside(t, upstream.URL, time.Minute)
+	for _, path := range []string{
+		"/iam/v1/../../admin", "/iam/v1/./x", "/iam/v1/..", "/iam/v1/.", "/iam/v1/%2e%2e/x", "/iam/v1/.%2E/x", "/iam/v1/%2e", "/iam/v1/..%2fx", "/iam/v1/a%2f..%2f..%2fx",
+		"/iam/v1/%252e%252e/x", "/iam/v1/%25252e%25252e%25252fx", "/iam/v1/..%5cx", "/iam/v1/x%5c..%5cy", "/iam/v1/..;a=b/x", "/iam/v1/%2e%2e%3bx/y",
+		"/iam/v1/..%00/x", "/iam/v1/%c0%ae%c0%ae/x", "/iam/v1/%25c0%25ae/x", "/iam/v1/..%20/x",
+	} {
+		answer, got := send(t, "GET", server.URL+path, "", nil)
+		if answer.StatusCode != http.StatusBadRequest || !strings.Contains(got, `"field":"path"`) {
+			t.Errorf("%s: %d: %s", path, answer.StatusCode, got)
+		}
+	}
+	for _, path := range []string{"/iam/v1/...", "/iam/v1/.x/..y", "/iam/v1/a..b/%2e%2e%2e", "/iam/v1/100%25", "/iam/v1/%E2%82%AC?x=../.."} {
+		if answer, got := send(t, "GET", server.URL+path, "", nil); got != "v1" {
+			t.Errorf("%s: %d: %s", path, answer.StatusCode, got)
 		}
 	}
 }

@@ -110,6 +110,11 @@ func (t *transaction) Lock(ctx context.Context, name string) error {
 	return t.exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
 }
 
+// LockShared waits for transactions that have locked the same name.
+func (t *transaction) LockShared(ctx context.Context, name string) error {
+	return t.exec(ctx, "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))", name)
+}
+
 // LockCounters waits for all who change counters, and keeps others out.
 // Counting every row then takes what it takes.
 func (t *transaction) LockCounters(ctx context.Context) error {

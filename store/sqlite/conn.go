@@ -120,6 +120,9 @@ const maxVariables = 250
 // Lock has nothing to do: there is one writer at a time.
 func (transaction) Lock(context.Context, string) error { return nil }
 
+// LockShared has nothing to do either.
+func (transaction) LockShared(context.Context, string) error { return nil }
+
 // LockCounters has nothing to do either.
 func (transaction) LockCounters(context.Context) error { return nil }
 

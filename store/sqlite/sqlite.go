@@ -12,6 +12,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"atrium/platform"
+	"atrium/store/dbfile"
 	"atrium/store/sqlstore"
 )
 
@@ -32,9 +33,10 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, _, page string) string {
 		return parents + " CROSS JOIN " + table + " t ON t.uid IN (SELECT t.uid FROM " + table + " t WHERE " + page + ")"
 	},
-	Settled: "1 = 1", // there is one writer
-	Slots:   1,
-	DDL:     strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
+	Settled:     "1 = 1", // there is one writer
+	Slots:       1,
+	TableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
 }
 
 func in(n string) string { return "IN (SELECT value FROM json_each(" + n + "))" }
@@ -55,8 +57,11 @@ const readers = 8
 // to bring it up to date.
 const migrationTries = 5
 
-// Open opens or creates the file at path.
+// Open opens or creates the file at path, which only its owner may then read.
 func Open(ctx context.Context, path string) (*Engine, error) {
+	if err := dbfile.Create(path); err != nil {
+		return nil, err
+	}
 	writer, err := connect(path, "&_txlock=immediate")
 	if err != nil {
 		return nil, err

@@ -30,6 +30,9 @@ type Dialect struct {
 	// writers do not wait for each other.
 	Slots int
 
+	// TableExists finds a row where the table that is its argument is there.
+	TableExists string
+
 	// DDL replaces the tokens of migrations.
 	DDL *strings.Replacer
 }

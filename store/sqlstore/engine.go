@@ -30,6 +30,10 @@ type TxConn interface {
 	// one ends.
 	Lock(ctx context.Context, name string) error
 
+	// LockShared holds up every transaction that locks the same name, but not
+	// those that share the lock.
+	LockShared(ctx context.Context, name string) error
+
 	// LockCounters holds up every transaction that changes a counter.
 	LockCounters(ctx context.Context) error
 }

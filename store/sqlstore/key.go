@@ -9,11 +9,11 @@ import (
 // Keys gives the keys of a purpose, the oldest first.
 func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error) {
 	var keys []platform.Key
-	q := s.dialect.statement().add("SELECT id, material, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
+	q := s.dialect.statement().add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		k := platform.Key{Purpose: purpose}
 		var id int64
-		err := scan(&id, &k.Material, timeColumn{&k.CreateTime})
+		err := scan(&id, &k.Material, &k.Sealed, timeColumn{&k.CreateTime})
 		k.ID = int(id)
 		keys = append(keys, k)
 		return err
@@ -21,10 +21,52 @@ func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error
 	return keys, err
 }
 
-// EnsureKey adds a key unless another replica was faster.
-func (s *Store) EnsureKey(ctx context.Context, k platform.Key) error {
-	return s.engine.Write(ctx, func(tx TxConn) error {
-		return tx.Run(ctx, s.dialect.statement().add("INSERT INTO shared_key (purpose, id, material, create_time) VALUES (?, ?, ?, ?) ON CONFLICT (purpose, id) DO NOTHING",
-			k.Purpose, int64(k.ID), k.Material, k.CreateTime).done(nil))
-	})
+// PutKey adds or replaces a key.
+func (tx *transaction) PutKey(ctx context.Context, k platform.Key) error {
+	q := tx.dialect.statement().add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
+		k.Purpose, int64(k.ID), k.Material, k.Sealed, k.CreateTime)
+	q.add(" ON CONFLICT (purpose, id) DO UPDATE SET material = excluded.material, sealed = excluded.sealed")
+	return tx.conn.Run(ctx, q.done(nil))
+}
+
+// DeleteKey removes a key, if it is there.
+func (tx *transaction) DeleteKey(ctx context.Context, purpose string, id int) error {
+	q := tx.dialect.statement().add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
+	return tx.conn.Run(ctx, q.done(nil))
+}
+
+// A secretColumn holds an encrypted secret of each row of a table, or nothing.
+type secretColumn struct{ table, column string }
+
+var secretColumns = []secretColumn{{"subscription", "secret"}, {"subscription", "old_secret"}, {"identity_provider", "client_secret"}}
+
+// Secrets reads every encrypted secret.
+func (tx *transaction) Secrets(ctx context.Context) ([]platform.StoredSecret, error) {
+	var found []platform.StoredSecret
+	for place, c := range secretColumns {
+		q := tx.dialect.statement().add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
+		err := tx.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+			s := platform.StoredSecret{Place: place}
+			err := scan((*string)(&s.Owner), &s.Hidden)
+			found = append(found, s)
+			return err
+		}))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// PutSecrets replaces secrets that Secrets has read.
+func (tx *transaction) PutSecrets(ctx context.Context, secrets []platform.StoredSecret) error {
+	run := make([]*Statement, len(secrets))
+	for i, s := range secrets {
+		c := secretColumns[s.Place]
+		run[i] = tx.dialect.statement().add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Hidden, string(s.Owner)).done(nil)
+	}
+	if len(run) == 0 {
+		return nil
+	}
+	return tx.conn.Run(ctx, run...)
 }

@@ -4,11 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"fmt"
-	"io/fs"
-	"path"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -42,23 +37,18 @@ func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, 
 
 // migrations reads the files of SQL, in the words of a dialect.
 func migrations(dialect *Dialect) ([]*goose.Migration, error) {
-	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	files, err := listMigrations()
 	if err != nil {
 		return nil, err
 	}
 	var all []*goose.Migration
 	for _, file := range files {
-		number, _, _ := strings.Cut(path.Base(file), "_")
-		version, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%s: its name must start with a number: %w", file, err)
-		}
-		text, err := migrationFiles.ReadFile(file)
+		text, err := migrationFiles.ReadFile(file.name)
 		if err != nil {
 			return nil, err
 		}
 		ddl := dialect.DDL.Replace(string(text))
-		all = append(all, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		all = append(all, goose.NewGoMigration(file.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, ddl)
 			return err
 		}}, nil))

@@ -24,9 +24,6 @@ func New(engine Engine) *Store {
 	return &Store{tables: tables{engine, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
 }
 
-// Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
-
 // Follow tells Changed of what other processes store, and them of what this
 // one does.
 func (s *Store) Follow(ctx context.Context, deaf func(error)) {
@@ -174,6 +171,12 @@ func (tx *transaction) finish(ctx context.Context) error {
 // for each other.
 func (tx *transaction) Lock(ctx context.Context, root platform.UID) error {
 	return tx.conn.Lock(ctx, string(root))
+}
+
+// LockShared makes a transaction wait for those that Lock the same name, and
+// them for it, but not for others that share the lock.
+func (tx *transaction) LockShared(ctx context.Context, root platform.UID) error {
+	return tx.conn.LockShared(ctx, string(root))
 }
 
 func write[T, F any](t *table[T, F], tx *transaction) writer[T, F] {

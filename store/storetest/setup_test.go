@@ -7,15 +7,11 @@ import (
 
 	"atrium/platform"
 	"atrium/store"
-	"atrium/store/storetest"
 )
 
 func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 	t.Parallel()
-	for engine, empty := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "atrium.db") },
-		"postgres": storetest.EmptyPostgres,
-	} {
+	for engine, empty := range emptyDatabases {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			url := empty(t)
@@ -48,6 +44,8 @@ func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 		})
 	}
 }
+
+func emptySQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "atrium.db") }
 
 // together runs n functions at once and fails on the first error.
 func together(t *testing.T, n int, run func(i int) error) {

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"database/sql"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"atrium/store/storetest"
+)
+
+// raw opens a database beside the program.
+func raw(t *testing.T, databaseURL string) *sql.DB {
+	t.Helper()
+	driver, name := "pgx", databaseURL
+	if path, embedded := strings.CutPrefix(databaseURL, "sqlite:"); embedded {
+		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
+	}
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// execute runs a statement on a database beside the program.
+func execute(t *testing.T, databaseURL, statement string) {
+	t.Helper()
+	if _, err := raw(t, databaseURL).ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url)
+		if status, body := server.get("", "/readyz"); status != http.StatusOK {
+			t.Fatalf("%d: %s", status, body)
+		}
+		execute(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (70001, true)")
+		if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "schema 70001") {
+			t.Errorf("/readyz: %d: %s", status, body)
+		}
+		if err := server.end(); err != nil {
+			t.Error(err)
+		}
+		key := strings.Repeat("0", 64)
+		for _, args := range []string{
+			"serve --addr 127.0.0.1:0", "serve --no-migrate --addr 127.0.0.1:0", "token", "recount", "rotate-keys", "migrate up", "migrate status",
+			"bootstrap --org acme --issuer https://issuer.example --subject me", "change-encryption-key --new-encryption-key " + key,
+			"events export", "import osv . --group " + strings.Repeat("0", 40), "query {x}",
+		} {
+			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
+			if exitCode(err) != 1 || !strings.Contains(err.Error(), "schema 70001") || !strings.Contains(err.Error(), "knows schema 0") {
+				t.Errorf("%s: %v", args, err)
+			}
+		}
+	})
+}
+
+func TestAnOlderDatabaseIsNotServed(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		execute(t, url, "UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
+		for _, args := range []string{"serve --no-migrate --addr 127.0.0.1:0", "recount", "token"} {
+			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
+			if exitCode(err) != 1 || !strings.Contains(err.Error(), "run `atrium migrate up`") {
+				t.Errorf("%s: %v", args, err)
+			}
+		}
+	})
+	path := filepath.Join(t.TempDir(), "typo.db")
+	_, _, err := atrium(t, nil, "serve", "--no-migrate", "--addr", "127.0.0.1:0", "--database-url", "sqlite:"+path)
+	if err == nil || !strings.Contains(err.Error(), "there is no database "+path) {
+		t.Errorf("got %v", err)
+	}
+	if left, err := filepath.Glob(path + "*"); err != nil || len(left) > 0 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+func TestFilesOfADatabaseAreTheOwnersOnly(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	url := "sqlite:" + filepath.Join(folder, "atrium.db")
+	server := start(t, url, "--dev")
+	files, err := os.ReadDir(folder)
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if info, err := file.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s is %v, %v", file.Name(), info.Mode(), err)
+		}
+	}
+	if strings.Contains(server.stderr.String(), "chmod") {
+		t.Errorf("a warning of nothing:\n%s", server.stderr)
+	}
+	if err := server.end(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"atrium.db", "atrium.queue.db"} {
+		if err := os.Chmod(filepath.Join(folder, name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server = start(t, url)
+	for _, name := range []string{"atrium.db", "atrium.queue.db"} {
+		if !strings.Contains(server.stderr.String(), `"file":"`+filepath.Join(folder, name)+`","mode":"-rw-r--r--"`) {
+			t.Errorf("no warning of %s in\n%s", name, server.stderr)
+		}
+	}
+}
+
+// rows counts what a query finds.
+func rows(t *testing.T, databaseURL, query string) (n int) {
+	t.Helper()
+	if err := raw(t, databaseURL).QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+func TestCommandsLeaveNoKeys(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		on(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")
+		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "token")
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), "atrium serve --dev") {
+			t.Errorf("a token without a server in development mode: %v", err)
+		}
+		on(t, url, "events", "export")
+		if n := rows(t, url, "SELECT count(*) FROM shared_key"); n != 0 {
+			t.Errorf("%d keys are left", n)
+		}
+	})
+}
+
+func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
+		server := start(t, url) // with a key that the database keeps
+		on(t, url, "change-encryption-key", "--new-encryption-key", first)
+		if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "encryption key") {
+			t.Errorf("/readyz: %d: %s", status, body)
+		}
+		if err := server.end(); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range []string{
+			"serve --addr 127.0.0.1:0", "serve --addr 127.0.0.1:0 --encryption-key " + second, "rotate-keys", "rotate-keys --encryption-key " + second,
+			"change-encryption-key --encryption-key " + second + " --new-encryption-key " + strings.Repeat("03", 32),
+		} {
+			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
+			if exitCode(err) != 1 || !strings.Contains(err.Error(), "--encryption-key") {
+				t.Errorf("%s: %v", args, err)
+			}
+		}
+		on(t, url, "rotate-keys", "--encryption-key", first)
+		on(t, url, "change-encryption-key", "--encryption-key", first, "--new-encryption-key", second)
+		if err := start(t, url, "--encryption-key", second).end(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTwoServersOnOneFileAreRefused(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	server := start(t, url, "--dev")
+	_, _, err := atrium(t, nil, "serve", "--addr", "127.0.0.1:0", "--database-url", url)
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), strings.TrimPrefix(url, "sqlite:")) || !strings.Contains(err.Error(), "another server") {
+		t.Errorf("got %v", err)
+	}
+	on(t, url, "recount") // as commands may
+	if err := server.end(); err != nil {
+		t.Fatal(err)
+	}
+	if err := start(t, url).end(); err != nil { // the file is free again
+		t.Error(err)
+	}
+}

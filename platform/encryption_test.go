@@ -1,0 +1,320 @@
+package platform_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+var firstKey, secondKey, thirdKey = bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32), bytes.Repeat([]byte{3}, 32)
+
+// eachEncrypted is each with a world whose platform has the first key.
+func eachEncrypted(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := &world{TB: t, url: url, store: storetest.Open(t, url)}
+		w.p = w.replica(w.store, platform.Options{EncryptionKey: firstKey})
+		test(t, w)
+	})
+}
+
+// starts prepares a platform with an encryption key; nil is none.
+func (w *world) starts(key []byte) error {
+	_, err := platform.New(w.Context(), w.store, platform.Options{EncryptionKey: key})
+	return err
+}
+
+func (w *world) isOtherKey(what string, err error, part string) {
+	w.Helper()
+	if !errors.Is(err, &platform.Error{Code: platform.CodeFailedPrecondition, Reason: "ENCRYPTION_KEY_MISMATCH"}) || !strings.Contains(err.Error(), part) {
+		w.Errorf("%s: got %v, want an error of the key with %q", what, err, part)
+	}
+}
+
+// sharedKeys lists purposes of keys, and the material of each.
+func (w *world) sharedKeys() (purposes []string, materials [][]byte) {
+	w.Helper()
+	rows, err := w.raw().QueryContext(w.Context(), "SELECT purpose, material FROM shared_key ORDER BY purpose, id")
+	must(w, err)
+	defer rows.Close()
+	for rows.Next() {
+		var purpose string
+		var material []byte
+		must(w, rows.Scan(&purpose, &material))
+		purposes, materials = append(purposes, purpose), append(materials, material)
+	}
+	must(w, rows.Err())
+	return purposes, materials
+}
+
+// fault tries to deliver an event to a subscription, by p, and gives why that
+// cannot begin. Secret is what signs it.
+func (w *world) fault(p *platform.Platform, subscription platform.UID) (secret string, fault error) {
+	w.Helper()
+	event, err := w.p.Subscriptions.Test(w.operator(), subscription)
+	must(w, err)
+	w.relay()
+	for _, d := range w.deliveries(subscription) {
+		if d.EventID != event {
+			continue
+		}
+		dispatch, err := p.Webhooks.Begin(w.Context(), d.UID)
+		must(w, err)
+		if dispatch.Fault == nil {
+			secret = dispatch.Secrets[0]
+		}
+		return secret, dispatch.Fault
+	}
+	w.Fatal("there is no delivery")
+	return "", nil
+}
+
+func TestAnotherEncryptionKeyIsRefused(t *testing.T) {
+	eachEncrypted(t, func(_ *testing.T, w *world) {
+		w.isOtherKey("another key", w.starts(secondKey), "another --encryption-key")
+		w.isOtherKey("no key", w.starts(nil), "none is given")
+		must(w, w.starts(firstKey))
+		if purposes, _ := w.sharedKeys(); slices.Contains(purposes, "secrets") {
+			w.Errorf("there are keys %v", purposes)
+		}
+	})
+	t.Run("own", func(t *testing.T) {
+		each(t, func(_ *testing.T, w *world) {
+			w.isOtherKey("a key", w.starts(firstKey), "atrium change-encryption-key")
+			must(w, w.starts(nil))
+		})
+	})
+}
+
+func TestKeysAreEncryptedInTheDatabase(t *testing.T) {
+	eachEncrypted(t, func(_ *testing.T, w *world) {
+		signing, err := w.p.Webhooks.Keys(w.Context())
+		must(w, err)
+		must(w, w.p.RotateKeys(w.Context()))
+		purposes, materials := w.sharedKeys()
+		if got := strings.Join(purposes, " "); got != "encryption-check page-token page-token webhook" {
+			w.Fatalf("the keys are %s", got)
+		}
+		for i, material := range materials {
+			if bytes.Contains(material, signing[0].Material[10:]) || len(material) == 32 {
+				w.Errorf("the key %s is readable", purposes[i])
+			}
+		}
+		again, err := w.replica(w.store, platform.Options{EncryptionKey: firstKey}).Webhooks.Keys(w.Context())
+		must(w, err)
+		if !bytes.Equal(again[0].Material, signing[0].Material) {
+			w.Error("another replica has another signing key")
+		}
+	})
+}
+
+// asBefore makes the keys of a database what an older program has left: without
+// a check, and readable.
+func (w *world) asBefore(p *platform.Platform) {
+	w.Helper()
+	signing, err := p.Webhooks.Keys(w.Context())
+	must(w, err)
+	must(w, w.store.Write(w.Context(), func(tx platform.Tx) error {
+		return errors.Join(tx.PutKey(w.Context(), signing[0]), tx.DeleteKey(w.Context(), "encryption-check", 1),
+			tx.PutKey(w.Context(), platform.Key{ID: 1, Purpose: "page-token", Material: thirdKey}))
+	}))
+}
+
+func TestADatabaseOfAnOlderProgramIsEncryptedOnce(t *testing.T) {
+	each(t, func(_ *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid) // with the key that the database keeps
+		w.asBefore(w.p)
+		var starting sync.WaitGroup
+		for range 4 {
+			starting.Go(func() {
+				if err := w.starts(firstKey); err != nil {
+					w.Error(err)
+				}
+			})
+		}
+		starting.Wait()
+		purposes, materials := w.sharedKeys()
+		if got := strings.Join(purposes, " "); got != "encryption-check page-token webhook" || bytes.Equal(materials[1], thirdKey) {
+			w.Errorf("the keys are %s", got)
+		}
+		if secret, err := w.fault(w.replica(w.store, platform.Options{EncryptionKey: firstKey}), sub.UID); secret != sub.Secret {
+			w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
+		}
+	})
+}
+
+func TestADatabaseOfAnOlderProgramWithAnotherKeyIsRefusedAsItIs(t *testing.T) {
+	eachEncrypted(t, func(_ *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid)
+		w.asBefore(w.p)
+		w.isOtherKey("another key", w.starts(secondKey), "1 secrets in the database")
+		w.isOtherKey("no key", w.starts(nil), "1 secrets in the database")
+		if purposes, _ := w.sharedKeys(); strings.Join(purposes, " ") != "page-token webhook" {
+			w.Errorf("the refused have left %v", purposes)
+		}
+		must(w, w.starts(firstKey))
+		if secret, err := w.fault(w.p, sub.UID); secret != sub.Secret {
+			w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
+		}
+	})
+}
+
+func (w *world) changeKey(from, to []byte, discard bool) (int, error) {
+	return platform.ChangeEncryptionKey(w.Context(), w.store, platform.KeyChange{Old: from, New: to, Discard: discard})
+}
+
+func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
+	eachEncrypted(t, func(_ *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid)
+		for range 3 {
+			w.repo(acme.uid)
+		}
+		page := w.listed(acme.owner, repoList{PageSize: 1})
+		signing, err := w.p.Webhooks.Keys(w.Context())
+		must(w, err)
+
+		_, err = w.changeKey(secondKey, thirdKey, false)
+		w.isOtherKey("a wrong former key", err, "another key")
+		_, err = w.changeKey(firstKey, secondKey, false)
+		must(w, err)
+
+		// The server that runs stores nothing that the new key does not open.
+		refused(w, "ready", w.p.Ready(w.Context()), platform.CodeUnavailable)
+		_, err = w.p.Subscriptions.Create(w.operator(), acme.uid, body[platform.Subscription](`{"sink": "https://late.example.com/"}`))
+		refused(w, "a subscription", err, platform.CodeUnavailable)
+		_, err = w.p.Subscriptions.RotateSecret(acme.owner, sub.UID)
+		refused(w, "a secret", err, platform.CodeUnavailable)
+		refused(w, "a page token key", w.p.RotateKeys(w.Context()), platform.CodeUnavailable)
+		_, err = w.p.Webhooks.Keys(w.Context())
+		refused(w, "signing keys", err, platform.CodeUnavailable)
+		if _, fault := w.fault(w.p, sub.UID); fault == nil {
+			w.Error("a delivery begins without the secret")
+		}
+
+		w.isOtherKey("the former key", w.starts(firstKey), "another --encryption-key")
+		next := w.replica(w.store, platform.Options{EncryptionKey: secondKey})
+		must(w, next.Ready(w.Context()))
+		if secret, err := w.fault(next, sub.UID); secret != sub.Secret {
+			w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
+		}
+		again, err := next.Webhooks.Keys(w.Context())
+		must(w, err)
+		if !bytes.Equal(again[0].Material, signing[0].Material) {
+			w.Error("there is another signing key")
+		}
+		if _, err := next.Repos.List(acme.owner, repoList{PageSize: 1, PageToken: page.NextPageToken}); err != nil {
+			w.Errorf("a page token from before: %v", err)
+		}
+	})
+}
+
+// The attack: subscriptions that are made while the key changes, with a secret
+// of the former key.
+func TestNoSecretIsLostWhileTheKeyChanges(t *testing.T) {
+	eachEncrypted(t, func(_ *testing.T, w *world) {
+		acme := w.found("acme")
+		w.subscribed(acme.uid)
+		var first, making sync.WaitGroup
+		for range 4 {
+			first.Add(1)
+			making.Go(func() {
+				begun := sync.OnceFunc(first.Done)
+				defer begun()
+				for {
+					_, err := w.p.Subscriptions.Create(w.operator(), acme.uid, body[platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
+					if errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
+						return
+					}
+					if err != nil {
+						w.Error(err)
+						return
+					}
+					begun()
+				}
+			})
+		}
+		first.Wait() // the key changes while they are at it
+		if _, err := w.changeKey(firstKey, secondKey, false); err != nil {
+			w.Error(err)
+		}
+		making.Wait()
+		if n, err := w.changeKey(secondKey, thirdKey, false); n != 0 || err != nil {
+			w.Errorf("%d secrets are lost: %v", n, err)
+		}
+	})
+}
+
+func TestWhatALostKeyHidIsDiscardedOnRequestOnly(t *testing.T) {
+	eachEncrypted(t, func(_ *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid)
+		if _, err := w.changeKey(secondKey, thirdKey, false); err == nil {
+			w.Fatal("a lost key is ignored")
+		}
+		if n, err := w.changeKey(nil, thirdKey, true); n != 2 || err != nil { // the secret, the page token key
+			w.Fatalf("%d are discarded: %v", n, err)
+		}
+		next := w.replica(w.store, platform.Options{EncryptionKey: thirdKey})
+		if _, fault := w.fault(next, sub.UID); fault == nil {
+			w.Error("a delivery begins without the secret")
+		}
+		rotated, err := next.Subscriptions.RotateSecret(acme.owner, sub.UID)
+		must(w, err)
+		if secret, err := w.fault(next, sub.UID); secret != rotated.Secret {
+			w.Errorf("the secret is %q, want %q: %v", secret, rotated.Secret, err)
+		}
+	})
+}
+
+// A flaky store cannot read keys while it is told so.
+type flaky struct {
+	*sqlstore.Store
+	broken func(ctx context.Context) error
+}
+
+func (f *flaky) Keys(ctx context.Context, purpose string) ([]platform.Key, error) {
+	if f.broken != nil {
+		if err := f.broken(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return f.Store.Keys(ctx, purpose)
+}
+
+func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {
+	each(t, func(_ *testing.T, w *world) {
+		acme := w.found("acme")
+		for range 3 {
+			w.repo(acme.uid)
+		}
+		store := &flaky{Store: w.store}
+		other := w.replica(store, platform.Options{})
+		must(w, w.p.RotateKeys(w.Context()))
+		next := repoList{PageSize: 1, PageToken: w.listed(acme.owner, repoList{PageSize: 1}).NextPageToken}
+
+		store.broken = func(context.Context) error { return errors.New("once") }
+		_, err := other.Repos.List(acme.owner, next)
+		refused(w, "a token of a new key, while keys cannot be read", err, platform.CodeUnavailable)
+
+		// A caller who goes away does not end the reading, which others wait for.
+		leaving, leave := context.WithCancel(acme.owner)
+		store.broken = func(ctx context.Context) error { leave(); return ctx.Err() }
+		_, _ = other.Repos.List(leaving, next)
+		store.broken = func(context.Context) error { return errors.New("the keys are read again") }
+		if _, err := other.Repos.List(acme.owner, next); err != nil {
+			w.Errorf("a token of a new key: %v", err)
+		}
+	})
+}

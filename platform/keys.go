@@ -1,0 +1,179 @@
+package platform
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// keys reads the keys of a purpose, decrypted, the oldest first.
+func (p *Platform) keys(ctx context.Context, r Reader, purpose string) ([]Key, error) {
+	if p.secrets == nil {
+		return nil, errNoSecrets
+	}
+	keys, err := r.Keys(ctx, purpose)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range keys {
+		if keys[i], err = p.secrets.openKey(k); err != nil {
+			if changed := p.checkEncryption(ctx, r); changed != nil {
+				return nil, changed
+			}
+			return nil, fmt.Errorf("key %s cannot be decrypted: %w", k.owner(), err)
+		}
+	}
+	return keys, nil
+}
+
+// ensureKeys gives the keys of a purpose, of which there is at least one.
+func (p *Platform) ensureKeys(ctx context.Context, purpose string, newKey func() ([]byte, error)) ([]Key, error) {
+	keys, err := p.keys(ctx, p.store, purpose)
+	if err != nil || len(keys) > 0 {
+		return keys, err
+	}
+	return p.changeKeys(ctx, purpose, newKey, func(keys []Key) (bool, error) { return len(keys) == 0, nil })
+}
+
+// changeKeys adds a key to those of a purpose where wanted says so, and gives
+// all of them. Replicas do so one after the other.
+func (p *Platform) changeKeys(ctx context.Context, purpose string, newKey func() ([]byte, error), wanted func([]Key) (bool, error)) (keys []Key, err error) {
+	if p.secrets == nil {
+		return nil, errNoSecrets
+	}
+	material, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	err = p.store.Write(ctx, func(tx Tx) error {
+		if err := tx.Lock(ctx, encryptionLock); err != nil {
+			return err
+		}
+		if err := p.checkEncryption(ctx, tx); err != nil {
+			return err
+		}
+		if keys, err = p.keys(ctx, tx, purpose); err != nil {
+			return err
+		}
+		if add, err := wanted(keys); err != nil || !add {
+			return err
+		}
+		made := Key{ID: 1, Purpose: purpose, Material: material, CreateTime: p.now()}
+		if len(keys) > 0 {
+			made.ID = keys[len(keys)-1].ID + 1
+		}
+		keys = append(keys, made)
+		if slices.Contains(sealedKeys, purpose) {
+			made = p.secrets.sealKey(made)
+		}
+		return tx.PutKey(ctx, made)
+	})
+	return keys, err
+}
+
+func newAESKey() ([]byte, error) {
+	b := make([]byte, 32)
+	_, err := rand.Read(b)
+	return b, err
+}
+
+// newSigningKey is an ECDSA key on P-256 in PKCS #8.
+func newSigningKey() ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return x509.MarshalPKCS8PrivateKey(key)
+}
+
+// DevelopmentKey is the PKCS #8 key that signs development tokens. It is kept
+// in the database, readable for whoever can read that. Only a server in
+// development mode makes it, on first use: others get nil where there is none.
+func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
+	var keys []Key
+	var err error
+	if p.options.NoSecrets {
+		keys, err = p.store.Keys(ctx, developmentKeys)
+	} else {
+		keys, err = p.ensureKeys(ctx, developmentKeys, newSigningKey)
+	}
+	if err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	return keys[len(keys)-1].Material, nil
+}
+
+// loadSealer reads the keys of page tokens.
+func (p *Platform) loadSealer(ctx context.Context) error {
+	var keys []Key
+	var err error
+	if p.options.NoSecrets {
+		keys = []Key{{ID: 1, Purpose: tokenKeys}}
+		keys[0].Material, err = newAESKey()
+	} else {
+		keys, err = p.ensureKeys(ctx, tokenKeys, newAESKey)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := newSealer(keys)
+	if err == nil {
+		p.sealer.Store(s)
+	}
+	return err
+}
+
+const (
+	// sealerPause keeps forged page tokens from causing reads.
+	sealerPause = 10 * time.Second
+	// sealerTimeout is for reading the keys of page tokens. Who waits for them
+	// may be gone before.
+	sealerTimeout = 2 * time.Second
+)
+
+// openToken opens a page token. A key that another replica made meanwhile is
+// read, by one request at a time and once in a while. When the keys cannot be
+// read, a token that may be good is not called invalid.
+func (p *Platform) openToken(ctx context.Context, sealed string, list []byte) (token, error) {
+	s := p.sealer.Load()
+	t, err := s.open(sealed, list)
+	if err == nil || s.knows(sealed) {
+		return t, err
+	}
+	select {
+	case p.sealerTurn <- struct{}{}:
+		defer func() { <-p.sealerTurn }()
+	case <-ctx.Done():
+		return token{}, ctx.Err()
+	}
+	if now := p.options.Clock(); now.Sub(p.sealerRead) > sealerPause {
+		reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), sealerTimeout)
+		defer cancel()
+		if err := p.loadSealer(reading); err != nil {
+			return token{}, Unavailable("the keys of page tokens cannot be read", err)
+		}
+		p.sealerRead = now
+	}
+	return p.sealer.Load().open(sealed, list)
+}
+
+// RotateKeys adds a key that new page tokens are sealed with; tokens out there
+// stay good.
+func (p *Platform) RotateKeys(ctx context.Context) error {
+	_, err := p.changeKeys(ctx, tokenKeys, newAESKey, func(keys []Key) (bool, error) {
+		if len(keys) > 0 && keys[len(keys)-1].ID == 255 { // which is a byte of a token
+			return false, errors.New("the 255 page token keys are used up")
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.loadSealer(ctx)
+}

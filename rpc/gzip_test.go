@@ -1,0 +1,52 @@
+package rpc
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"atrium/rpc/gen/platform/ping/v2/pingv2connect"
+
+	pingv2 "atrium/rpc/gen/platform/ping/v2"
+)
+
+type answering struct{}
+
+func (answering) Ping(context.Context, *pingv2.PingRequest) (*pingv2.PingResponse, error) {
+	return &pingv2.PingResponse{Response: "pong"}, nil
+}
+
+func TestBrokenGzipIsToldInOurOwnWords(t *testing.T) {
+	t.Parallel()
+	_, handler := pingv2connect.NewPingServiceHandler(answering{}, gzipped())
+	var whole bytes.Buffer
+	packing := gzip.NewWriter(&whole)
+	if _, err := packing.Write([]byte("{}" + strings.Repeat(" ", 1000))); err != nil {
+		t.Fatal(err)
+	}
+	if err := packing.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(whole.Bytes())
+	flipped[len(flipped)-6] ^= 1 // in the checksum
+	for name, body := range map[string][]byte{"no gzip": []byte("{}{}{}{}{}{}{}"), "cut": whole.Bytes()[:20], "flipped": flipped, "whole": whole.Bytes()} {
+		request := httptest.NewRequest(http.MethodPost, pingv2connect.PingServicePingProcedure, bytes.NewReader(body))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Encoding", "gzip")
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, request)
+		said := answer.Body.String()
+		switch {
+		case name == "whole":
+			if answer.Code != http.StatusOK { // and packed, as it came
+				t.Errorf("%s: %d %q", name, answer.Code, said)
+			}
+		case answer.Code != http.StatusBadRequest || !strings.Contains(said, errGzip.Error()) || strings.Contains(said, "gzip:") || strings.Contains(said, "EOF"):
+			t.Errorf("%s: %d %s", name, answer.Code, said)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+// Package dbfile looks after the files of embedded databases: only their owner
+// may read them, and one server at a time uses them.
+package dbfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// mode lets only the owner read: the files hold keys.
+const mode = 0o600
+
+// Create makes an empty file where there is none. SQLite would let everybody
+// read a file that it makes; the files that it puts beside one (-wal, -shm) get
+// the mode of that one.
+func Create(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	// The file is made under another name and closed first: closing a file ends
+	// all locks that SQLite holds on it in this process.
+	made, err := os.CreateTemp(filepath.Dir(path), ".new-*.db") // with mode 0600
+	if err != nil {
+		return fmt.Errorf("the database %s cannot be made: %w", path, err)
+	}
+	defer func() { _ = os.Remove(made.Name()) }()
+	err = errors.Join(made.Chmod(mode), made.Close())
+	if err == nil {
+		err = os.Link(made.Name(), path)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("the database %s cannot be made: %w", path, err)
+	}
+	return nil
+}
+
+// An Exposed is a file that others than its owner may read or write.
+type Exposed struct {
+	Path string
+	Mode fs.FileMode
+}
+
+// FindExposed finds those among the files of a database.
+func FindExposed(path string) []Exposed {
+	var found []Exposed
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if info, err := os.Stat(path + suffix); err == nil && info.Mode().Perm()&^mode != 0 {
+			found = append(found, Exposed{path + suffix, info.Mode().Perm()})
+		}
+	}
+	return found
+}
+
+// ErrTaken says that another server uses a database.
+var ErrTaken = errors.New("another server uses it")
+
+// Take takes a database for one server, until release is called or the process
+// ends. Commands beside the server need not take it.
+func Take(path string) (release func() error, err error) {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved // two names of one file have one lock
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, mode)
+	if err != nil {
+		return nil, fmt.Errorf("the database %s cannot be locked: %w", path, err)
+	}
+	switch err := lockFile(lock); {
+	case errors.Is(err, ErrTaken):
+		err = fmt.Errorf("the database %s is in use: %w; stop that server first, or use PostgreSQL for several", path, err)
+		return nil, errors.Join(err, lock.Close())
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("the database %s cannot be locked: %w", path, err), lock.Close())
+	}
+	return lock.Close, nil
+}

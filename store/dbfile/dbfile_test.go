@@ -1,0 +1,90 @@
+package dbfile_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"atrium/store/dbfile"
+)
+
+func TestAFileIsMadeOnceAndForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	var making sync.WaitGroup
+	for range 8 {
+		making.Go(func() {
+			if err := dbfile.Create(path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	making.Wait()
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 0 {
+		t.Fatalf("the file is %v, %v", info, err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbfile.Create(path); err != nil {
+		t.Error(err)
+	}
+	if content, err := os.ReadFile(path); string(content) != "x" {
+		t.Errorf("a file that was there holds %q, %v", content, err)
+	}
+	if err := dbfile.Create(filepath.Join(path, "b.db")); err == nil || !strings.Contains(err.Error(), "b.db") {
+		t.Errorf("got %v, want an error that names the file", err)
+	}
+}
+
+func TestFilesThatOthersMayReadAreFound(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	for name, mode := range map[string]os.FileMode{path: 0o644, path + "-wal": 0o600, path + "-shm": 0o620} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := dbfile.FindExposed(path)
+	if len(found) != 2 || found[0] != (dbfile.Exposed{Path: path, Mode: 0o644}) || found[1] != (dbfile.Exposed{Path: path + "-shm", Mode: 0o620}) {
+		t.Errorf("found %v", found)
+	}
+}
+
+func TestADatabaseIsTakenByOneServerUnderAllItsNames(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	other := filepath.Join(t.TempDir(), "link.db")
+	if err := errors.Join(dbfile.Create(path), os.Symlink(path, other)); err != nil {
+		t.Fatal(err)
+	}
+	release, err := dbfile.Take(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, other} {
+		if _, err := dbfile.Take(name); !errors.Is(err, dbfile.ErrTaken) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: got %v, want ErrTaken with the name of the file", name, err)
+		}
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	release, err = dbfile.Take(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,99 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"atrium/platform"
+)
+
+// A migrationFile is one file of migrations.
+type migrationFile struct {
+	version int64
+	name    string
+}
+
+// listMigrations lists the migrations that this program knows, in order.
+func listMigrations() ([]migrationFile, error) {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	files := make([]migrationFile, len(names))
+	for i, name := range names {
+		number, _, _ := strings.Cut(path.Base(name), "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: its name must start with a number: %w", name, err)
+		}
+		files[i] = migrationFile{version, name}
+	}
+	return files, nil
+}
+
+// CheckSchema reports whether the schema of the database is the one that this
+// program knows. Another program may have migrated the database meanwhile.
+func (s tables) CheckSchema(ctx context.Context) error {
+	return s.compareSchema(ctx, true)
+}
+
+// CheckMigratable reports whether this program may migrate the database: it
+// refuses one that a newer program has migrated.
+func (s tables) CheckMigratable(ctx context.Context) error {
+	return s.compareSchema(ctx, false)
+}
+
+func (s tables) compareSchema(ctx context.Context, complete bool) error {
+	files, err := listMigrations()
+	if err != nil {
+		return err
+	}
+	applied, err := s.appliedMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	program, database := files[len(files)-1].version, slices.Max(applied)
+	known := []int64{0}
+	for _, f := range files {
+		if known = append(known, f.version); complete && !slices.Contains(applied, f.version) {
+			err = schemaError("The database has schema %05d and this program needs schema %05d: run `atrium migrate up`, or `atrium serve` without --no-migrate.", database, program)
+		}
+	}
+	if slices.ContainsFunc(applied, func(version int64) bool { return !slices.Contains(known, version) }) {
+		return schemaError("The database has schema %05d and this program knows schema %05d at most: run a newer atrium, or restore a backup that is older than the newer program.", database, program)
+	}
+	return err
+}
+
+func schemaError(format string, versions ...any) error {
+	return &platform.Error{Code: platform.CodeFailedPrecondition, Reason: "SCHEMA_MISMATCH", Message: fmt.Sprintf(format, versions...)}
+}
+
+// appliedMigrations lists the migrations that the database has. The first is 0,
+// which stands for an empty database.
+func (s tables) appliedMigrations(ctx context.Context) ([]int64, error) {
+	applied := []int64{0}
+	q := s.dialect.statement().add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		var version int64
+		err := scan(&version)
+		applied = append(applied, version)
+		return err
+	}))
+	if err == nil || errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) || ctx.Err() != nil {
+		return applied, err
+	}
+	// A database without any schema does not have the table either.
+	exists := false
+	q = s.dialect.statement().add(s.dialect.TableExists, "goose_db_version")
+	if looked := s.conn.Run(ctx, q.done(func(func(...any) error) error { exists = true; return nil })); looked != nil || exists {
+		return nil, err
+	}
+	return applied, nil
+}
