@@ -44,7 +44,11 @@
 // In two ways, of which either is enough. The token in Authorization is an
 // OpenID Connect one of the service (discovery under /.well-known/), for the
 // audience customer, of the subject webhook:<group uid of the subscription>,
-// and its claim webhook.digest is sha256:<hex> of the data. The headers
-// webhook-id, webhook-timestamp and webhook-signature are those of Standard
-// Webhooks, by each secret of the subscription: two during a rotation.
+// and its claim webhook is an object whose member digest is sha256:<hex> of the
+// data:
+//
+//	{"iss": "...", "sub": "webhook:...", "webhook": {"digest": "sha256:..."}, ...}
+//
+// The headers webhook-id, webhook-timestamp and webhook-signature are those of
+// Standard Webhooks, by each secret of the subscription: two during a rotation.
 package events
