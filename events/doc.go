@@ -3,6 +3,7 @@
 //	deliverer.go what delivers, and its settings
 //	feed.go     from recorded events to deliveries in the queue
 //	worker.go   from the queue to one attempt, and what follows from it
+//	replica.go  who takes over from a process that is gone
 //	database.go where the queue is kept
 //	calm.go     the log of the queue, without repetitions
 //	sender.go   one attempt: a POST, and what came of it

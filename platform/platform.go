@@ -22,7 +22,8 @@ type Options struct {
 	Clock         func() time.Time // time.Now
 	AllowSignup   bool             // root identities may create root groups
 	EncryptionKey []byte           // AES-256 key of secrets at rest; nil: one kept in the database
-	PrivateSinks  []string         // hosts that event sinks may name although they are private or not https
+	PrivateSinks  []string         // each host (at any port) or host:port, which event sinks may name although it is private or not https
+	SinkPorts     []string         // ports of public hosts that event sinks may name beside 443
 	Logger        *slog.Logger
 
 	AuditRetention    time.Duration // of events, which are the audit log; 0: 90 days
@@ -67,7 +68,8 @@ type Platform struct {
 	sealer     atomic.Pointer[sealer]
 	sealerRead time.Time
 
-	seen chan UID
+	seen    chan UID
+	denials denials
 }
 
 // New prepares a Platform over store: shared keys and built-in roles are in
@@ -83,6 +85,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
 	options.DeliveryTimeScale = cmp.Or(options.DeliveryTimeScale, 1)
 	p := &Platform{store: store, options: options, seen: make(chan UID, 256)}
+	p.denials.p = p
 	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}
