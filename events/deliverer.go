@@ -3,6 +3,7 @@ package events
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"time"
 
@@ -24,6 +25,7 @@ type DelivererOptions struct {
 	Rescue time.Duration // after which an attempt under way counts as that of a dead process; 0: 85 s
 	Retry  time.Duration // after an attempt that could not be noted; 0: 5 s
 	Poll   time.Duration // of the queue, where nothing told of new work; 0: 1 s
+	Beat   time.Duration // between the heartbeats by which replicas know of each other; 0: 1.5 s
 }
 
 const (
@@ -58,6 +60,8 @@ const (
 // several processes share the work.
 type Deliverer struct {
 	webhooks   platform.Webhooks
+	self       *platform.Replica
+	beat       time.Duration
 	changed    func() <-chan struct{}
 	send       func(context.Context, *platform.Dispatch) platform.Attempt
 	logger     *slog.Logger
@@ -76,18 +80,22 @@ func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions)
 	d := &Deliverer{
 		webhooks: p.Webhooks, changed: p.Changed, send: o.Send, logger: o.Logger, connection: c,
 		poke: make(chan struct{}, 1), slots: slots{taken: map[platform.UID]int{}},
+		beat: cmp.Or(o.Beat, platform.BeatInterval),
 	}
-	if d.queue, err = c.client(d.config(o)); err != nil {
+	id := rand.Text() // what it holds in the queue is held by this name
+	d.self = p.Webhooks.Replica(id)
+	if d.queue, err = c.client(d.config(id, o)); err != nil {
 		c.close()
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *Deliverer) config(o DelivererOptions) *river.Config {
+func (d *Deliverer) config(id string, o DelivererOptions) *river.Config {
 	work := river.NewWorkers()
 	river.AddWorker(work, &worker{deliverer: d})
 	return &river.Config{
+		ID:                          id,
 		Queues:                      map[string]river.QueueConfig{queueName: {MaxWorkers: workers, FetchCooldown: fetchCooldown}},
 		Workers:                     work,
 		Logger:                      slog.New(calm(o.Logger.Handler())),
@@ -119,17 +127,23 @@ func (d *Deliverer) Run(ctx context.Context) {
 			return
 		}
 	}
+	leave := d.attend(ctx)
 	d.feed(ctx)
-	if err := d.queue.Stop(context.WithoutCancel(ctx)); err != nil {
+	err := d.queue.Stop(context.WithoutCancel(ctx))
+	if err != nil {
 		d.logger.Error("deliveries did not end in order", "error", err)
 	}
+	leave(err == nil)
 }
 
-// start makes ready what a queue that lost everything had, and starts the
-// attempts.
+// start shows the others that this process is there, makes ready what a queue
+// that lost everything had, and starts the attempts.
 func (d *Deliverer) start(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, databaseTimeout)
 	defer cancel()
+	if _, err := d.self.Beat(limited); err != nil {
+		return err
+	}
 	under, err := d.queue.JobList(limited, river.NewJobListParams().First(1).Queues(queueName).States(unended()...))
 	if err != nil {
 		return err

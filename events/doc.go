@@ -3,6 +3,7 @@
 //	deliverer.go what delivers, and its settings
 //	feed.go     from recorded events to deliveries in the queue
 //	worker.go   from the queue to one attempt, and what follows from it
+//	replica.go  who takes over from a process that is gone
 //	database.go where the queue is kept
 //	calm.go     the log of the queue, without repetitions
 //	sender.go   one attempt: a POST, and what came of it
@@ -44,7 +45,11 @@
 // In two ways, of which either is enough. The token in Authorization is an
 // OpenID Connect one of the service (discovery under /.well-known/), for the
 // audience customer, of the subject webhook:<group uid of the subscription>,
-// and its claim webhook.digest is sha256:<hex> of the data. The headers
-// webhook-id, webhook-timestamp and webhook-signature are those of Standard
-// Webhooks, by each secret of the subscription: two during a rotation.
+// and its claim webhook is an object whose member digest is sha256:<hex> of the
+// data:
+//
+//	{"iss": "...", "sub": "webhook:...", "webhook": {"digest": "sha256:..."}, ...}
+//
+// The headers webhook-id, webhook-timestamp and webhook-signature are those of
+// Standard Webhooks, by each secret of the subscription: two during a rotation.
 package events

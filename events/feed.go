@@ -60,7 +60,7 @@ func (d *Deliverer) fill(ctx context.Context) error {
 	for {
 		var taken int
 		err := d.within(ctx, func(ctx context.Context) error {
-			ready, then, err := d.webhooks.Ready(ctx, feedBatch)
+			ready, err := d.webhooks.Ready(ctx, feedBatch)
 			if err != nil || len(ready) == 0 {
 				return err
 			}
@@ -69,7 +69,7 @@ func (d *Deliverer) fill(ctx context.Context) error {
 				return err
 			}
 			taken = len(queued)
-			return d.webhooks.Queued(ctx, queued, then)
+			return d.webhooks.Queued(ctx, queued)
 		})
 		if err != nil || taken < feedBatch {
 			return err
@@ -77,22 +77,22 @@ func (d *Deliverer) fill(ctx context.Context) error {
 	}
 }
 
-// insert gives deliveries to the queue and tells which it has. One whose last
-// attempt is still ending cannot be in the queue a second time: it must be
-// given again when that has ended, or it would be forgotten with it.
-func (d *Deliverer) insert(ctx context.Context, deliveries []platform.UID) ([]platform.UID, error) {
-	jobs := make([]river.InsertManyParams, len(deliveries))
-	for i, uid := range deliveries {
-		jobs[i].Args = delivery{uid}
+// insert gives tickets to the queue and tells which it has. One by which an
+// attempt is just being made is not added a second time: if its delivery is
+// still ready when that attempt has ended, it is given again.
+func (d *Deliverer) insert(ctx context.Context, tickets []platform.Ticket) ([]platform.Ticket, error) {
+	jobs := make([]river.InsertManyParams, len(tickets))
+	for i, t := range tickets {
+		jobs[i].Args = delivery{t.Delivery, t.Number}
 	}
 	results, err := d.queue.InsertMany(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
-	queued := deliveries[:0]
+	queued := tickets[:0]
 	for i, r := range results {
 		if !r.UniqueSkippedAsDuplicate || r.Job.State != rivertype.JobStateRunning {
-			queued = append(queued, deliveries[i])
+			queued = append(queued, tickets[i])
 		}
 	}
 	return queued, nil

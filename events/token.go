@@ -34,13 +34,20 @@ type issuer struct {
 
 // claims of a token, in the order they are written.
 type claims struct {
-	Issuer   string `json:"iss"`
-	Subject  string `json:"sub"`
-	Audience string `json:"aud"`
-	Issued   int64  `json:"iat"`
-	Expires  int64  `json:"exp"`
-	ID       string `json:"jti"`
-	Digest   string `json:"webhook.digest"`
+	Issuer   string  `json:"iss"`
+	Subject  string  `json:"sub"`
+	Audience string  `json:"aud"`
+	Issued   int64   `json:"iat"`
+	Expires  int64   `json:"exp"`
+	ID       string  `json:"jti"`
+	Webhook  webhook `json:"webhook"`
+}
+
+// webhook is the claim that binds a token to the data it is sent with. The
+// platform's public receivers read it nested like this, and refuse a delivery
+// without it.
+type webhook struct {
+	Digest string `json:"digest"`
 }
 
 // token says that data comes from the service, for a subscription of group.
@@ -53,7 +60,7 @@ func (i *issuer) token(ctx context.Context, group platform.UID, data []byte) (st
 	payload, err := json.Marshal(claims{
 		Issuer: i.url, Subject: "webhook:" + string(group), Audience: audience,
 		Issued: now.Unix(), Expires: now.Add(tokenLifetime).Unix(), ID: rand.Text(),
-		Digest: "sha256:" + hex.EncodeToString(digest[:]),
+		Webhook: webhook{Digest: "sha256:" + hex.EncodeToString(digest[:])},
 	})
 	if err != nil {
 		return "", err

@@ -11,15 +11,19 @@ import (
 	"atrium/platform"
 )
 
-// A delivery is a job of the queue: attempts of one, until it has ended.
+// A delivery is a job of the queue: attempts by one ticket, until the delivery
+// has ended.
 type delivery struct {
-	UID platform.UID `json:"uid"`
+	UID    platform.UID `json:"uid"`
+	Ticket int64        `json:"ticket,omitempty"`
 }
+
+func (j delivery) ticket() platform.Ticket { return platform.Ticket{Delivery: j.UID, Number: j.Ticket} }
 
 // Kind names it in the queue.
 func (delivery) Kind() string { return "delivery" }
 
-// InsertOpts keep a delivery from being in the queue twice.
+// InsertOpts keep a ticket from being in the queue twice.
 func (delivery) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueName, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unended()}}
 }
@@ -41,48 +45,57 @@ type worker struct {
 }
 
 // Work makes one attempt. An error is one of the database or of this program,
-// never of the sink: the queue comes back soon.
+// never of the sink: the queue comes back soon. What is cut off because the
+// process ends is given back, for another process to attempt at once.
 func (w *worker) Work(ctx context.Context, job *river.Job[delivery]) error {
-	d, uid := w.deliverer, job.Args.UID
-	subscription := uid.Parent()
+	d, ticket := w.deliverer, job.Args.ticket()
+	subscription := ticket.Delivery.Parent()
 	if !d.slots.take(subscription) {
 		return river.JobSnooze(rand.N(slotPause)) //nolint:gosec // no secret
 	}
 	defer d.slots.free(subscription)
-	dispatch, err := d.webhooks.Begin(ctx, uid)
+	wait, again, err := d.try(ctx, ticket)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return d.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return d.webhooks.GiveBack(ctx, ticket) })
+	case err == nil && again:
+		return river.JobSnooze(max(wait, 0))
+	}
+	return err
+}
+
+// try makes an attempt by a ticket. Where the ticket is to be used again, wait
+// says when.
+func (d *Deliverer) try(ctx context.Context, ticket platform.Ticket) (wait time.Duration, again bool, err error) {
+	dispatch, err := d.webhooks.Begin(ctx, ticket)
 	if err != nil || dispatch == nil {
-		return err
+		return 0, false, err
 	}
 	// The process that should have put it off may have died before.
 	if wait := time.Until(dispatch.Delivery.NextAttemptTime.Time); wait > early {
-		return river.JobSnooze(wait)
+		return wait, true, nil
 	}
-	attempt := platform.Attempt{Error: "the service cannot read the secret of the subscription"}
-	if dispatch.Fault == nil {
-		attempt = d.attempt(ctx, dispatch)
-	} else {
-		d.logger.Error("a delivery cannot begin", "delivery", uid, "error", dispatch.Fault)
+	if dispatch.Cause != nil {
+		d.logger.Error("a delivery cannot begin", "delivery", ticket.Delivery, "error", dispatch.Cause)
 	}
+	attempt := d.attempt(ctx, dispatch)
 	if err := ctx.Err(); err != nil && attempt.Status == 0 {
-		return err // it was cut off from here, which tells nothing of the sink
+		return 0, false, err // it was cut off from here, which tells nothing of the sink
 	}
-	var wait time.Duration
-	var again bool
 	err = d.within(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
-		wait, again, err = d.webhooks.End(ctx, uid, attempt)
+		wait, again, err = d.webhooks.End(ctx, dispatch, attempt)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		d.wake() // another of the subscription may go now
 	}
-	d.wake() // another of the subscription may go now
-	if again {
-		return river.JobSnooze(max(wait, 0))
-	}
-	return nil
+	return wait, again, err
 }
 
 func (d *Deliverer) attempt(ctx context.Context, dispatch *platform.Dispatch) platform.Attempt {
+	if dispatch.Fault != "" {
+		return platform.Attempt{Error: dispatch.Fault}
+	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	return d.send(ctx, dispatch)

@@ -1525,6 +1525,11 @@ type Event {
   body: JSON
   "Why the change was refused, with what was lacking as ` + "`" + `body` + "`" + `; null where it was made. Only ` + "`" + `auditLog` + "`" + ` has those."
   denied: String
+  """
+  How often it happened. Refusals of the same change of the same resource to the same caller within a minute are one
+  event, of the time of the first; every change that was made is an event of its own, whose count is 1.
+  """
+  count: Int!
 }
 
 "Who made a change."
@@ -5524,6 +5529,8 @@ func (ec *executionContext) childFields_Event(ctx context.Context, field graphql
 		return ec.fieldContext_Event_body(ctx, field)
 	case "denied":
 		return ec.fieldContext_Event_denied(ctx, field)
+	case "count":
+		return ec.fieldContext_Event_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Event", field.Name)
 }

@@ -2,11 +2,8 @@ package platform
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
-	"time"
 )
 
 // AuditLog are the operations on the record of who changed what, and of who
@@ -153,53 +150,6 @@ func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Even
 			return nil
 		}
 	}
-}
-
-// refused is the answer to a change of verb that failed with err. A change
-// that the caller had no right to is recorded.
-func (r resources[T, F]) refused(ctx context.Context, verb string, subject UID, err error) error {
-	r.p.recordDenial(ctx, r.kind.Event, verb, subject, err)
-	return r.kind.in(err)
-}
-
-// denialPatience is how long an answer waits for its denial to be recorded.
-const denialPatience = 3 * time.Second
-
-// recordDenial records a change that was refused for lack of rights, where the
-// organisation is there to read of it. It changes nothing of the answer: what
-// goes wrong here is logged.
-func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject UID, err error) {
-	var refusal *Error
-	actor := ActorOf(ctx)
-	if !errors.As(err, &refusal) || refusal.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.operator != "" {
-		return
-	}
-	// Who hangs up is recorded all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), denialPatience)
-	defer cancel()
-	group, err := p.nearestGroup(ctx, subject)
-	if err == nil && group != "" {
-		entry := p.event(ctx, kind, verb, subject, group, refusal.Metadata)
-		if entry.Denied = refusal.Message; len(refusal.Metadata) == 0 {
-			entry.Body = json.RawMessage("{}")
-		}
-		err = p.store.Write(ctx, func(tx Tx) error { tx.Record(entry); return nil })
-	}
-	if err != nil {
-		p.options.Logger.Error("a denial was not recorded", "error", err, "type", eventType(kind, verb), "subject", subject)
-	}
-}
-
-// nearestGroup is the group that a UID names or lies in, of what exists; ""
-// without an organisation.
-func (p *Platform) nearestGroup(ctx context.Context, uid UID) (nearest UID, err error) {
-	groups, err := p.store.Groups().Get(ctx, Keys{append(uid.Ancestors(), uid)})
-	for _, g := range groups {
-		if len(g.UID) > len(nearest) {
-			nearest = g.UID
-		}
-	}
-	return nearest, err
 }
 
 // isEventID reports whether id has the form of newEventID's.

@@ -71,6 +71,12 @@ func (v *violations) filter(field string, values ...string) {
 
 func unstorable(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }
 
+// storable is what can be stored of a text, at most so many bytes.
+func storable(s string, most int) string {
+	s = strings.ReplaceAll(s, "\x00", "\uFFFD")
+	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+}
+
 // lines checks a list of lines of text.
 func (v *violations) lines(field string, list []string, most int) {
 	if len(list) > most {

@@ -21,8 +21,20 @@ type Delivery struct {
 	CreateTime      Time          `json:"createTime,omitzero"`
 	UpdateTime      Time          `json:"updateTime,omitzero"`
 
-	Stage DeliveryStage `json:"-"`
+	Stage  DeliveryStage `json:"-"`
+	Ticket int64         `json:"-"` // the number of the one that is good
 }
+
+// A Ticket is the right to attempt a delivery. Only one of a delivery is good:
+// when it is handed out anew, to be sent again or because the process that had
+// it is gone, it gets the next number. An attempt by an older ticket counts for
+// nothing.
+type Ticket struct {
+	Delivery UID
+	Number   int64
+}
+
+func (d *Delivery) ticket() Ticket { return Ticket{d.UID, d.Ticket} }
 
 // A DeliveryState is what has become of a delivery.
 type DeliveryState string
@@ -85,9 +97,13 @@ type Deliveries struct {
 	resources[Delivery, DeliveryFilter]
 }
 
+// redelivered is what happens to a subscription when one of its deliveries is
+// sent again. The event is about the delivery.
+const redelivered = "redelivered"
+
 // Redeliver sends events again, whether they had arrived or not, with all the
-// attempts of a new delivery. It needs subscriptions.create. What is still
-// under way stays as it is.
+// attempts of a new delivery, and records that for each. It needs
+// subscriptions.create. What is still under way stays as it is.
 func (s Deliveries) Redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
 	again, err := s.redeliver(ctx, uids)
 	return again, s.kind.in(err)
@@ -101,6 +117,11 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	}
 	again := make([]*Delivery, len(uids))
 	err := s.p.store.Write(ctx, func(tx Tx) error {
+		for _, subscription := range subscriptionsOf(uids) { // no attempt is noted meanwhile
+			if err := tx.Lock(ctx, subscription); err != nil {
+				return err
+			}
+		}
 		found, err := tx.Deliveries().Get(ctx, Keys{uids})
 		if err != nil {
 			return err
@@ -117,14 +138,24 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 			if err := tx.DeliveryRows().Update(ctx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
+			tx.Record(s.p.event(ctx, subscriptionKind.Event, redelivered, uid, s.kind.Group(again[i]), again[i]))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.p.store.Wake()
 	return again, nil
+}
+
+// subscriptionsOf lists those that deliveries are of, each once, in order.
+func subscriptionsOf(deliveries []UID) []UID {
+	subscriptions := make([]UID, len(deliveries))
+	for i, uid := range deliveries {
+		subscriptions[i] = uid.Parent()
+	}
+	slices.Sort(subscriptions)
+	return slices.Compact(subscriptions)
 }
 
 func (s Deliveries) mayRedeliver(ctx context.Context, uids []UID) error {
@@ -147,19 +178,19 @@ func (s Deliveries) mayRedeliver(ctx context.Context, uids []UID) error {
 	}
 	for _, uid := range uids {
 		if _, err := need(ctx, uid, CapSubscriptionsCreate); err != nil {
-			return s.p.Subscriptions.refused(ctx, "redelivered", uid, err)
+			return s.p.Subscriptions.refused(ctx, redelivered, uid, err)
 		}
 	}
 	return nil
 }
 
 // deliveryProgress are the fields that change on the way.
-var deliveryProgress = []string{"state", "stage", "attempts", "lastStatus", "lastError", "lastAnswer", "lastAttemptTime", "nextAttemptTime"}
+var deliveryProgress = []string{"state", "stage", "ticket", "attempts", "lastStatus", "lastError", "lastAnswer", "lastAttemptTime", "nextAttemptTime"}
 
-// restart makes d what it was before its first attempt.
+// restart makes d what it was before its first attempt, by the next ticket.
 func (d *Delivery) restart(now Time) {
 	*d = Delivery{
-		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: StageReady,
+		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: StageReady, Ticket: d.Ticket + 1,
 		NextAttemptTime: now, CreateTime: d.CreateTime, UpdateTime: now,
 	}
 }

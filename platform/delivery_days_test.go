@@ -19,7 +19,7 @@ type post struct {
 	org    platform.UID
 	answer platform.Attempt
 	tried  map[platform.UID][]time.Time
-	due    map[platform.UID]time.Time // what is to be tried again
+	due    map[platform.Ticket]time.Time // what is to be tried again
 }
 
 func newPost(t *testing.T, answer platform.Attempt) *post {
@@ -32,7 +32,7 @@ func newPost(t *testing.T, answer platform.Attempt) *post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &post{t: t, p: p, org: org.Group.UID, answer: answer, tried: map[platform.UID][]time.Time{}, due: map[platform.UID]time.Time{}}
+	d := &post{t: t, p: p, org: org.Group.UID, answer: answer, tried: map[platform.UID][]time.Time{}, due: map[platform.Ticket]time.Time{}}
 	actor, err := p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
@@ -68,36 +68,37 @@ func (d *post) round() {
 		}
 	}
 	for {
-		ready, then, err := d.p.Webhooks.Ready(d.t.Context(), 100)
+		ready, err := d.p.Webhooks.Ready(d.t.Context(), 100)
 		d.must(err)
-		d.must(d.p.Webhooks.Queued(d.t.Context(), ready, then))
-		for _, uid := range ready {
-			d.try(uid)
+		d.must(d.p.Webhooks.Queued(d.t.Context(), ready))
+		for _, ticket := range ready {
+			d.try(ticket)
 		}
 		if len(ready) == 0 {
 			break
 		}
 	}
-	for uid, at := range d.due {
+	for ticket, at := range d.due {
 		if !time.Now().Before(at) {
-			delete(d.due, uid)
-			d.try(uid)
+			delete(d.due, ticket)
+			d.try(ticket)
 		}
 	}
 }
 
-func (d *post) try(uid platform.UID) {
+func (d *post) try(ticket platform.Ticket) {
 	d.t.Helper()
-	dispatch, err := d.p.Webhooks.Begin(d.t.Context(), uid)
+	dispatch, err := d.p.Webhooks.Begin(d.t.Context(), ticket)
 	d.must(err)
 	if dispatch == nil {
 		return
 	}
+	uid := ticket.Delivery
 	d.tried[uid] = append(d.tried[uid], time.Now())
-	wait, again, err := d.p.Webhooks.End(d.t.Context(), uid, d.answer)
+	wait, again, err := d.p.Webhooks.End(d.t.Context(), dispatch, d.answer)
 	d.must(err)
 	if again {
-		d.due[uid] = time.Now().Add(wait)
+		d.due[ticket] = time.Now().Add(wait)
 	}
 }
 

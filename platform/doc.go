@@ -30,10 +30,11 @@
 //	access.go      what they may see and do, decided from paths
 //	capability.go  the ledger of rights
 //	event.go       the record of each change, event_type.go what there may be;
-//	               event_feed.go reads them live, audit_log.go later, with the
-//	               changes that were refused; retention.go ends them
+//	               denial.go records the changes that were refused;
+//	               event_feed.go reads events live, audit_log.go later, with the
+//	               denials; retention.go ends them
 //	webhook.go     events on their way to sinks; delivery_attempt.go what follows
-//	               from an attempt
+//	               from an attempt, replica.go which processes deliver
 //	error.go       what is answered instead of a result
 //	store.go       what a database must do for all this
 //	import.go      many records at once

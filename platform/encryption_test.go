@@ -67,12 +67,12 @@ func (w *world) fault(p *platform.Platform, subscription platform.UID) (secret s
 		if d.EventID != event {
 			continue
 		}
-		dispatch, err := p.Webhooks.Begin(w.Context(), d.UID)
+		dispatch, err := p.Webhooks.Begin(w.Context(), platform.Ticket{Delivery: d.UID, Number: d.Ticket})
 		must(w, err)
-		if dispatch.Fault == nil {
+		if dispatch.Fault == "" {
 			secret = dispatch.Secrets[0]
 		}
-		return secret, dispatch.Fault
+		return secret, dispatch.Cause
 	}
 	w.Fatal("there is no delivery")
 	return "", nil

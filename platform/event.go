@@ -23,8 +23,13 @@ type Event struct {
 	Body    json.RawMessage // the resource after the change (before it, when deleted), without secrets
 	Time    Time
 	Denied  string // of a change that was refused: why. Only the audit log has those
+	Count   int32  // how often it happened: denials that are equal within a minute are one event, all others have 1
 
 	Position EventPosition // its place in the feed, once it is stored
+
+	// Denial is what a denial has in common with those that are equal to it:
+	// they are one event, which counts them. "" of a change that was made.
+	Denial string
 }
 
 // An EventPosition is a place in the order of the feed. It only ever grows:
@@ -64,7 +69,7 @@ func (p *Platform) event(ctx context.Context, kind, verb string, subject, group 
 	b, _ := json.Marshal(body) // a resource is plain data: it cannot fail
 	return &Event{
 		ID: newEventID(now.Time), Type: eventType(kind, verb),
-		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now,
+		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1,
 	}
 }
 
@@ -80,12 +85,16 @@ func eventActor(ctx context.Context) EventActor {
 	if a.Email != "" {
 		act["email"] = a.Email
 	}
-	subject := a.Subject // of a token that is just getting an identity
+	subject := storable(a.Subject, maxActorBytes) // of a token that has no identity, or is just getting one
 	if len(a.Identities) > 0 {
 		subject = string(a.Identities[0])
 	}
 	return EventActor{Subject: subject, Act: act}
 }
+
+// maxActorBytes bounds what is kept of the subject of a token as its name in
+// the audit log, which is looked up by it. The whole is in what the token said.
+const maxActorBytes = 1024
 
 // newEventID is a UUID of version 7: it sorts by time.
 func newEventID(now time.Time) string {

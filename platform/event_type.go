@@ -36,10 +36,14 @@ var eventKinds = []eventKind{
 	happens(&repoKind, "created", "updated", "deleted"),
 	happens(&tagKind, "created", "deleted"), // a tag that moves is made anew
 	happens(&subscriptionKind, "created", "updated", "deleted", "test", "disabled"),
+	{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{redelivered}},
 }
 
 // tells reports whether an event is of the kind.
-func (k eventKind) tells(e *Event) bool { return strings.HasPrefix(e.Type, eventPrefix+k.event+".") }
+func (k eventKind) tells(e *Event) bool {
+	verb, ours := strings.CutPrefix(e.Type, eventPrefix+k.event+".")
+	return ours && slices.Contains(k.verbs, strings.TrimSuffix(verb, ".v1"))
+}
 
 // EventTypes lists the types of all events that are recorded of changes.
 func EventTypes() []string {

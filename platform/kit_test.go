@@ -240,6 +240,7 @@ type event struct {
 	actor          platform.EventActor
 	body           string
 	denied         string
+	count          int // of equal denials
 }
 
 // events reads the changes in the event table beside the store, the oldest
@@ -251,14 +252,14 @@ func (w *world) denials() []event { w.Helper(); return w.recorded("denied <> ''"
 
 func (w *world) recorded(where string) []event {
 	w.Helper()
-	rows, err := w.raw().QueryContext(w.Context(), "SELECT id, type, root, subject, grp, actor, body, denied FROM event WHERE "+where+" ORDER BY seq")
+	rows, err := w.raw().QueryContext(w.Context(), "SELECT id, type, root, subject, grp, actor, body, denied, times FROM event WHERE "+where+" ORDER BY seq")
 	must(w, err)
 	defer rows.Close()
 	var all []event
 	for rows.Next() {
 		var e event
 		var kind, root, actor string
-		must(w, rows.Scan(&e.id, &kind, &root, &e.subject, &e.group, &actor, &e.body, &e.denied))
+		must(w, rows.Scan(&e.id, &kind, &root, &e.subject, &e.group, &actor, &e.body, &e.denied, &e.count))
 		must(w, json.Unmarshal([]byte(actor), &e.actor))
 		e.kind = strings.TrimSuffix(strings.TrimPrefix(kind, "dev.atrium.api."), ".v1")
 		if kind != "dev.atrium.api."+e.kind+".v1" || string(e.subject.Root()) != root {

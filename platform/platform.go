@@ -16,7 +16,8 @@ type Options struct {
 	AllowSignup   bool             // root identities may create root groups
 	EncryptionKey []byte           // AES-256 key of secrets at rest; nil: one kept in the database
 	NoSecrets     bool             // for commands: keys are neither read nor made, page tokens hold in this process only
-	PrivateSinks  []string         // hosts that event sinks may name although they are private or not https
+	PrivateSinks  []string         // each host (at any port) or host:port, which event sinks may name although it is private or not https
+	SinkPorts     []string         // ports of public hosts that event sinks may name beside 443
 	Logger        *slog.Logger
 
 	AuditRetention    time.Duration // of events, which are the audit log; 0: 90 days
@@ -61,7 +62,8 @@ type Platform struct {
 	sealerTurn chan struct{} // holds one while the sealer's keys are read
 	sealerRead time.Time     // when they were, by whoever has the turn
 
-	seen chan UID
+	seen    chan UID
+	denials denials
 }
 
 // New prepares a Platform over store: shared keys and built-in roles are in
@@ -77,6 +79,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
 	options.DeliveryTimeScale = cmp.Or(options.DeliveryTimeScale, 1)
 	p := &Platform{store: store, options: options, sealerTurn: make(chan struct{}, 1), seen: make(chan UID, 256)}
+	p.denials.p = p
 	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}

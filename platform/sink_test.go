@@ -8,24 +8,25 @@ import (
 func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 	t.Parallel()
 	for _, sink := range []string{
-		"https://example.com", "https://example.com/", "https://hooks.example.com:8443/a/b?c=d", "https://EXAMPLE.com/hook",
+		"https://example.com", "https://example.com/", "https://hooks.example.com:443/a/b?c=d", "https://EXAMPLE.com/hook",
 		"https://8.8.8.8/hook", "https://[2606:4700::1111]/hook", "https://xn--bcher-kva.example/", "https://1and1.example/",
 		"https://a.b.c.d.example", "https://example.com./", "https://172.15.0.1/", "https://172.32.0.1/", "https://11.0.0.1/", "https://[::ffff:8.8.8.8]/",
 	} {
 		var v violations
-		if v.sink(sink, nil); len(v) > 0 {
+		if v.sink(sink, &Options{}); len(v) > 0 {
 			t.Errorf("%s: %v", sink, v)
 		}
 	}
 	for _, sink := range []string{
 		"", " ", "example.com", "//example.com", "/hook", "https:", "https://", "https:///hook", "https:example.com", "https://:443",
 		"http://example.com", "ftp://example.com", "file:///etc/passwd", "javascript:alert(1)", "HTTP://example.com", "gopher://example.com",
+		"https://example.com:8443/", "https://example.com:80/", "https://example.com:0443/", "https://8.8.8.8:22/", "https://[2606:4700::1111]:25/",
 		"https://user@example.com", "https://user:pass@example.com", "https://@example.com", "https://example.com#frag", " https://example.com", "https://exa mple.com",
 		"https://example.com\n", "https://exam\tple.com", "https://example.com\\@127.0.0.1/", "https://%31%32%37.0.0.1/", "https://[::1/",
 		"https://" + strings.Repeat("a", 2048) + ".example.com",
 	} {
 		var v violations
-		if v.sink(sink, nil); len(v) != 1 {
+		if v.sink(sink, &Options{}); len(v) != 1 {
 			t.Errorf("%q: %v", sink, v)
 		}
 	}
@@ -51,23 +52,26 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 	for _, host := range privateHosts {
 		for _, sink := range []string{"https://" + host + "/hook", "https://" + host + ":8443/hook"} {
 			var v violations
-			if v.sink(sink, nil); len(v) != 1 {
+			if v.sink(sink, &Options{}); len(v) != 1 {
 				t.Errorf("%s: %v", sink, v)
 			}
 		}
 	}
 }
 
-func TestAHostThatTheOperatorNamesMayBePrivate(t *testing.T) {
+func TestAHostOrPortThatTheOperatorNamesMayBeASink(t *testing.T) {
 	t.Parallel()
-	private := []string{"localhost", "10.0.0.7", "::1"}
+	o := &Options{PrivateSinks: []string{"localhost", "10.0.0.7", "::1", "[fc00::1]", "[fc00::2]:9000", "10.0.0.9:9000", "10.0.0.9:9001", "sinks.example.com:8443"}, SinkPorts: []string{"4443"}}
 	for sink, good := range map[string]bool{
 		"http://localhost:9000/hook": true, "https://localhost/": true, "http://10.0.0.7/": true, "http://[::1]:80/": true, "http://LOCALHOST/": true,
+		"http://[fc00::1]:9000/": true, "http://[fc00::2]:9000/": true, "https://[fc00::2]/": false, "https://10.0.0.9:9000/": true, "http://10.0.0.9:9001/": true,
+		"https://10.0.0.9/": false, "http://10.0.0.9:9002/": false, "https://sinks.example.com:8443/": true, "https://sinks.example.com:8444/": false,
+		"https://sinks.example.com/": true, "https://example.com:4443/": true, "https://example.com:8443/": false, "https://10.0.0.8:4443/": false,
 		"ftp://localhost/": false, "file://localhost/etc/passwd": false, "http://user@localhost/": false, "http://10.0.0.8/": false,
 		"http://localhost.example.com/": false, "http://example.com/": false, "localhost:9000": false, "unix://localhost/": false,
 	} {
 		var v violations
-		if v.sink(sink, private); (len(v) == 0) != good {
+		if v.sink(sink, o); (len(v) == 0) != good {
 			t.Errorf("%s: %v", sink, v)
 		}
 	}
@@ -79,7 +83,7 @@ func FuzzSink(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sink string) {
 		var v violations
-		if v.sink(sink, nil); len(v) > 1 {
+		if v.sink(sink, &Options{}); len(v) > 1 {
 			t.Fatalf("%q: %v", sink, v)
 		}
 		if len(v) == 0 && !strings.HasPrefix(strings.ToLower(sink), "https://") {

@@ -56,8 +56,14 @@ type Store interface {
 	// EventLog reads events and denials, as an AuditRequest asks.
 	EventLog(ctx context.Context, q AuditQuery) ([]*Event, error)
 
-	// ReadyDeliveries lists those at StageReady, the longest ready first.
-	ReadyDeliveries(ctx context.Context, limit int) ([]UID, error)
+	// ReadyDeliveries gives the tickets of those at StageReady, the longest
+	// ready first.
+	ReadyDeliveries(ctx context.Context, limit int) ([]Ticket, error)
+
+	// Beat counts the beats of a replica up by one, and reads those of all.
+	// RemoveReplicas forgets replicas.
+	Beat(ctx context.Context, replica string) (map[string]int64, error)
+	RemoveReplicas(ctx context.Context, replicas []string) error
 
 	// PurgeEvents and PurgeDeliveries remove at most limit of what is older:
 	// events of lesser ids that have been relayed, and deliveries that ended
@@ -199,8 +205,12 @@ type Tx interface {
 	Waiting(ctx context.Context, subscriptions []UID) (map[UID]int, error)
 
 	// Queued moves deliveries from StageReady to StageQueued, or to StageAgain
-	// where they have been tried. Those that changed after then stay.
-	Queued(ctx context.Context, deliveries []UID, then Time) error
+	// where they have been tried. Those whose tickets are good no more stay.
+	Queued(ctx context.Context, tickets []Ticket) error
+
+	// GiveBack makes deliveries that have not ended ready, each with the next
+	// ticket. Those whose tickets are good no more stay.
+	GiveBack(ctx context.Context, tickets []Ticket) error
 
 	// NextHeld makes the oldest delivery that a subscription holds ready.
 	NextHeld(ctx context.Context, subscription UID) error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -65,7 +66,7 @@ func newSubscriptions(p *Platform) Subscriptions {
 	kind := subscriptionKind
 	kind.Check = func(s *Subscription, changed func(string) bool, v *violations) {
 		if changed("sink") {
-			v.sink(s.Sink, p.options.PrivateSinks)
+			v.sink(s.Sink, &p.options)
 		}
 		if changed("types") {
 			v.eventTypes("types", s.Types)
@@ -191,27 +192,47 @@ func (s *Subscription) secrets(p *Platform) ([]string, error) {
 
 const maxSinkBytes = 2048
 
-// sink refuses sinks that no delivery may go to, but for the hosts in private.
-// What a name resolves to is checked again on every delivery.
-func (v *violations) sink(sink string, private []string) {
+// sink refuses sinks that no delivery may go to. What a name resolves to is
+// checked again on every delivery.
+func (v *violations) sink(sink string, o *Options) {
 	u, err := url.Parse(sink)
+	if sink == "" || len(sink) > maxSinkBytes || err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		switch {
+		case sink == "":
+			v.add("sink", "is required")
+		case len(sink) > maxSinkBytes:
+			v.add("sink", "must be at most %d bytes", maxSinkBytes)
+		default:
+			v.add("sink", "must be an https URL without user and fragment")
+		}
+		return
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	named := isListed(u.Hostname(), port, o.PrivateSinks)
 	switch {
-	case sink == "":
-		v.add("sink", "is required")
-	case len(sink) > maxSinkBytes:
-		v.add("sink", "must be at most %d bytes", maxSinkBytes)
-	case err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "":
-		v.add("sink", "must be an https URL without user and fragment")
-	case u.Scheme == "http" && isListed(u.Hostname(), private):
-	case u.Scheme != "https":
+	case u.Scheme != "https" && (u.Scheme != "http" || !named):
 		v.add("sink", "must be an https URL")
-	case !isListed(u.Hostname(), private) && !publicHost(u.Hostname()):
+	case named:
+	case !publicHost(u.Hostname()):
 		v.add("sink", "must be a host that is reachable from the internet")
+	case port != "443" && !slices.Contains(o.SinkPorts, port):
+		v.add("sink", "must name port 443 (or none), or a port that the operator of the service allows, not %s", port)
 	}
 }
 
-func isListed(host string, hosts []string) bool {
-	return slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) })
+// isListed reports whether a list of `host` and `host:port` names a host at a
+// port.
+func isListed(host, port string, list []string) bool {
+	return slices.ContainsFunc(list, func(listed string) bool {
+		only, at, err := net.SplitHostPort(listed)
+		if err != nil {
+			only, at = strings.Trim(listed, "[]"), port
+		}
+		return strings.EqualFold(only, host) && at == port
+	})
 }
 
 // publicHost refuses what is not a public host by its spelling alone.

@@ -12,9 +12,10 @@ import (
 //
 // A recorded event becomes a delivery for each subscription that wants it
 // (Relay). Those go to a queue (Ready, Queued), which calls Begin and End
-// around each attempt, and again after the time that End says. What is in the
-// database is what counts: the queue may lose everything and be filled anew
-// (Revive), and may run an attempt twice.
+// around each attempt, and again after the time that End says. What a process
+// held that is gone (Replica) or stops is made ready again (GiveBack). What is
+// in the database is what counts: the queue may lose everything and be filled
+// anew (Revive), and may run an attempt twice.
 type Webhooks struct{ p *Platform }
 
 const (
@@ -130,17 +131,24 @@ func (s *Subscription) wants(e *Event) bool {
 	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || slices.Contains(s.Types, e.Type))
 }
 
-// Ready lists deliveries that the queue is to be given, as they were then.
-func (w Webhooks) Ready(ctx context.Context, limit int) (deliveries []UID, then Time, err error) {
-	then = w.p.now()
-	deliveries, err = w.p.store.ReadyDeliveries(ctx, limit)
-	return deliveries, then, err
+// Ready gives the tickets of deliveries that the queue is to be given.
+func (w Webhooks) Ready(ctx context.Context, limit int) ([]Ticket, error) {
+	return w.p.store.ReadyDeliveries(ctx, limit)
 }
 
-// Queued notes that the queue has what was ready then. One that has ended since
-// and is to be sent anew is not meant.
-func (w Webhooks) Queued(ctx context.Context, deliveries []UID, then Time) error {
-	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Queued(ctx, deliveries, then) })
+// Queued notes that the queue has these tickets.
+func (w Webhooks) Queued(ctx context.Context, tickets []Ticket) error {
+	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Queued(ctx, tickets) })
+}
+
+// GiveBack makes deliveries ready whose tickets nobody can use any more: the
+// process that held them is gone, or stops. They get new ones.
+func (w Webhooks) GiveBack(ctx context.Context, tickets ...Ticket) error {
+	err := w.p.store.Write(ctx, func(tx Tx) error { return tx.GiveBack(ctx, tickets) })
+	if err == nil {
+		w.p.store.Wake()
+	}
+	return err
 }
 
 // Revive makes ready again what should have been tried long ago; all that has
@@ -159,16 +167,18 @@ type Dispatch struct {
 	Event    *Event
 	Sink     string
 	Secrets  []string // each signs, the newest first
-	Fault    error    // if set: the secrets cannot be read, so that nothing can be sent
+	Fault    string   // why nothing can be sent, as the subscriber is told; "" where it can
+	Cause    error    // of a fault that is the operator's to mend; nil otherwise
 }
 
-// Begin gives what an attempt needs; nil where nothing is to be sent any more.
-func (w Webhooks) Begin(ctx context.Context, delivery UID) (*Dispatch, error) {
-	found, err := w.p.store.Deliveries().Get(ctx, Keys{[]UID{delivery}})
-	if err != nil || len(found) == 0 || found[0].Stage == StageEnded {
+// Begin gives what an attempt by a ticket needs; nil where nothing is to be
+// sent by it any more.
+func (w Webhooks) Begin(ctx context.Context, ticket Ticket) (*Dispatch, error) {
+	found, err := w.p.store.Deliveries().Get(ctx, Keys{[]UID{ticket.Delivery}})
+	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := w.p.store.Subscriptions().Get(ctx, Keys{[]UID{delivery.Parent()}})
+	subscriptions, err := w.p.store.Subscriptions().Get(ctx, Keys{[]UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -184,13 +194,31 @@ func (w Webhooks) Begin(ctx context.Context, delivery UID) (*Dispatch, error) {
 		return nil, w.giveUp(ctx, d, "the subscription is disabled: "+s.DisableReason)
 	}
 	secrets, err := s.secrets(w.p)
-	return &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: err}, nil
+	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.p.options)}
+	if err != nil {
+		dispatch.Fault, dispatch.Cause = "the service cannot read the secret of the subscription", err
+	}
+	return dispatch, nil
 }
 
-func (w Webhooks) giveUp(ctx context.Context, d *Delivery, reason string) error {
-	d.end(DeliveryFailed, w.p.now())
-	d.LastError = reason
+// sinkFault is why nothing may be sent to a sink that was accepted once: the
+// operator allowed it then, or the rules were others.
+func (s *Subscription) sinkFault(o *Options) string {
+	var v violations
+	if v.sink(s.Sink, o); len(v) == 0 {
+		return ""
+	}
+	return "the sink is not permitted here any more: it " + v[0].Description
+}
+
+func (w Webhooks) giveUp(ctx context.Context, begun *Delivery, reason string) error {
 	return w.p.store.Write(ctx, func(tx Tx) error {
+		d, mine, err := w.held(ctx, tx, begun)
+		if err != nil || !mine {
+			return err
+		}
+		d.end(DeliveryFailed, w.p.now())
+		d.LastError = reason
 		if err := tx.DeliveryRows().Update(ctx, d, deliveryProgress...); err != nil {
 			return err
 		}
@@ -198,42 +226,58 @@ func (w Webhooks) giveUp(ctx context.Context, d *Delivery, reason string) error 
 	})
 }
 
-// End notes how an attempt went. Where the delivery is to be tried again, wait
+// held reads a delivery again, in a transaction that no other on one of its
+// subscription runs beside. mine tells whether nothing has become of it since
+// it was begun: a process that was slow may be late, and another may have
+// noted an attempt meanwhile. d is nil where it is gone.
+func (w Webhooks) held(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
+	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // its subscription counts failures
+		return nil, false, err
+	}
+	found, err := tx.Deliveries().Get(ctx, Keys{[]UID{begun.UID}})
+	if err != nil || len(found) == 0 {
+		return nil, false, err
+	}
+	d = found[0]
+	return d, d.Stage != StageEnded && d.Ticket == begun.Ticket && d.Attempts == begun.Attempts, nil
+}
+
+// End notes how an attempt went. Where its ticket is to be used again, wait
 // says when.
-func (w Webhooks) End(ctx context.Context, delivery UID, a Attempt) (wait time.Duration, again bool, err error) {
+func (w Webhooks) End(ctx context.Context, begun *Dispatch, a Attempt) (wait time.Duration, again bool, err error) {
 	err = w.p.store.Write(ctx, func(tx Tx) error {
-		wait, again, err = w.end(ctx, tx, delivery, a)
+		now := w.p.now()
+		d, err := w.end(ctx, tx, begun.Delivery, a, now)
+		if again = d != nil && d.Stage == StageAgain && d.Ticket == begun.Delivery.Ticket; again {
+			wait = d.NextAttemptTime.Sub(now.Time)
+		}
 		return err
 	})
 	return wait, again, err
 }
 
-func (w Webhooks) end(ctx context.Context, tx Tx, delivery UID, a Attempt) (wait time.Duration, again bool, err error) {
-	if err := tx.Lock(ctx, delivery.Parent()); err != nil { // its subscription counts failures
-		return 0, false, err
+// end notes an attempt and gives what has become of the delivery.
+func (w Webhooks) end(ctx context.Context, tx Tx, begun *Delivery, a Attempt, now Time) (*Delivery, error) {
+	d, mine, err := w.held(ctx, tx, begun)
+	if err != nil || !mine {
+		return d, err
 	}
-	found, err := tx.Deliveries().Get(ctx, Keys{[]UID{delivery}})
-	if err != nil || len(found) == 0 || found[0].Stage == StageEnded {
-		return 0, false, err
-	}
-	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{[]UID{delivery.Parent()}})
+	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{[]UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
-		return 0, false, err
+		return nil, err
 	}
-	d, s, now := found[0], subscriptions[0], w.p.now()
+	s := subscriptions[0]
 	d.tried(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
 	if err := tx.DeliveryRows().Update(ctx, d, deliveryProgress...); err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	if err := tx.NextHeld(ctx, s.UID); err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	if s.tried(a, now) {
-		if err := w.noteHealth(ctx, tx, s); err != nil {
-			return 0, false, err
-		}
+		return d, w.noteHealth(ctx, tx, s)
 	}
-	return d.NextAttemptTime.Sub(now.Time), d.Stage == StageAgain, nil
+	return d, nil
 }
 
 // noteHealth stores whether the sink of a subscription works. One that is

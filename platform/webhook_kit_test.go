@@ -44,15 +44,32 @@ func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
 // queued takes all that is ready, as the queue does.
 func (w *world) queued() []platform.UID {
 	w.Helper()
-	ready, then, err := w.p.Webhooks.Ready(w.Context(), 1000)
+	ready, err := w.p.Webhooks.Ready(w.Context(), 1000)
 	must(w, err)
-	must(w, w.p.Webhooks.Queued(w.Context(), ready, then))
-	return ready
+	must(w, w.p.Webhooks.Queued(w.Context(), ready))
+	uids := make([]platform.UID, len(ready))
+	for i, t := range ready {
+		uids[i] = t.Delivery
+	}
+	return uids
 }
 
+// ticket is the one by which a delivery is attempted now.
+func (w *world) ticket(delivery platform.UID) platform.Ticket {
+	w.Helper()
+	return platform.Ticket{Delivery: delivery, Number: w.delivery(delivery).Ticket}
+}
+
+// end notes an attempt that was begun with the delivery as it is now.
 func (w *world) end(delivery platform.UID, a platform.Attempt) (time.Duration, bool) {
 	w.Helper()
-	wait, again, err := w.p.Webhooks.End(w.Context(), delivery, a)
+	return w.endOf(&platform.Dispatch{Delivery: w.delivery(delivery)}, a)
+}
+
+// endOf notes an attempt that was begun.
+func (w *world) endOf(begun *platform.Dispatch, a platform.Attempt) (time.Duration, bool) {
+	w.Helper()
+	wait, again, err := w.p.Webhooks.End(w.Context(), begun, a)
 	must(w, err)
 	return wait, again
 }

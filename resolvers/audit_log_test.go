@@ -58,10 +58,10 @@ func TestWhatWasRefusedIsInTheAuditLogAndNotInTheFeed(t *testing.T) {
 	w := newWorld(t)
 	ann := w.member(w.org, "ann", platform.ViewerRole)
 	w.as("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).fails("PERMISSION_DENIED createRepo")
-	const query = `query($denied: Boolean, $actor: String) { auditLog(denied: $denied, actor: $actor) { nodes { type subject actor { subject } body denied } } }`
+	const query = `query($denied: Boolean, $actor: String) { auditLog(denied: $denied, actor: $actor) { nodes { type subject actor { subject } body denied count } } }`
 	got := w.ask(query, "denied", true)
 	one := "auditLog.nodes.0."
-	got.want("auditLog.nodes.*.type", "dev.atrium.api.platform.registry.repo.created.v1").want(one+"subject", string(w.org)).want(one+"actor.subject", string(ann))
+	got.want("auditLog.nodes.*.type", "dev.atrium.api.platform.registry.repo.created.v1").want(one+"subject", string(w.org)).want(one+"actor.subject", string(ann)).want(one+"count", 1)
 	if denied := got.text(one + "denied"); !strings.Contains(denied, "repo.create") {
 		t.Errorf("it was denied for %q", denied)
 	}

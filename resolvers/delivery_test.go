@@ -69,7 +69,7 @@ func TestARotatedSecretIsShownOnceAndBothSign(t *testing.T) {
 		t.Errorf("the secret was %s and is %s", first, second)
 	}
 	delivery, _ := w.deliver(sink)
-	dispatch := must(w.p.Webhooks.Begin(t.Context(), delivery))(t)
+	dispatch := must(w.p.Webhooks.Begin(t.Context(), platform.Ticket{Delivery: delivery}))(t)
 	if got := strings.Join(dispatch.Secrets, " "); got != second+" "+first {
 		t.Errorf("deliveries are signed with %q, want the new secret and the old one", got)
 	}

@@ -53,7 +53,7 @@ var everyQuery = []struct {
 	{"termsAcceptances", `query($team: ID!) { termsAcceptances(group: $team, orderBy: {field: DOC_ID, direction: DESC}) { nodes { docId orgUid acceptedBy createTime group { name } } } }`, "termsAcceptances.nodes.*.group.name", "acme"},
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"auditLog", `query($org: ID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(descendantsOf: $org, actor: $owner, types: ["dev.atrium.api.iam.identity_providers.created.v1"], since: $since, until: $until, denied: false, first: 1) {
-		edges { cursor node { id } } nodes { id type subject group time actor { subject act } body denied } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
+		edges { cursor node { id } } nodes { id type subject group time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
 

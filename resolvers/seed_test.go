@@ -177,7 +177,8 @@ func (w *world) deliver(subscription platform.UID) (delivery platform.UID, event
 // attempt says how an attempt of a delivery went.
 func (w *world) attempt(delivery platform.UID, a platform.Attempt) {
 	w.t.Helper()
-	if _, _, err := w.p.Webhooks.End(w.t.Context(), delivery, a); err != nil {
+	begun := must(w.p.Webhooks.Begin(w.t.Context(), platform.Ticket{Delivery: delivery}))(w.t)
+	if _, _, err := w.p.Webhooks.End(w.t.Context(), begun, a); err != nil {
 		w.t.Fatal(err)
 	}
 }

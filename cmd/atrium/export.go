@@ -33,8 +33,9 @@ func (c *eventsExportCommand) check(f *faults) {
 
 // Help tells what the flags cannot.
 func (c *eventsExportCommand) Help() string {
-	return `Prints the audit log of a database, the newest first, one JSON object a line: id, type, subject, group, time, actor, body
-and, of a change that was refused, denied: why. It may run beside a server.
+	return `Prints the audit log of a database, the newest first, one JSON object a line: id, type, subject, group, time, actor, body,
+count and, of a change that was refused, denied: why. Refusals that are equal within a minute are one line, which counts
+them. It may run beside a server.
 
 Examples:
   atrium events export --since 2026-11-01T00:00:00Z > november.jsonl
@@ -51,6 +52,7 @@ type exported struct {
 	Actor   platform.EventActor `json:"actor"`
 	Body    json.RawMessage     `json:"body"`
 	Denied  string              `json:"denied,omitempty"`
+	Count   int32               `json:"count"`
 }
 
 func (c *eventsExportCommand) run(ctx context.Context, p program) error {
@@ -71,7 +73,7 @@ func (c *eventsExportCommand) run(ctx context.Context, p program) error {
 	lines := json.NewEncoder(p.stdout)
 	lines.SetEscapeHTML(false)
 	err = db.AuditLog.Export(ctx, req, func(e *platform.Event) error {
-		return lines.Encode(exported{e.ID, e.Type, e.Subject, e.Group, e.Time, e.Actor, e.Body, e.Denied})
+		return lines.Encode(exported{e.ID, e.Type, e.Subject, e.Group, e.Time, e.Actor, e.Body, e.Denied, e.Count})
 	})
 	if errors.Is(err, syscall.EPIPE) { // the reader has seen enough
 		return nil

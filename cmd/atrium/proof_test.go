@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,15 +53,19 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 		}
 		for range kills {
 			time.Sleep(time.Second + rand.N(2*time.Second)) //nolint:gosec // any moment will do
+			sink.hang()
 			server.kill()
+			sink.goOn()
 			server = spawn(t, binary, url)
 			w.at(server.url)
 		}
 		time.Sleep(time.Second)
 		w.end()
 
-		// Attempts that died with the server are made anew after a while.
-		for deadline := time.Now().Add(5 * time.Minute); len(w.missing(sink)) > 0 && time.Now().Before(deadline); {
+		// Attempts that died with the server are made anew after ten seconds,
+		// and those that the sink refused five seconds later. The queue by
+		// itself would take more than two minutes.
+		for deadline := time.Now().Add(time.Minute); len(w.missing(sink)) > 0 && time.Now().Before(deadline); {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if missing := w.missing(sink); len(missing) > 0 {
@@ -219,13 +225,35 @@ func (w *writing) names(url string) string {
 // A countingSink refuses the first attempt of every tenth event.
 type countingSink struct {
 	t          *testing.T
+	hanging    atomic.Bool
+	hangs      atomic.Int64
 	lock       sync.Mutex
 	deliveries int
 	ids        map[string]string // of the event, by name
 	received   map[string]time.Time
 }
 
+// hang answers no more, and returns when all places of the subscription wait
+// for an answer.
+func (s *countingSink) hang() {
+	s.hanging.Store(true)
+	for deadline := time.Now().Add(time.Minute); s.hangs.Load() < 8; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("only %d attempts are under way", s.hangs.Load())
+		}
+	}
+}
+
+func (s *countingSink) goOn() { s.hanging.Store(false) }
+
 func (s *countingSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.hanging.Load() {
+		_, _ = io.Copy(io.Discard, r.Body) // till then nobody sees that the connection ends
+		s.hangs.Add(1)
+		defer s.hangs.Add(-1)
+		<-r.Context().Done()
+		return
+	}
 	var data struct{ Body struct{ Name string } }
 	if err := json.NewDecoder(r.Body).Decode(&data); err != nil {
 		s.t.Error(err)

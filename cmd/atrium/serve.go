@@ -30,7 +30,7 @@ type serveCommand struct {
 	Dev           bool     `help:"Development mode: demonstration data in an empty database, tokens by atrium token."`
 	Audience      []string `default:"${audience}" help:"Name of this service in the aud of tokens; several may be given."`
 	TrustIssuer   []string `placeholder:"URL" help:"Issuer to trust beside those that identities name; several may be given."`
-	AllowHost     []string `placeholder:"HOST" help:"Host that may be private or plain http as issuer and event sink; several may be given."`
+	AllowHost     []string `placeholder:"HOST" help:"Host, at any port or as HOST:PORT, that may be private or plain http as issuer and event sink; several may be given."`
 	CORSOrigin    []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin of pages that may use the API beside the server's own; several may be given."`
 	AllowSignup   bool     `help:"Let identities of an organisation make new ones."`
 	ServiceDomain string   `default:"atrium.dev" help:"What the domain of errors ends in."`
@@ -132,12 +132,8 @@ func (c *serveCommand) prepare(ctx context.Context, logger *slog.Logger) (*datab
 			return nil, fmt.Errorf("migrate: %w", err)
 		}
 	}
-	sinks := make([]string, len(c.AllowHost))
-	for i, host := range c.AllowHost {
-		sinks[i] = hostOnly(host)
-	}
 	return c.open(ctx, platform.Options{
-		AllowSignup: c.AllowSignup, EncryptionKey: c.key, PrivateSinks: sinks, Logger: logger,
+		AllowSignup: c.AllowSignup, EncryptionKey: c.key, PrivateSinks: c.AllowHost, SinkPorts: c.SinkPort, Logger: logger,
 		AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
 	})
 }

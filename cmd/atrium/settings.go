@@ -51,15 +51,6 @@ func checkHost(f *faults, flag, host string) {
 	}
 }
 
-// hostOnly is a host without its port.
-func hostOnly(host string) string {
-	u, err := url.Parse("https://" + host)
-	if err != nil {
-		return host
-	}
-	return u.Hostname()
-}
-
 func checkUID(f *faults, flag, uid string) {
 	switch {
 	case uid == "":

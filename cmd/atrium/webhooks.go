@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 type webhookFlags struct {
 	Webhooks          bool          `default:"true" negatable:"" help:"Deliver events to the sinks of subscriptions."`
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"URL of this service for others, who find the keys of deliveries there; that of --addr unless given."`
+	SinkPort          []string      `placeholder:"PORT" help:"Port that sinks of subscriptions may name beside 443; several may be given."`
 	AuditRetention    time.Duration `default:"2160h" help:"How long events are kept: the audit log, and what the live feed can resume from."`
 	DeliveryRetention time.Duration `default:"720h" help:"How long deliveries are kept after they have ended."`
 }
@@ -29,6 +31,11 @@ const shortestRetention = 96 * time.Hour
 func (w *webhookFlags) check(f *faults) {
 	if w.PublicURL != "" {
 		checkIssuer(f, "public-url", w.PublicURL)
+	}
+	for _, port := range w.SinkPort {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
+			f.add("sink-port", "must be a port from 1 to 65535, not %.20q", port)
+		}
 	}
 	if w.AuditRetention < shortestRetention {
 		f.add("audit-retention", "must be at least %s: until then events are delivered", shortestRetention)

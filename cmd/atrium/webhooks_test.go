@@ -60,11 +60,11 @@ func TestAnyoneFindsTheKeysOfDeliveries(t *testing.T) {
 
 func TestFaultsOfTheWebhookFlagsAreNamed(t *testing.T) {
 	t.Parallel()
-	_, _, err := atrium(t, nil, "serve", "--public-url", "atrium.example.com", "--audit-retention", "95h", "--delivery-retention", "0s")
+	_, _, err := atrium(t, nil, "serve", "--public-url", "atrium.example.com", "--audit-retention", "95h", "--delivery-retention", "0s", "--sink-port", "70000")
 	if exitCode(err) != 2 {
 		t.Fatalf("error %v", err)
 	}
-	for _, flag := range []string{"public-url", "audit-retention", "delivery-retention"} {
+	for _, flag := range []string{"public-url", "audit-retention", "delivery-retention", "sink-port"} {
 		if !strings.Contains(err.Error(), "--"+flag+" (") {
 			t.Errorf("no fault of --%s in %v", flag, err)
 		}

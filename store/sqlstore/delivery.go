@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"atrium/platform"
 )
@@ -17,6 +19,7 @@ var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
 		{"t.event_type", "", func(d *platform.Delivery) any { return &d.EventType }},
 		{"t.state", "state", func(d *platform.Delivery) any { return (*string)(&d.State) }},
 		{"t.stage", "stage", func(d *platform.Delivery) any { return (*int32)(&d.Stage) }},
+		{"t.ticket", "ticket", func(d *platform.Delivery) any { return &d.Ticket }},
 		{"t.attempts", "attempts", func(d *platform.Delivery) any { return &d.Attempts }},
 		{"t.last_status", "lastStatus", func(d *platform.Delivery) any { return &d.LastStatus }},
 		{"t.last_error", "lastError", func(d *platform.Delivery) any { return &d.LastError }},
@@ -38,15 +41,17 @@ var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
 
 // ReadyDeliveries lists what the queue is to be given. Stages stand in the SQL
 // of this file as numbers, since partial indexes name them.
-func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.UID, error) {
+func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Ticket, error) {
 	q := s.dialect.statement()
-	q.add("SELECT d.uid FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time, d.uid LIMIT ?", int64(limit))
-	var uids []platform.UID
+	q.add("SELECT d.uid, d.ticket FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time, d.uid LIMIT ?", int64(limit))
+	var ready []platform.Ticket
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
-		uids = append(uids, "")
-		return scan((*string)(&uids[len(uids)-1]))
+		var t platform.Ticket
+		err := scan((*string)(&t.Delivery), &t.Number)
+		ready = append(ready, t)
+		return err
 	}))
-	return uids, err
+	return ready, err
 }
 
 // Waiting counts the deliveries that have not been tried and are not held.
@@ -65,10 +70,27 @@ func (tx *transaction) Waiting(ctx context.Context, subscriptions []platform.UID
 }
 
 // Queued moves deliveries that are ready on.
-func (tx *transaction) Queued(ctx context.Context, uids []platform.UID, then platform.Time) error {
-	q := tx.dialect.statement()
-	q.add("UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1 AND update_time <= ? AND uid ?", then, uidList(uids))
-	return tx.conn.Run(ctx, q.done(nil))
+func (tx *transaction) Queued(ctx context.Context, tickets []platform.Ticket) error {
+	return tx.byTicket(ctx, "UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1", tickets)
+}
+
+// GiveBack makes deliveries ready by the next ticket.
+func (tx *transaction) GiveBack(ctx context.Context, tickets []platform.Ticket) error {
+	return tx.byTicket(ctx, "UPDATE delivery SET stage = 1, ticket = ticket + 1 WHERE stage IN (1, 2, 3)", tickets)
+}
+
+// byTicket runs an update of the deliveries whose tickets are good: once for
+// each number, of which there are few.
+func (tx *transaction) byTicket(ctx context.Context, update string, tickets []platform.Ticket) error {
+	uids := map[int64][]platform.UID{}
+	for _, t := range tickets {
+		uids[t.Number] = append(uids[t.Number], t.Delivery)
+	}
+	var run []*Statement
+	for _, number := range slices.Sorted(maps.Keys(uids)) {
+		run = append(run, tx.dialect.statement().add(update+" AND ticket = ? AND uid ?", number, uidList(uids[number])).done(nil))
+	}
+	return tx.conn.Run(ctx, run...)
 }
 
 // NextHeld makes the oldest held delivery of a subscription ready.

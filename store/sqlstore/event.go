@@ -11,25 +11,37 @@ import (
 // Record adds events.
 func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx.events, events...) }
 
+// eventColumns are written of every event. Its capacity is its length, so that
+// appending copies it.
 var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", "actor", "actor_subject", "body", "time", "denied"}
 
+// countDenial makes one row of denials that are equal.
+const countDenial = " ON CONFLICT (denial) WHERE denial IS NOT NULL DO UPDATE SET times = event.times + excluded.times"
+
 // recordEvents gives the statements that store a transaction's events; many
-// are copied at once.
+// changes are copied at once.
 func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
-	values := make([][]any, len(tx.events))
-	for i, e := range tx.events {
+	var run []*Statement
+	var values [][]any
+	for _, e := range tx.events {
 		actor, err := json.Marshal(e.Actor)
 		if err != nil {
 			return nil, err
 		}
-		values[i] = []any{e.ID, e.Type, string(e.Subject.Root()), orNull(e.Subject.Enclosing(2)), orNull(e.Subject.Enclosing(3)), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied}
+		row := []any{e.ID, e.Type, string(e.Subject.Root()), orNull(e.Subject.Enclosing(2)), orNull(e.Subject.Enclosing(3)), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied}
+		if e.Denial == "" {
+			values = append(values, row)
+			continue
+		}
+		denial := tx.dialect.insert("event", append(eventColumns, "times", "denial"), append(row, int64(e.Count), e.Denial))
+		denial.SQL += countDenial
+		run = append(run, denial)
 	}
 	if len(values) >= bulk {
-		return nil, tx.conn.Copy(ctx, "event", eventColumns, values)
+		return run, tx.conn.Copy(ctx, "event", eventColumns, values)
 	}
-	run := make([]*Statement, len(values))
-	for i, v := range values {
-		run[i] = tx.dialect.insert("event", eventColumns, v)
+	for _, v := range values {
+		run = append(run, tx.dialect.insert("event", eventColumns, v))
 	}
 	return run, nil
 }
@@ -49,7 +61,7 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 	return s.events(ctx, q)
 }
 
-const selectEvents = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, e.body, e.time, e.denied FROM event e"
+const selectEvents = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, e.body, e.time, e.denied, e.times FROM event e"
 
 func (s tables) events(ctx context.Context, q *statement) (events []*platform.Event, err error) {
 	err = s.conn.Run(ctx, q.done(collectEvents(&events)))
@@ -59,7 +71,7 @@ func (s tables) events(ctx context.Context, q *statement) (events []*platform.Ev
 func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		e, body := new(platform.Event), ""
-		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&e.Actor}, &body, timeColumn{&e.Time}, &e.Denied)
+		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&e.Actor}, &body, timeColumn{&e.Time}, &e.Denied, &e.Count)
 		e.Body = json.RawMessage(body)
 		*into = append(*into, e)
 		return err

@@ -144,7 +144,12 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 		if err := unit(tx); err != nil {
 			return err
 		}
-		recorded = len(tx.events)
+		recorded = 0
+		for _, e := range tx.events {
+			if e.Denied == "" { // nobody waits for a denial
+				recorded++
+			}
+		}
 		return tx.finish(ctx)
 	})
 	if err == nil && recorded > 0 {

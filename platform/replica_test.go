@@ -1,0 +1,156 @@
+package platform_test
+
+import (
+	"slices"
+	"testing"
+
+	"atrium/platform"
+)
+
+// beat is a heartbeat, which finds these replicas gone.
+func beat(t *testing.T, r *platform.Replica, want ...string) {
+	t.Helper()
+	gone, err := r.Beat(t.Context())
+	must(t, err)
+	if !slices.Equal(gone, want) {
+		t.Errorf("%q are gone, want %q", gone, want)
+	}
+}
+
+func TestAReplicaThatBeatsNoMoreIsGone(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		one, two := w.p.Webhooks.Replica("one"), w.p.Webhooks.Replica("two")
+		dead := w.p.Webhooks.Replica("dead")
+		beat(t, dead)
+		for range 4 { // one and two see it for the first time, and miss it three times
+			beat(t, one)
+			beat(t, two)
+		}
+		beat(t, one, "dead")
+		beat(t, two, "dead")
+		beat(t, dead) // it was only slow: one and two are new to it
+		beat(t, one)
+		beat(t, two)
+		must(t, dead.Leave(t.Context()))
+		for range 5 {
+			beat(t, one)
+			beat(t, two)
+		}
+		for range 4 {
+			beat(t, one)
+		}
+		beat(t, one, "two")
+		must(t, one.Remove(t.Context(), "two"))
+		beat(t, one)
+		beat(t, two) // it takes its place again
+		beat(t, one)
+	})
+}
+
+func TestWhatAReplicaHeldThatIsGoneIsGivenBack(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		for range 12 {
+			w.repo(acme.uid)
+		}
+		w.relay()
+		held := w.queued()
+		if len(held) != 8 {
+			t.Fatalf("%d are in the queue", len(held))
+		}
+		var slow []*platform.Dispatch
+		var tickets []platform.Ticket
+		for _, d := range held {
+			tickets = append(tickets, w.ticket(d))
+			begun, err := w.p.Webhooks.Begin(t.Context(), w.ticket(d))
+			must(t, err)
+			slow = append(slow, begun)
+		}
+		for range 2 { // two find it gone at the same time
+			must(t, w.p.Webhooks.GiveBack(t.Context(), tickets...))
+		}
+		if again := w.queued(); !slices.Equal(slices.Sorted(slices.Values(again)), slices.Sorted(slices.Values(held))) {
+			t.Fatalf("%v are given back, want %v", again, held)
+		}
+		for i, d := range held {
+			if w.ticket(d).Number != 1 {
+				t.Errorf("%s has the ticket %d", d, w.ticket(d).Number)
+			}
+			if begun, err := w.p.Webhooks.Begin(t.Context(), tickets[i]); begun != nil || err != nil {
+				t.Errorf("an attempt by an old ticket begins: %v, %v", begun, err)
+			}
+			begun, err := w.p.Webhooks.Begin(t.Context(), w.ticket(d))
+			must(t, err)
+			if begun.Event.ID != slow[i].Event.ID {
+				t.Errorf("the event was %s and is %s", slow[i].Event.ID, begun.Event.ID)
+			}
+			// It was only slow: what it says comes before, in between, or after.
+			if i%2 == 0 {
+				if _, again := w.endOf(slow[i], platform.Attempt{Status: 410}); again {
+					t.Error("a ticket that is good no more is used again")
+				}
+			}
+			w.endOf(begun, platform.Attempt{Status: 200})
+			w.endOf(slow[i], platform.Attempt{Status: 500})
+		}
+		for next := w.queued(); len(next) > 0; next = w.queued() {
+			for _, d := range next {
+				w.end(d, platform.Attempt{Status: 200})
+			}
+		}
+		for _, d := range w.deliveries(sub) {
+			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 200 {
+				t.Errorf("got %+v", d)
+			}
+		}
+		if s := w.subscriptionAgain(sub); !s.FailingSince.IsZero() || !s.DisableTime.IsZero() {
+			t.Errorf("the subscription is %+v", s)
+		}
+	})
+}
+
+// The queue may run an attempt twice by one ticket: the first that ends counts.
+func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		w.repo(acme.uid)
+		w.relay()
+		d := w.queued()[0]
+		begun, err := w.p.Webhooks.Begin(t.Context(), w.ticket(d))
+		must(t, err)
+		for range 2 {
+			if wait, again := w.endOf(begun, platform.Attempt{Status: 500}); !again || wait <= 0 {
+				t.Errorf("it is put off by %v (%t)", wait, again)
+			}
+		}
+		if got := w.delivery(d); got.Attempts != 1 || got.State != platform.DeliveryRetrying {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestNothingIsSentToASinkThatIsPermittedNoMore(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		wide := w.replica(w.store, platform.Options{SinkPorts: []string{"8443"}})
+		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
+		if got := violated(err); got != "sink" {
+			t.Errorf("a port that is not allowed: %s", got)
+		}
+		_, err = wide.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
+		must(t, err)
+		w.relay()
+		ticket := w.ticket(w.queued()[0])
+		for p, fault := range map[*platform.Platform]string{
+			wide: "", w.p: "the sink is not permitted here any more: it must name port 443 (or none), or a port that the operator of the service allows, not 8443",
+		} {
+			begun, err := p.Webhooks.Begin(t.Context(), ticket)
+			must(t, err)
+			if begun.Fault != fault {
+				t.Errorf("got %q, want %q", begun.Fault, fault)
+			}
+		}
+	})
+}
