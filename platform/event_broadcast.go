@@ -43,15 +43,16 @@ type broadcast struct {
 
 func newBroadcast(store Store, logger *slog.Logger) *broadcast {
 	b := &broadcast{store: store, logger: logger, places: make(chan struct{}, ownReads), listeners: map[UID]map[*listener]struct{}{}}
-	b.holders = holders{store: store, reads: &b.reads, open: map[string]*holder{}}
+	b.holders = holders{store: store, logger: logger, reads: &b.reads, open: map[string]*holder{}}
 	return b
 }
 
 // A listener is the part of a feed that new events are put into.
 type listener struct {
-	roots []UID // of the organisations that it hears of
-	wants func(*Event) bool
-	wake  chan struct{} // holds one when take has something to give
+	caller *holder
+	roots  []UID // of the organisations that it hears of
+	wants  func(*Event) bool
+	wake   chan struct{} // holds one when take has something to give
 
 	lock   sync.Mutex
 	queue  []*Event
@@ -63,13 +64,13 @@ type listener struct {
 // everyRoot is the key of listeners to all organisations.
 const everyRoot UID = ""
 
-// join adds a listener to organisations, or to all where roots is empty. It is
-// given every event after the position that join returns.
-func (b *broadcast) join(ctx context.Context, roots []UID, wants func(*Event) bool) (*listener, EventPosition, error) {
+// join adds a listener of a caller to organisations, or to all where roots is
+// empty. It is given every event after the position that join returns.
+func (b *broadcast) join(ctx context.Context, caller *holder, roots []UID, wants func(*Event) bool) (*listener, EventPosition, error) {
 	if len(roots) == 0 {
 		roots = []UID{everyRoot}
 	}
-	l := &listener{roots: roots, wants: wants, wake: make(chan struct{}, 1)}
+	l := &listener{caller: caller, roots: roots, wants: wants, wake: make(chan struct{}, 1)}
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	for b.stop == nil {
@@ -168,7 +169,8 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 	}
 }
 
-// give puts events into the queues of their listeners.
+// give puts events into the queues of their listeners. For all of their callers
+// together it asks for grants, before the first of them awakes.
 func (b *broadcast) give(ctx context.Context, events []*Event) {
 	read := b.reads.Add(1)
 	b.lock.Lock()
@@ -176,37 +178,43 @@ func (b *broadcast) give(ctx context.Context, events []*Event) {
 	if ctx.Err() != nil {
 		return // the listeners of this reader have left; others read for themselves
 	}
+	b.holders.lock.Lock()
+	defer b.holders.lock.Unlock()
 	for _, e := range events {
 		for l := range b.listeners[e.Subject.Root()] {
-			l.put(e, read)
+			if l.put(e, read) {
+				b.holders.ask(l.caller, read)
+			}
 		}
-		for l := range b.listeners[everyRoot] {
+		for l := range b.listeners[everyRoot] { // operators, who need no grants
 			l.put(e, read)
 		}
 	}
 	b.at = events[len(events)-1].Position
 }
 
-func (l *listener) put(e *Event, read int64) {
+// put adds an event that the listener wants, and reports whether it did.
+func (l *listener) put(e *Event, read int64) (added bool) {
 	if !l.wants(e) {
-		return
+		return false
 	}
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	switch {
 	case l.behind:
-		return
+		return false
 	case len(l.queue) == queuedEvents, l.bytes > queuedBytes:
 		l.behind = true
 	default:
 		l.queue = append(l.queue, e)
 		l.bytes += len(e.Body)
-		l.read = read
+		l.read, added = read, true
 	}
 	select {
 	case l.wake <- struct{}{}:
 	default: // it is awake
 	}
+	return added
 }
 
 // take empties the queue. It tells the number of the read that the events came

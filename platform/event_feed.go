@@ -106,7 +106,7 @@ func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 	caller := b.holders.enter(f.actor)
 	defer b.holders.leave(caller)
 	give := func(events []*Event, read int64) error { return f.give(ctx, caller, events, read, yield) }
-	l, from, err := b.join(ctx, roots, f.req.wants)
+	l, from, err := b.join(ctx, caller, roots, f.req.wants)
 	if err != nil {
 		return err
 	}

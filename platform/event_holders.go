@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strconv"
 	"sync"
@@ -10,14 +11,17 @@ import (
 )
 
 // holders read what the callers of live feeds hold: once for all feeds of a
-// caller, and in one statement for many callers.
+// caller, and in one statement for many callers. While the store fails, feeds
+// wait: no event is given by grants that may be too old.
 type holders struct {
-	store Reader
-	reads *atomic.Int64 // counts reads of events
+	store  Reader
+	logger *slog.Logger
+	reads  *atomic.Int64 // counts reads of events
 
 	lock    sync.Mutex
 	open    map[string]*holder // while a caller has feeds
-	next    *grantRead         // has not begun; nil: nobody waits
+	now     *grantRead         // is under way
+	next    *grantRead         // has not begun; nil: nobody waits for it
 	reading bool
 }
 
@@ -27,15 +31,16 @@ type holder struct {
 	actor *Actor
 	feeds int
 
+	asked  *grantRead // the last that was asked for
 	grants []grant
 	read   int64 // grants are newer than the events of this read, and of those before
 }
 
 // A grantRead reads for every holder that asked before it began.
 type grantRead struct {
+	read   int64 // of events; those of it and before had been read when this one began
 	asking []*holder
 	done   chan struct{}
-	err    error
 }
 
 // enter gives the holder that a caller shares with its other feeds.
@@ -81,19 +86,15 @@ func (h *holders) fresh(ctx context.Context, one *holder, a *Actor, read int64) 
 	}
 	h.lock.Lock()
 	defer h.lock.Unlock()
-	if one.read < read {
-		next := h.ask(one)
+	for one.read < read {
+		asked := h.ask(one, read)
 		h.lock.Unlock()
-		var err error
 		select {
-		case <-next.done:
-			err = next.err
+		case <-asked.done:
+			h.lock.Lock()
 		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		h.lock.Lock()
-		if err != nil {
-			return nil, err
+			h.lock.Lock()
+			return nil, ctx.Err()
 		}
 	}
 	fresh := *a
@@ -101,13 +102,17 @@ func (h *holders) fresh(ctx context.Context, one *holder, a *Actor, read int64) 
 	return &fresh, nil
 }
 
-// ask adds a holder to the next read. A read that is under way may have begun
-// too early.
-func (h *holders) ask(one *holder) *grantRead {
+// ask finds the read of grants that begins after a read of events, or began
+// after it. Whoever calls it holds the lock.
+func (h *holders) ask(one *holder, read int64) *grantRead {
+	if h.now != nil && one.asked == h.now && h.now.read >= read {
+		return h.now
+	}
 	if h.next == nil {
 		h.next = &grantRead{done: make(chan struct{})}
 	}
-	if !slices.Contains(h.next.asking, one) {
+	if one.asked != h.next {
+		one.asked = h.next
 		h.next.asking = append(h.next.asking, one)
 	}
 	if !h.reading {
@@ -117,32 +122,48 @@ func (h *holders) ask(one *holder) *grantRead {
 	return h.next
 }
 
-// grantsTimeout bounds one read of grants.
-const grantsTimeout = 10 * time.Second
-
 // readAll reads until nobody waits.
 func (h *holders) readAll() {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	for h.next != nil {
-		now, read := h.next, h.reads.Load()
-		h.next = nil
-		h.lock.Unlock()
-		actors := make([]*Actor, len(now.asking))
-		for i, one := range now.asking {
-			actors[i] = one.actor
+		h.now, h.next = h.next, nil
+		for !h.readNow() && len(h.open) > 0 {
+			h.lock.Unlock()
+			time.Sleep(feedInterval)
+			h.lock.Lock()
 		}
-		ctx, cancel := context.WithTimeout(InBackground(context.Background()), grantsTimeout)
-		held, err := readGrants(ctx, h.store, actors)
-		cancel()
-		h.lock.Lock()
-		for i, grants := range held {
-			now.asking[i].grants, now.asking[i].read = grants, read
-		}
-		now.err = err
-		close(now.done)
+		close(h.now.done)
+		h.now = nil
 	}
 	h.reading = false
+}
+
+// grantsTimeout bounds one read of grants.
+const grantsTimeout = 10 * time.Second
+
+// readNow makes the read that is under way, and reports whether it succeeded.
+// It gives the lock free meanwhile.
+func (h *holders) readNow() bool {
+	now := h.now
+	now.read = h.reads.Load()
+	actors := make([]*Actor, len(now.asking))
+	for i, one := range now.asking {
+		actors[i] = one.actor
+	}
+	h.lock.Unlock()
+	ctx, cancel := context.WithTimeout(InBackground(context.Background()), grantsTimeout)
+	held, err := readGrants(ctx, h.store, actors)
+	cancel()
+	h.lock.Lock()
+	if err != nil {
+		h.logger.Warn("live feeds wait: grants cannot be read; trying again", "error", err)
+		return false
+	}
+	for i, one := range now.asking {
+		one.grants, one.read = held[i], now.read
+	}
+	return true
 }
 
 // grantsAtOnce bounds the identities of one statement.

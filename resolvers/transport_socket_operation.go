@@ -65,18 +65,19 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	}
 	if prepared.Operation.Operation == ast.Subscription {
 		leave() // limits of their own bound them
-		left, err := s.subscriptions.enter(platform.ActorOf(ctx), "subscriptions", s.Subscriptions)
+		leave, err = s.subscriptions.enter(platform.ActorOf(ctx), "subscriptions", s.Subscriptions)
 		if err != nil {
 			s.fail(ctx, op, gqlerror.List{s.present(ctx, err)})
 			return
 		}
-		defer left()
+		defer leave()
 	}
 	for response := range s.run(ctx, prepared) {
 		if !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
 			return
 		}
 	}
+	leave() // before the client hears of the end, and asks for the next
 	if s.release(op) && ctx.Err() == nil {
 		s.send(ctx, message{ID: op.id, Type: "complete"})
 	}
@@ -165,11 +166,11 @@ func (t *tally) enter(a *platform.Actor, name string, limit int) (leave func(), 
 		t.open = map[string]int{}
 	}
 	t.open[caller]++
-	return func() {
+	return sync.OnceFunc(func() {
 		t.lock.Lock()
 		defer t.lock.Unlock()
 		if t.open[caller]--; t.open[caller] == 0 {
 			delete(t.open, caller)
 		}
-	}, nil
+	}), nil
 }

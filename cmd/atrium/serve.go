@@ -74,7 +74,7 @@ func (c *serveCommand) check(f *faults) {
 // run serves until ctx ends.
 func (c *serveCommand) run(ctx context.Context, p program) error {
 	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
-	last := &shutdown{logger: logger}
+	last := &shutdown{within: shutdownTimeout, logger: logger}
 	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.serve(ctx, end, p, last, logger) })
 }
 

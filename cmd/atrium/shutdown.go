@@ -15,15 +15,15 @@ const shutdownTimeout = 15 * time.Second
 // A shutdown bounds how long a process takes to end. It knows by name what has
 // not ended yet.
 type shutdown struct {
+	within time.Duration
 	logger *slog.Logger
 	lock   sync.Mutex
 	open   []string
 }
 
-// bound runs work until it ends, or until shutdownTimeout after the end of ctx.
-// Work ends the context that it is given where it ends by itself, and has as
-// long from then on. What has not ended by then is abandoned: the end of the
-// process ends it too.
+// bound runs work until it ends, but at most for s.within after the end of ctx.
+// Work calls end where it ends by itself, and has as long from then on. What
+// has not ended by then is abandoned: the end of the process ends it too.
 func (s *shutdown) bound(ctx context.Context, work func(ctx context.Context, end func()) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -34,13 +34,13 @@ func (s *shutdown) bound(ctx context.Context, work func(ctx context.Context, end
 		return err
 	case <-ctx.Done():
 	}
-	deadline := time.NewTimer(shutdownTimeout)
+	deadline := time.NewTimer(s.within)
 	defer deadline.Stop()
 	select {
 	case err := <-ended:
 		return err
 	case <-deadline.C:
-		s.logger.Warn("the shutdown took too long; what has not ended is abandoned", "within", shutdownTimeout.String(), "abandoned", s.unended())
+		s.logger.Warn("the shutdown took too long; what has not ended is abandoned", "within", s.within.String(), "abandoned", s.unended())
 		return nil
 	}
 }
