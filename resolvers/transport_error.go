@@ -34,9 +34,9 @@ func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, 
 	write(w, status, media, response)
 }
 
-// tooMany is for one more of something than a caller may hold open. It names
+// tooManyOpen is for one more of something than a caller may hold open. It names
 // the limit as --graphql-limit does.
-func tooMany(name string, limit int) error {
+func tooManyOpen(name string, limit int) error {
 	return &platform.Error{
 		Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
 		Message:    fmt.Sprintf("Resource exhausted: the caller has too many %s open, at most %d; end one of them first", name, limit),

@@ -160,7 +160,7 @@ func (t *tally) enter(a *platform.Actor, name string, limit int) (leave func(), 
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if limit > 0 && t.open[caller] >= limit {
-		return nil, tooMany(name, limit)
+		return nil, tooManyOpen(name, limit)
 	}
 	if t.open == nil {
 		t.open = map[string]int{}
