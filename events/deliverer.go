@@ -119,7 +119,10 @@ func (s steady) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(t
 
 // Run delivers until ctx ends, then waits for the attempts under way, and cuts
 // off those that take too long; they are made again. It may be called once.
+// While the database is silent Run may not return: whoever ends the process
+// bounds how long it waits.
 func (d *Deliverer) Run(ctx context.Context) {
+	ctx = platform.InBackground(ctx) // as the contexts of its attempts, which come from this one
 	defer d.connection.close()
 	var calls outage
 	for calls.failed(ctx, d.logger, d.start(ctx)) {

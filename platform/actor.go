@@ -147,29 +147,13 @@ func (a *Actor) refreshed(ctx context.Context, r Reader) (*Actor, error) {
 	if a.operator != "" {
 		return a, nil
 	}
-	grants, err := r.Grants(ctx, a.Identities)
+	held, err := readGrants(ctx, r, []*Actor{a})
 	if err != nil {
 		return nil, err
 	}
 	fresh := *a
-	fresh.grants = effective(grants)
-	for provider, groups := range a.mappedGroups() {
-		found, err := r.MappedGrants(ctx, provider, groups...)
-		if err != nil {
-			return nil, err
-		}
-		fresh.grants = append(fresh.grants, effective(found)...)
-	}
+	fresh.grants = held[0]
 	return &fresh, nil
-}
-
-// mappedGroups lists the external groups of a's token by their provider.
-func (a *Actor) mappedGroups() map[UID][]string {
-	byProvider := map[UID][]string{}
-	for _, m := range a.mapped {
-		byProvider[m.provider] = append(byProvider[m.provider], m.group)
-	}
-	return byProvider
 }
 
 // effective cuts each grant to the group its identity lives under: an

@@ -31,12 +31,15 @@
 //	capability.go  the ledger of rights
 //	event.go       the record of each change, event_type.go what there may be;
 //	               denial.go records the changes that were refused;
-//	               event_feed.go reads events live, audit_log.go later, with the
+//	               event_feed.go gives events live, from event_broadcast.go,
+//	               which reads them once for all feeds, with what callers hold
+//	               by event_holders.go; audit_log.go reads them later, with the
 //	               denials; retention.go ends them
 //	webhook.go     events on their way to sinks; delivery_attempt.go what follows
 //	               from an attempt, replica.go which processes deliver
 //	error.go       what is answered instead of a result
-//	store.go       what a database must do for all this
+//	store.go       what a database must do for all this; background.go marks
+//	               what must leave it to requests
 //	import.go      many records at once
 //	keys.go        what replicas share to sign and to seal; encryption.go hides
 //	               it and other secrets in the store, encryption_change.go from

@@ -36,6 +36,11 @@ type Event struct {
 // what is committed later never comes before what could be read already.
 type EventPosition struct{ Transaction, Number int64 }
 
+// before reports whether p comes before q.
+func (p EventPosition) before(q EventPosition) bool {
+	return p.Transaction < q.Transaction || p.Transaction == q.Transaction && p.Number < q.Number
+}
+
 // EventActor names who made a change.
 type EventActor struct {
 	Subject string            `json:"subject"` // identity UID, or the operator's command

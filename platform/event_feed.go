@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 )
 
 // Events are the operations on recorded events.
@@ -18,12 +17,8 @@ type EventRequest struct {
 	First         int      // end after so many; 0: never
 }
 
-// How the feed is read: at once when Changed tells, and in any case so often,
-// since it need not hear of what other replicas store.
-const (
-	feedInterval = time.Second
-	feedBatch    = 100
-)
+// feedBatch is how many events a feed reads for itself at once.
+const feedBatch = 100
 
 // A Feed is a live feed of events that the caller may open.
 type Feed struct {
@@ -31,6 +26,7 @@ type Feed struct {
 	req   EventRequest
 	actor *Actor
 	at    EventPosition // of the last event that was read
+	left  int           // how many are still to be given; below 0: any number
 }
 
 // Open checks a request and finds where its feed begins. Whoever holds
@@ -59,7 +55,10 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if !actor.hearsIn(req.DescendantsOf) {
 		return nil, actor.lacks(CapGroupsList, req.DescendantsOf)
 	}
-	feed := &Feed{p: s.p, req: req, actor: actor}
+	feed := &Feed{p: s.p, req: req, actor: actor, left: req.First}
+	if req.First == 0 {
+		feed.left = -1
+	}
 	if req.After != nil && *req.After == "" {
 		return feed, nil
 	}
@@ -75,12 +74,17 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	return feed, err
 }
 
-var errExpired = inArea("events", Unauthenticated("the token has expired"))
+var (
+	errExpired = inArea("events", Unauthenticated("the token has expired"))
+	errEnough  = errors.New("as many events as were asked for have been given")
+)
 
 // Follow gives each event that the caller may see, in order, until ctx ends,
 // the caller's token expires, yield fails or enough were given. An event may
 // be seen by whoever may read its subject, at the moment it is given: grants
-// are read anew for every batch.
+// are read anew for every batch. New events come from the broadcast of the
+// process; what is older, and what did not fit into the feed's queue because
+// yield is slow, the feed reads from the store. It may be called once.
 func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
 	if !f.actor.Expires.IsZero() {
 		var cancel context.CancelFunc
@@ -88,51 +92,98 @@ func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
 		defer cancel()
 	}
 	err := f.follow(ctx, yield)
-	if errors.Is(context.Cause(ctx), errExpired) {
+	switch {
+	case errors.Is(err, errEnough):
+		return nil
+	case errors.Is(context.Cause(ctx), errExpired):
 		return errExpired
 	}
 	return err
 }
 
 func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
-	for given := 0; ; {
-		changed := f.p.store.Changed()
-		events, err := f.next(ctx)
+	b, roots := f.p.broadcast, f.actor.roots(f.req.DescendantsOf)
+	caller := b.holders.enter(f.actor)
+	defer b.holders.leave(caller)
+	give := func(events []*Event, read int64) error { return f.give(ctx, caller, events, read, yield) }
+	l, from, err := b.join(ctx, caller, roots, f.req.wants)
+	if err != nil {
+		return err
+	}
+	defer b.leave(l)
+	for {
+		if err := f.catchUp(ctx, roots, from, give); err != nil {
+			return err
+		}
+		if err := f.listen(ctx, l, give); err != nil {
+			return err
+		}
+		from = b.rejoin(l)
+	}
+}
+
+// catchUp gives what was recorded before the broadcast gives events to this
+// feed: all up to a position.
+func (f *Feed) catchUp(ctx context.Context, roots []UID, upTo EventPosition, give func([]*Event, int64) error) error {
+	for f.at.before(upTo) {
+		events, read, err := f.p.broadcast.readAfter(ctx, roots, f.at)
 		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			if f.at = e.Position; !f.req.wants(e) || !f.actor.mayHear(e) {
-				continue
-			}
-			if err := yield(e); err != nil {
-				return err
-			}
-			if given++; given == f.req.First {
-				return nil
-			}
-		}
+		last := upTo // with fewer than a batch, nothing is left to read up to there
 		if len(events) == feedBatch {
-			continue // more are waiting
+			last = events[feedBatch-1].Position
+		}
+		if err := give(events, read); err != nil {
+			return err
+		}
+		if f.at.before(last) {
+			f.at = last
+		}
+	}
+	return nil
+}
+
+// listen gives new events, until some are missing because yield is slow.
+func (f *Feed) listen(ctx context.Context, l *listener, give func([]*Event, int64) error) error {
+	for {
+		events, read, behind := l.take()
+		if err := give(events, read); err != nil || behind {
+			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-changed:
-		case <-time.After(feedInterval):
+		case <-l.wake:
 		}
 	}
 }
 
-// next reads the next events, and only then what the caller holds: of an event
-// that was recorded after a right was lost, the loss is seen.
-func (f *Feed) next(ctx context.Context) (events []*Event, err error) {
-	events, err = f.p.store.EventsAfter(ctx, f.actor.roots(f.req.DescendantsOf), f.at, feedBatch)
-	if err != nil || len(events) == 0 {
-		return nil, err
+// give yields those of events that the request and the caller's grants allow,
+// and that it has not given before.
+func (f *Feed) give(ctx context.Context, caller *holder, events []*Event, read int64, yield func(*Event) error) (err error) {
+	news := func(e *Event) bool { return f.at.before(e.Position) && f.req.wants(e) }
+	if !slices.ContainsFunc(events, news) {
+		return nil
 	}
-	f.actor, err = f.actor.refreshed(ctx, f.p.store)
-	return events, err
+	if f.actor, err = f.p.broadcast.holders.fresh(ctx, caller, f.actor, read); err != nil {
+		return err
+	}
+	for _, e := range events {
+		if !news(e) {
+			continue
+		}
+		if f.at = e.Position; !f.actor.mayHear(e) {
+			continue
+		}
+		if err := yield(e); err != nil {
+			return err
+		}
+		if f.left--; f.left == 0 {
+			return errEnough
+		}
+	}
+	return nil
 }
 
 func (r EventRequest) wants(e *Event) bool {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,6 +33,9 @@ type world struct {
 	p     *platform.Platform
 	clock atomic.Int64 // milliseconds since epoch
 	named atomic.Int64
+
+	opening sync.Once
+	beside  *sql.DB
 }
 
 // each runs test on every engine with an empty world.
@@ -220,17 +224,21 @@ func violated(err error) string {
 	return strings.Join(fields, " ")
 }
 
-// raw opens the database beside the store.
+// raw gives access to the database beside the store, by few connections.
 func (w *world) raw() *sql.DB {
 	w.Helper()
-	driver, name := "pgx", w.url
-	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
-		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
-	}
-	db, err := sql.Open(driver, name)
-	must(w, err)
-	w.Cleanup(func() { _ = db.Close() })
-	return db
+	w.opening.Do(func() {
+		driver, name := "pgx", w.url
+		if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
+			driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
+		}
+		db, err := sql.Open(driver, name)
+		must(w, err)
+		db.SetMaxOpenConns(4)
+		w.Cleanup(func() { _ = db.Close() })
+		w.beside = db
+	})
+	return w.beside
 }
 
 // An event is a row of the event table.

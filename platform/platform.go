@@ -58,6 +58,8 @@ type Platform struct {
 	options Options
 	secrets *encryption // nil: Options.NoSecrets
 
+	broadcast *broadcast // of new events, to the live feeds
+
 	sealer     atomic.Pointer[sealer]
 	sealerTurn chan struct{} // holds one while the sealer's keys are read
 	sealerRead time.Time     // when they were, by whoever has the turn
@@ -78,7 +80,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	options.AuditRetention = cmp.Or(options.AuditRetention, 90*24*time.Hour)
 	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
 	options.DeliveryTimeScale = cmp.Or(options.DeliveryTimeScale, 1)
-	p := &Platform{store: store, options: options, sealerTurn: make(chan struct{}, 1), seen: make(chan UID, 256)}
+	p := &Platform{store: store, options: options, broadcast: newBroadcast(store, options.Logger), sealerTurn: make(chan struct{}, 1), seen: make(chan UID, 256)}
 	p.denials.p = p
 	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
@@ -151,6 +153,7 @@ func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
 
 // Run does what happens beside requests, until ctx ends.
 func (p *Platform) Run(ctx context.Context) {
+	ctx = InBackground(ctx)
 	var following sync.WaitGroup
 	following.Go(func() {
 		p.store.Follow(ctx, func(err error) {

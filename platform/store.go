@@ -339,6 +339,8 @@ type Grant struct {
 	Group        UID
 	Role         UID
 	Capabilities []Capability
+
+	ExternalGroup string // of an identity provider, which maps it to Role
 }
 
 // A Key is secret material that replicas share through the store.

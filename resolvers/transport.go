@@ -29,7 +29,8 @@ type endpoint struct {
 	origins   []string
 	closing   <-chan struct{}
 
-	sockets tally // open ones, streams among them, by caller
+	sockets       tally // open ones, streams among them, by caller
+	subscriptions tally // on sockets and streams, by caller
 }
 
 // Transport bounds what the transports do; 0 turns a bound off.
@@ -41,13 +42,15 @@ type Transport struct {
 	WriteWait  time.Duration // for the reader of a stream to take one event; who takes longer is dropped
 	Operations int           // at once on a websocket
 	Sockets    int           // at once of a caller, subscriptions over server-sent events among them
+
+	Subscriptions int // at once of a caller, on all of its websockets and streams together
 }
 
 // DefaultTransport suits browsers and proxies.
 func DefaultTransport() Transport {
 	return Transport{
 		BodyBytes: 1 << 20, Timeout: 30 * time.Second, InitWait: 5 * time.Second, KeepAlive: 12 * time.Second,
-		WriteWait: 10 * time.Second, Operations: 50, Sockets: 20,
+		WriteWait: 10 * time.Second, Operations: 50, Sockets: 20, Subscriptions: 100,
 	}
 }
 
@@ -111,20 +114,31 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accept
 	case kind == ast.Subscription && !accepts.events:
 		e.refuse(w, r, accepts.json(), &refusal{http.StatusNotAcceptable, badRequest("Accept", "must allow "+mediaEvents+" for a subscription")})
 	case kind == ast.Subscription:
-		leave, ok := e.sockets.enter(platform.ActorOf(ctx), e.Sockets)
-		if !ok {
-			e.refuse(w, r, accepts.json(), tooManyStreams)
-			return
-		}
-		defer leave()
-		ctx, end := e.lifetime(ctx)
-		e.stream(ctx, end, w, e.run(ctx, operation))
+		e.follow(ctx, w, r, accepts, operation)
 	case accepts.best == mediaEvents:
 		ctx, end := e.lifetime(ctx)
 		e.stream(ctx, end, w, e.run(ctx, operation))
 	default:
 		e.once(ctx, w, r, accepts.best, operation)
 	}
+}
+
+// follow streams a subscription, where the caller may have one more.
+func (e *endpoint) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts accepted, operation *graphql.OperationContext) {
+	leave, err := e.sockets.enter(platform.ActorOf(ctx), "sockets", e.Sockets)
+	if err != nil {
+		e.refuse(w, r, accepts.json(), err)
+		return
+	}
+	defer leave()
+	leaveAll, err := e.subscriptions.enter(platform.ActorOf(ctx), "subscriptions", e.Subscriptions)
+	if err != nil {
+		e.refuse(w, r, accepts.json(), err)
+		return
+	}
+	defer leaveAll()
+	ctx, end := e.lifetime(ctx)
+	e.stream(ctx, end, w, e.run(ctx, operation))
 }
 
 // once writes the only response of a query or a mutation.

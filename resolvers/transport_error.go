@@ -34,10 +34,14 @@ func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, 
 	write(w, status, media, response)
 }
 
-// tooManyStreams is for one more than a caller may hold open.
-var tooManyStreams = &platform.Error{
-	Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
-	Message: "Resource exhausted: the caller has too many streams open", RetryAfter: time.Second,
+// tooManyOpen is for one more of something than a caller may hold open. It names
+// the limit as --graphql-limit does.
+func tooManyOpen(name string, limit int) error {
+	return &platform.Error{
+		Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
+		Message:    fmt.Sprintf("Resource exhausted: the caller has too many %s open, at most %d; end one of them first", name, limit),
+		RetryAfter: time.Second,
+	}
 }
 
 func badRequest(field, description string) error {

@@ -15,9 +15,9 @@ import (
 	"atrium/platform"
 )
 
-// errClosing is why a stream ends when the server does. The client is not told:
-// a stream that breaks off is one to resume.
-var errClosing = errors.New("the server is shutting down")
+// errClosing is why a stream ends when the server does. The stream says so
+// before its end: a client goes on behind the last event that it got.
+var errClosing = platform.Unavailable("the server is shutting down; subscribe again, after the last event", nil)
 
 // lifetime gives a context that ends with ctx, with the token of its caller,
 // with the server, and with end.
@@ -40,8 +40,8 @@ func (e *endpoint) lifetime(ctx context.Context) (_ context.Context, end func())
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// expired is the error that ended ctx, if the caller's token did.
-func expired(ctx context.Context) *platform.Error {
+// reasonOf is the error that ended ctx, if the caller's token or the server did.
+func reasonOf(ctx context.Context) *platform.Error {
 	var reason *platform.Error
 	if ctx.Err() != nil {
 		errors.As(context.Cause(ctx), &reason)
@@ -101,7 +101,7 @@ func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter
 			return
 		}
 	}
-	if reason := expired(ctx); reason != nil {
+	if reason := reasonOf(ctx); reason != nil {
 		_ = out.event("next", encode(&graphql.Response{Errors: gqlerror.List{e.present(ctx, reason)}}))
 	} else if ctx.Err() != nil {
 		return

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +67,46 @@ func TestStreamsOfACallerAreBounded(t *testing.T) {
 	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(body), `"RESOURCE_EXHAUSTED"`) {
 		t.Errorf("the third: %d %s", answer.StatusCode, body)
 	}
+}
+
+// The attack: within the limits of sockets and of operations on each, a caller
+// opens more subscriptions than the process can serve.
+func TestSubscriptionsOfACallerAreBoundedOverSocketsAndStreams(t *testing.T) {
+	t.Parallel()
+	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
+	server := serveStage(t, Options{Transport: &Transport{Subscriptions: 2}})
+	stream := listen(t, server, silent, "ann")
+	first, second := met(t, server, "ann"), met(t, server, "ann")
+	first.subscribe("1", "subscription{countdown(n: 2, delayMs: 0)}") // ends by itself and counts no more
+	for range 3 {
+		first.listen()
+	}
+	first.subscribe("2", "subscription{floods}")
+	first.listen()
+	second.subscribe("3", silent)
+	if got := second.listen(); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, "too many subscriptions open, at most 2") {
+		t.Errorf("the third gives %s", got)
+	}
+	second.subscribe("3", "{ping}")
+	if got := second.listen(); !strings.Contains(got, "pong") {
+		t.Errorf("a query gives %s", got)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server+"?query="+url.QueryEscape(silent), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer ann")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(body), "too many subscriptions open, at most 2") {
+		t.Errorf("the third as a stream: %d %s", answer.StatusCode, body)
+	}
+	listen(t, server, silent, "bob")
+	_ = stream.Body.Close()
 }
 
 // listen opens a stream of events.
@@ -159,7 +198,8 @@ func TestAStreamEndsWithTheServerToBeResumed(t *testing.T) {
 	for lines.Scan() {
 		rest = append(rest, lines.Text())
 	}
-	if slices.Contains(rest, "event: complete") || len(rest) > 10 {
+	text := strings.Join(rest, "\n")
+	if !strings.HasSuffix(text, "event: complete\ndata: \n") || !strings.Contains(text, `"code":"UNAVAILABLE"`) || len(rest) > 16 {
 		t.Errorf("got %q", rest)
 	}
 }

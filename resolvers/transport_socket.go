@@ -3,7 +3,6 @@ package resolvers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -82,8 +81,8 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 
 // talk follows a client that has proven who it is.
 func (s *socket) talk(ctx context.Context) *closure {
-	leave, ok := s.sockets.enter(platform.ActorOf(ctx), s.Sockets)
-	if !ok {
+	leave, err := s.sockets.enter(platform.ActorOf(ctx), "sockets", s.Sockets)
+	if err != nil {
 		return &closure{websocket.StatusTryAgainLater, "Too many websockets"}
 	}
 	defer leave()
@@ -176,11 +175,12 @@ func (s *socket) watch(ctx context.Context, end func()) {
 				_ = s.conn.CloseNow()
 			}
 		case <-ctx.Done():
-			switch {
-			case expired(ctx) != nil:
-				_ = s.conn.Close(closeForbidden, "Token expired")
-			case errors.Is(context.Cause(ctx), errClosing):
+			switch reason := reasonOf(ctx); {
+			case reason == nil:
+			case reason.Code == platform.CodeUnavailable:
 				_ = s.conn.Close(websocket.StatusGoingAway, "Server is shutting down")
+			default:
+				_ = s.conn.Close(closeForbidden, "Token expired")
 			}
 			return
 		}

@@ -64,13 +64,20 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		return
 	}
 	if prepared.Operation.Operation == ast.Subscription {
-		leave() // a limit of its own bounds them
+		leave() // limits of their own bound them
+		leave, err = s.subscriptions.enter(platform.ActorOf(ctx), "subscriptions", s.Subscriptions)
+		if err != nil {
+			s.fail(ctx, op, gqlerror.List{s.present(ctx, err)})
+			return
+		}
+		defer leave()
 	}
 	for response := range s.run(ctx, prepared) {
 		if !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
 			return
 		}
 	}
+	leave() // before the client hears of the end, and asks for the next
 	if s.release(op) && ctx.Err() == nil {
 		s.send(ctx, message{ID: op.id, Type: "complete"})
 	}
@@ -143,8 +150,9 @@ type tally struct {
 	open map[string]int
 }
 
-// enter counts one more, unless there are limit of them.
-func (t *tally) enter(a *platform.Actor, limit int) (leave func(), ok bool) {
+// enter counts one more, unless there are limit of them, which is an error that
+// tells the limit's name.
+func (t *tally) enter(a *platform.Actor, name string, limit int) (leave func(), err error) {
 	caller := "" // nobody: what they ask for ends at once
 	if a != nil {
 		caller = a.Key()
@@ -152,17 +160,17 @@ func (t *tally) enter(a *platform.Actor, limit int) (leave func(), ok bool) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if limit > 0 && t.open[caller] >= limit {
-		return nil, false
+		return nil, tooManyOpen(name, limit)
 	}
 	if t.open == nil {
 		t.open = map[string]int{}
 	}
 	t.open[caller]++
-	return func() {
+	return sync.OnceFunc(func() {
 		t.lock.Lock()
 		defer t.lock.Unlock()
 		if t.open[caller]--; t.open[caller] == 0 {
 			delete(t.open, caller)
 		}
-	}, true
+	}), nil
 }

@@ -15,7 +15,8 @@ import (
 
 // Options are the settings of a connection; the zero value serves.
 type Options struct {
-	// MaxConnections of the pool, on PostgreSQL; 0: four times the cores.
+	// MaxConnections of the pool, on PostgreSQL, where the URL does not say it
+	// by pool_max_conns; 0: four times the cores.
 	MaxConnections int32
 	// QueryMode is pgx's default_query_exec_mode, on PostgreSQL: "" is
 	// cache_statement; pgbouncer before 1.21 needs cache_describe.

@@ -13,7 +13,7 @@ import (
 type graphqlFlags struct {
 	Introspection    bool           `default:"true" negatable:"" help:"Answer introspection, to callers with a token."`
 	TrustedDocuments string         `placeholder:"FILE" help:"Execute only the documents of this manifest: a JSON object of documents by id."`
-	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document: tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost or keys; of a websocket: operations; of a caller: sockets. 0 is none."`
+	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document: tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost or keys; of a websocket: operations; of a caller: sockets, or subscriptions on all of its sockets and streams. 0 is none."`
 	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"What a GraphQL request may hold."`
 	GraphqlTimeout   time.Duration  `default:"30s" help:"How long a query or mutation may take, at most 30s."`
 
@@ -38,7 +38,7 @@ func (g *graphqlFlags) check(f *faults) {
 		"tokens": &g.limits.Tokens, "name-bytes": &g.limits.NameBytes, "definitions": &g.limits.Definitions,
 		"fields": &g.limits.Fields, "aliases": &g.limits.Aliases, "depth": &g.limits.Depth,
 		"root-fields": &g.limits.RootFields, "cost": &g.limits.Cost, "keys": &g.limits.Keys,
-		"operations": &g.transport.Operations, "sockets": &g.transport.Sockets,
+		"operations": &g.transport.Operations, "sockets": &g.transport.Sockets, "subscriptions": &g.transport.Subscriptions,
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.GraphqlLimit)) {
 		limit, n := named[name], g.GraphqlLimit[name]

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"sync"
 
 	"atrium/auth"
 	"atrium/events"
@@ -75,6 +74,14 @@ func (c *serveCommand) check(f *faults) {
 // run serves until ctx ends.
 func (c *serveCommand) run(ctx context.Context, p program) error {
 	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
+	last := &shutdown{within: shutdownTimeout, logger: logger}
+	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.serve(ctx, end, p, last, logger) })
+}
+
+// serve serves until ctx ends. It calls end where it ends by itself.
+func (c *serveCommand) serve(ctx context.Context, end func(), p program, last *shutdown, logger *slog.Logger) error {
+	ended := last.begin("connections to the database")
+	defer ended()
 	if !c.Migrate { // which would make a database
 		if err := c.exists(); err != nil {
 			return err
@@ -108,8 +115,9 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	}
 	closing := make(chan struct{})
 	handler := c.handler(db, dev, c.issuer(listener.Addr()), closing, logger)
-	defer background(ctx, db.Run)()
-	defer background(ctx, deliver)()
+	defer last.background(ctx, "work beside requests", db.Run)()
+	defer last.background(ctx, "the delivery of webhooks", deliver)()
+	defer end()
 	return serve(ctx, listener, newServer(handler, c.certificate, logger), func() { close(closing) }, logger)
 }
 
@@ -183,15 +191,4 @@ func (c *serveCommand) handler(db *database, dev *development, issuer string, cl
 	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: version, Logger: logger}
 	routes := guarded(c.routes(db.Platform, auth.New(options), dev, issuer, closing, answers), c.CORSOrigin, answers)
 	return watched(c.beside(routes, answers), answers)
-}
-
-// background runs work until ctx ends; what it gives waits for that.
-func background(ctx context.Context, work func(context.Context)) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { work(ctx) })
-	return func() {
-		cancel()
-		running.Wait()
-	}
 }

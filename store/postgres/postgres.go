@@ -40,7 +40,7 @@ var dialect = sqlstore.Dialect{
 
 // Options are the settings of the pool.
 type Options struct {
-	MaxConnections int32
+	MaxConnections int32 // where the URL has no pool_max_conns; 0: four times the cores
 	QueryMode      string
 }
 
@@ -62,12 +62,9 @@ const (
 
 // Open connects to a database.
 func Open(ctx context.Context, url string, o Options) (*Engine, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := poolConfig(url, o.MaxConnections)
 	if err != nil {
-		return nil, errors.New("the PostgreSQL URL is not well formed") // pgx's error would show the password
-	}
-	if config.MaxConns = o.MaxConnections; config.MaxConns == 0 {
-		config.MaxConns = int32(4 * max(2, runtime.NumCPU())) //nolint:gosec // a machine has few cores
+		return nil, err
 	}
 	if config.ConnConfig.DefaultQueryExecMode, err = queryMode(o.QueryMode); err != nil {
 		return nil, err
@@ -96,6 +93,26 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	return e, nil
 }
 
+// poolConfig reads a URL. The size of the pool is pool_max_conns of the URL
+// where that is given.
+func poolConfig(url string, maxConnections int32) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("the PostgreSQL URL is not well formed") // pgx's error would show the password
+	}
+	plain, err := pgx.ParseConfig(url) // in which the settings of a pool are like any other parameter
+	if err != nil {
+		return nil, errors.New("the PostgreSQL URL is not well formed")
+	}
+	if _, given := plain.RuntimeParams["pool_max_conns"]; given {
+		return config, nil
+	}
+	if config.MaxConns = maxConnections; config.MaxConns == 0 {
+		config.MaxConns = int32(4 * max(2, runtime.NumCPU())) //nolint:gosec // a machine has few cores
+	}
+	return config, nil
+}
+
 func queryMode(name string) (pgx.QueryExecMode, error) {
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec} {
 		if name == "" || strings.ReplaceAll(name, "_", " ") == mode.String() {
@@ -110,6 +127,9 @@ func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 
 // tries bounds how often a unit of work is run that lost against another.
 const tries = 5
+
+// Connections is how many statements can run at the same time.
+func (e *Engine) Connections() int { return int(e.pool.Config().MaxConns) }
 
 // Write runs unit in a transaction.
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {

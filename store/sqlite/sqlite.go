@@ -89,6 +89,10 @@ func connect(path, more string) (*sql.DB, error) {
 // Dialect tells how SQLite spells what the engines share.
 func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 
+// Connections is how many statements can run at the same time, the writer's
+// beside them.
+func (e *Engine) Connections() int { return readers }
+
 // Write runs unit in the transaction of the one writer.
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	tx, err := e.writer.BeginTx(ctx, nil)

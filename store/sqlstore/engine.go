@@ -43,6 +43,9 @@ type Engine interface {
 	Conn // for reads only, which an engine may run again where nothing came
 	Dialect() *Dialect
 
+	// Connections is how many statements can run at the same time.
+	Connections() int
+
 	// Write runs unit in a transaction, again when it lost against another.
 	Write(ctx context.Context, unit func(TxConn) error) error
 	Ping(ctx context.Context) error

@@ -36,14 +36,14 @@ func issuerOf(p *platform.IdentityProvider) string {
 // MappedGrants reads what a provider maps external groups to.
 func (s tables) MappedGrants(ctx context.Context, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
 	q := s.dialect.statement()
-	q.add("SELECT m.scope, m.role, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", string(provider))
+	q.add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", string(provider))
 	if len(externalGroups) > 0 {
 		q.add(" AND m.external_group_id ?", among(externalGroups))
 	}
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan((*string)(&g.Group), (*string)(&g.Role), jsonColumn{&g.Capabilities})
+		err := scan((*string)(&g.Group), (*string)(&g.Role), &g.ExternalGroup, jsonColumn{&g.Capabilities})
 		grants = append(grants, g)
 		return err
 	}))

@@ -21,6 +21,7 @@ var _ platform.Store = (*Store)(nil)
 
 // New makes a store of an engine whose schema is up to date.
 func New(engine Engine) *Store {
+	engine = shareOf(engine)
 	return &Store{tables: tables{engine, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
 }
 

@@ -1,0 +1,255 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// A countingStore counts the statements that live feeds cost.
+type countingStore struct {
+	platform.Store
+	events, grants, own atomic.Int64 // own: reads of events by a feed for itself
+}
+
+func (s *countingStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	s.events.Add(1)
+	if len(roots) > 0 {
+		s.own.Add(1)
+	}
+	return s.Store.EventsAfter(ctx, roots, after, limit)
+}
+
+func (s *countingStore) Grants(ctx context.Context, identities []platform.UID) ([]platform.Grant, error) {
+	s.grants.Add(1)
+	return s.Store.Grants(ctx, identities)
+}
+
+// An audience is many feeds that are open.
+type audience struct {
+	heard atomic.Int64
+	end   func()
+}
+
+// listening opens feeds for callers in turn. When it returns, all of them have
+// heard of an event that was recorded last.
+func (w *world) listening(p *platform.Platform, org platform.UID, feeds int, callers []context.Context) *audience {
+	w.Helper()
+	ctx, cancel := context.WithCancel(w.Context())
+	a := &audience{}
+	var following sync.WaitGroup
+	var open atomic.Int64
+	for i := range feeds {
+		feed, err := p.Events.Open(callers[i%len(callers)], platform.EventRequest{DescendantsOf: org})
+		must(w, err)
+		following.Go(func() {
+			first := true
+			err := feed.Follow(ctx, func(*platform.Event) error {
+				if first {
+					first = false
+					open.Add(1)
+					return nil
+				}
+				a.heard.Add(1)
+				return nil
+			})
+			if !errors.Is(err, context.Canceled) {
+				w.Errorf("a feed ended: %v", err)
+			}
+		})
+	}
+	w.repo(org)
+	w.until("every feed is open", func() bool { return open.Load() == int64(feeds) })
+	a.end = func() { cancel(); following.Wait() }
+	w.Cleanup(a.end)
+	return a
+}
+
+// until waits for what happens beside the test.
+func (w *world) until(what string, done func() bool) {
+	w.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.Fatalf("it does not happen that %s", what)
+		}
+	}
+}
+
+// many makes callers who may read an organisation.
+func (w *world) many(org platform.UID, n int) []context.Context {
+	callers := make([]context.Context, n)
+	for i := range callers {
+		callers[i] = w.with(platform.ViewerRole, org, org)
+	}
+	return callers
+}
+
+// The attack: 1,000 subscriptions of one caller, or 10,000 of many, each with
+// reads of its own for every event.
+func TestFeedsReadNewEventsAndGrantsTogether(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, elsewhere := w.found("acme"), w.found("elsewhere")
+		counting := &countingStore{Store: storetest.Open(t, w.url)}
+		p := w.replica(counting, platform.Options{})
+		runs(t, p)
+		for _, crowd := range []struct{ feeds, callers int }{{1_000, 1}, {10_000, 50}} {
+			a := w.listening(p, acme.uid, crowd.feeds, w.many(acme.uid, crowd.callers))
+			other := w.listening(p, elsewhere.uid, 1, []context.Context{elsewhere.owner})
+
+			const events = 10
+			counting.events.Store(0)
+			counting.grants.Store(0)
+			counting.own.Store(0)
+			began := time.Now()
+			for n := range int64(events) {
+				w.repo(acme.uid)
+				w.until("every feed hears", func() bool { return a.heard.Load() == (n+1)*int64(crowd.feeds) })
+			}
+			// Of each event the reader may be told twice; it looks by itself each second.
+			most := int64(4*events) + 2*int64(time.Since(began)/time.Second)
+			if n := counting.events.Load(); n > most || counting.own.Load() > 0 {
+				t.Errorf("%d feeds cost %d reads of %d events, want at most %d; %d feeds read for themselves", crowd.feeds, n, events, most, counting.own.Load())
+			}
+			if n := counting.grants.Load(); n > events {
+				t.Errorf("%d feeds of %d callers cost %d reads of grants for %d events", crowd.feeds, crowd.callers, n, events)
+			}
+
+			counting.grants.Store(0)
+			w.repo(elsewhere.uid)
+			w.until("the other hears", func() bool { return other.heard.Load() == 1 })
+			if n := counting.grants.Load(); n != 1 || counting.own.Load() > 0 {
+				t.Errorf("an event elsewhere cost %d reads of grants, want that of who hears of it; %d idle feeds read", n, counting.own.Load())
+			}
+			a.end()
+			other.end()
+		}
+	})
+}
+
+// A feed whose reader is slow keeps a bounded part in memory. It goes on from
+// the store, as often as it falls behind, and then from memory again.
+func TestAFeedThatFellBehindGoesOnWithoutGapOrRepeat(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		counting := &countingStore{Store: storetest.Open(t, w.url)}
+		p := w.replica(counting, platform.Options{})
+		runs(t, p)
+		feed, err := p.Events.Open(acme.owner, platform.EventRequest{DescendantsOf: acme.uid})
+		must(t, err)
+		const rounds, each = 2, 130 // more than a queue holds
+		ctx, cancel := context.WithCancel(t.Context())
+		held, release, ended := make(chan struct{}, 1), make(chan struct{}), make(chan error, 1)
+		var got []string
+		go func() {
+			ended <- feed.Follow(ctx, func(e *platform.Event) error {
+				if got = append(got, e.ID); len(got)%each == 1 { // the first of a round
+					held <- struct{}{}
+					<-release
+				}
+				if len(got) == rounds*each {
+					cancel()
+				}
+				return nil
+			})
+		}()
+		for range rounds {
+			w.repo(acme.uid)
+			<-held
+			for range each - 1 {
+				w.repo(acme.uid)
+			}
+			release <- struct{}{}
+		}
+		<-ended
+		cancel()
+		if want := w.created(); !slices.Equal(got, want) {
+			t.Errorf("the feed gave %d events\n%v\nwant %d\n%v", len(got), got, len(want), want)
+		}
+	})
+}
+
+// Grants are read for many callers in one statement; each gets only its own,
+// those of the groups that its token lists among them.
+func TestCallersWhoseGrantsAreReadTogetherHearOnlyTheirOwn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		provider := w.providerOf(acme.uid, workplace, w.role(acme.uid)) // a role without any right
+		var teams []platform.UID
+		var callers []context.Context
+		for i := range 3 {
+			team, external := w.group(acme.uid), fmt.Sprint("team ", i)
+			w.mappingTo(provider.UID, external, platform.ViewerRole, team)
+			_, ctx := w.enter(visitor("alice", map[string]any{"groups": []any{external}})) // the same person each time
+			teams, callers = append(teams, team), append(callers, ctx)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		heard := make([]chan platform.UID, len(callers))
+		for i, caller := range callers {
+			feed, err := w.p.Events.Open(caller, platform.EventRequest{Types: []string{"dev.atrium.api.platform.registry.repo.created.v1"}})
+			must(t, err)
+			heard[i] = make(chan platform.UID, 100)
+			go func() {
+				_ = feed.Follow(ctx, func(e *platform.Event) error { heard[i] <- e.Subject.Parent(); return nil })
+			}()
+		}
+		for range 5 {
+			for _, team := range teams {
+				w.repo(team)
+			}
+		}
+		for i, team := range teams {
+			for range 5 {
+				select {
+				case got := <-heard[i]:
+					if got != team {
+						t.Errorf("caller %d hears of %s, want %s", i, got, team)
+					}
+				case <-time.After(time.Minute):
+					t.Fatalf("caller %d does not hear of its team", i)
+				}
+			}
+		}
+	})
+}
+
+// While new events cannot be read feeds wait, and none is lost.
+func TestFeedsGoOnWhenTheStoreIsBack(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		failing := &failingStore{Store: storetest.Open(t, w.url), failed: make(chan struct{}, 1)}
+		p := w.replica(failing, platform.Options{})
+		runs(t, p)
+		a := w.listening(p, acme.uid, 3, []context.Context{acme.owner})
+		failing.away.Store(true)
+		w.repo(acme.uid)
+		<-failing.failed
+		failing.away.Store(false)
+		w.until("the event that was recorded meanwhile is given", func() bool { return a.heard.Load() == 3 })
+	})
+}
+
+type failingStore struct {
+	platform.Store
+	away   atomic.Bool
+	failed chan struct{}
+}
+
+func (s *failingStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	if s.away.Load() {
+		select {
+		case s.failed <- struct{}{}:
+		default:
+		}
+		return nil, platform.Unavailable("the test is away", nil)
+	}
+	return s.Store.EventsAfter(ctx, roots, after, limit)
+}

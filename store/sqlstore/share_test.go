@@ -1,0 +1,59 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"atrium/platform"
+)
+
+// A busyEngine runs nothing until it is released.
+type busyEngine struct {
+	Engine
+	running chan struct{}
+	release chan struct{}
+}
+
+func (e *busyEngine) Connections() int { return 4 }
+
+func (e *busyEngine) Run(context.Context, ...*Statement) error {
+	e.running <- struct{}{}
+	<-e.release
+	return nil
+}
+
+func (e *busyEngine) Write(ctx context.Context, _ func(TxConn) error) error { return e.Run(ctx) }
+
+// The attack: as much background work as there are connections, and more.
+func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
+	t.Parallel()
+	busy := &busyEngine{running: make(chan struct{}), release: make(chan struct{})}
+	s := shareOf(busy)
+	background, cancel := context.WithCancel(platform.InBackground(t.Context()))
+	ended := make(chan error, 8)
+	go func() { ended <- s.Run(background) }()
+	go func() { ended <- s.Write(background, nil) }()
+	for range 2 {
+		<-busy.running
+	}
+	for range 4 {
+		go func() { ended <- s.Run(background) }()
+	}
+	for range 2 { // and two requests
+		go func() { ended <- s.Run(t.Context()) }()
+		<-busy.running
+	}
+	cancel()
+	for range 4 {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("background work beyond its share ended with %v", err)
+		}
+	}
+	close(busy.release)
+	for range 4 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
