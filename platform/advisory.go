@@ -235,6 +235,7 @@ var advisoryKind = Kind[Advisory]{
 		{"create_time", createTimeSpellings, func(a *Advisory) any { return a.CreateTime }},
 		{"update_time", updateTimeSpellings, func(a *Advisory) any { return a.UpdateTime }},
 		{"uid", nil, func(a *Advisory) any { return string(a.UID) }},
+		{"delete_time", []string{"deleteTime", "deleted_at"}, func(a *Advisory) any { return a.DeleteTime }},
 	},
 	DefaultOrder: Order{Field: "uid"},
 	UID:          func(a *Advisory) UID { return a.UID },

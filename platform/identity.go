@@ -68,6 +68,7 @@ var identityKind = Kind[Identity]{
 		{"update_time", updateTimeSpellings, func(i *Identity) any { return i.UpdateTime }},
 		{"uid", nil, func(i *Identity) any { return string(i.UID) }},
 		{"last_seen_time", []string{"lastSeenTime", "last_seen"}, func(i *Identity) any { return i.LastSeenTime }},
+		{"email", nil, func(i *Identity) any { return i.Email }},
 	},
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(i *Identity) UID { return i.UID },

@@ -72,6 +72,9 @@ var roleBindingKind = Kind[RoleBinding]{
 	Orders: []OrderField[RoleBinding]{
 		{"create_time", createTimeSpellings, func(b *RoleBinding) any { return b.CreateTime }},
 		{"uid", nil, func(b *RoleBinding) any { return string(b.UID) }},
+		{"identity_name", []string{"identityName", "identity.name"}, func(b *RoleBinding) any { return b.Identity.Name }},
+		{"group_name", []string{"groupName", "group.name"}, func(b *RoleBinding) any { return b.Group.Name }},
+		{"role_name", roleNameSpellings, func(b *RoleBinding) any { return b.Role.Name }},
 	},
 	DefaultOrder: Order{Field: "create_time", Desc: true},
 	UID:          func(b *RoleBinding) UID { return b.UID },
@@ -86,6 +89,10 @@ var roleBindingKind = Kind[RoleBinding]{
 		}
 	},
 }
+
+// roleNameSpellings are what order_by accepts for the name of the role that a
+// row shows.
+var roleNameSpellings = []string{"roleName", "role.name"}
 
 func (v *violations) requiredUID(field string, u UID) {
 	if u == "" {

@@ -86,6 +86,7 @@ var tagKind = Kind[Tag]{
 		{"create_time", createTimeSpellings, func(t *Tag) any { return t.CreateTime }},
 		{"update_time", updateTimeSpellings, func(t *Tag) any { return t.UpdateTime }},
 		{"uid", nil, func(t *Tag) any { return string(t.UID) }},
+		{"digest", nil, func(t *Tag) any { return t.Digest }},
 	},
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(t *Tag) UID { return t.UID },

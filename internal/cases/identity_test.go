@@ -59,7 +59,7 @@ var identities = kind{
 			{"c", "{inner}", fields{"name": "charlie", "staticKeys": staticKeys}}, {"d", "{side}", fields{"name": "alpha"}},
 			{"e", "{org}", fields{"name": "echo", "description": "in the organisation"}},
 		},
-		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"last_seen_time", "lastSeenTime"}},
+		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"last_seen_time", "lastSeenTime"}, {"email", "email"}},
 		byDefault: "name",
 		filters: []filtered{
 			{fields{"name": "alpha"}, "b d"}, {fields{"name": "nobody"}, ""},

@@ -63,7 +63,9 @@ var roleBindings = kind{
 			{"a", "{shelf}", bound("{org identity}", "{org role}")}, {"b", "{shelf}", bound("{org other identity}", "{org role}")},
 			{"c", "{inner}", bound("{org identity}", "{org other role}")}, {"d", "{side}", bound("{org identity}", viewer)},
 		},
-		orders:    []order{{"create_time", "createTime"}, {"uid", "uid"}},
+		orders: []order{
+			{"create_time", "createTime"}, {"uid", "uid"}, {"identity_name", "identity.name"}, {"group_name", "group.name"}, {"role_name", "role.name"},
+		},
 		byDefault: "create_time desc",
 		filters: []filtered{
 			{fields{"identity": "{org identity}"}, "a c d"}, {fields{"role": "{org role}"}, "a b"}, {fields{"role": viewer}, "d"},

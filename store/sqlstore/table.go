@@ -19,6 +19,7 @@ type table[T, F any] struct {
 	writeOnly []column[T]
 	joins     string   // what the columns of other tables need, joined to t
 	joinBy    []string // columns of t that joins compare
+	lookups   map[string]lookup // orders by columns of joins
 	uid       func(*T) platform.UID
 
 	// enclosed is the UID whose prefixes are g2 and g3; nil: the kind lies
