@@ -74,7 +74,8 @@ func (a *Actor) dominates(handedOut capabilitySet, uid UID) error {
 
 // reads reports whether the actor may read the resource uid of kind k.
 func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
-	if k.Shared || k.IsBuiltIn != nil && k.IsBuiltIn(uid) {
+	// Of a kind with built-in ones, what has no group is one of them or nothing.
+	if k.Shared || k.IsBuiltIn != nil && uid.IsRoot() {
 		return a.operator != "" || len(a.scopes(k.List)) > 0
 	}
 	return a.Can(k.List, uid)

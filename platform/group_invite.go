@@ -53,6 +53,7 @@ var groupInviteKind = Kind[GroupInvite]{
 		{"uid", OutputOnly}, {"roleUid", AtCreation}, {"role", OutputOnly}, {"email", AtCreation}, {"ttl", AtCreation},
 		{"expirationTime", OutputOnly}, {"singleUse", AtCreation}, {"code", OutputOnly}, {"keyId", OutputOnly}, {"createTime", OutputOnly},
 	},
+	Required: []string{"roleUid", "ttl"},
 	Orders: []OrderField[GroupInvite]{
 		{"uid", nil, func(i *GroupInvite) any { return string(i.UID) }},
 		{"create_time", createTimeSpellings, func(i *GroupInvite) any { return i.CreateTime }},

@@ -62,6 +62,7 @@ var identityKind = Kind[Identity]{
 		{"company", Updatable}, {"lastSeenTime", OutputOnly}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
 		{"claimMatch", Updatable}, {"staticKeys", Updatable},
 	},
+	Required: []string{"name"},
 	Orders: []OrderField[Identity]{
 		{"name", nil, func(i *Identity) any { return i.Name }},
 		{"create_time", createTimeSpellings, func(i *Identity) any { return i.CreateTime }},
@@ -73,7 +74,9 @@ var identityKind = Kind[Identity]{
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(i *Identity) UID { return i.UID },
 	Group:        parentOf(func(i *Identity) UID { return i.UID }),
-	Stamp:        func(i *Identity, uid UID, now Time) { i.UID, i.CreateTime, i.UpdateTime = uid, now, now },
+	Stamp: func(i *Identity, uid UID, now Time) {
+		i.UID, i.CreateTime, i.UpdateTime, i.LastSeenTime = uid, now, now, now
+	},
 	Check: func(i *Identity, changed func(string) bool, v *violations) {
 		if changed("name") {
 			v.name(i.Name, namePattern)

@@ -3,6 +3,7 @@ package platform_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -135,7 +136,7 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	switch {
 	case holds:
 		refused(t, what+", of what is missing", other, platform.CodeNotFound, "NOT_FOUND")
-	case err != nil && strings.ReplaceAll(other.Error(), string(gone), string(uid)) != err.Error():
+	case err != nil && strings.ReplaceAll(fmt.Sprint(other), string(gone), string(uid)) != err.Error():
 		t.Errorf("%s: of what exists it answers %v, of what is missing %v", what, err, other)
 	}
 }
@@ -175,7 +176,7 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 	case has && gone.Within(c.on):
 		refused(t, what+" that is missing", ofMissing, platform.CodeNotFound, "NOT_FOUND")
 	case !has || !partly:
-		if err == nil || strings.ReplaceAll(ofMissing.Error(), string(gone), string(parent)) != err.Error() {
+		if err == nil || strings.ReplaceAll(fmt.Sprint(ofMissing), string(gone), string(parent)) != err.Error() {
 			t.Errorf("%s: of one that exists it answers %v, of a missing one %v", what, err, ofMissing)
 		}
 	default: // what lies above is seen in part, what is missing beside it is not

@@ -81,6 +81,7 @@ var tagKind = Kind[Tag]{
 		{"uid", OutputOnly}, {"name", AtCreation}, {"digest", AtCreation}, {"updateTime", OutputOnly},
 		{"deprecated", AtCreation}, {"bundles", AtCreation},
 	},
+	Required: []string{"name", "digest"},
 	Orders: []OrderField[Tag]{
 		{"name", nil, func(t *Tag) any { return t.Name }},
 		{"create_time", createTimeSpellings, func(t *Tag) any { return t.CreateTime }},

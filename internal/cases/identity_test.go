@@ -14,7 +14,7 @@ var identities = kind{
 		"claims": fields{"team": "blue"}, "claimPatterns": fields{"env": "prod|test"},
 	}},
 	needs: "name",
-	shown: fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	shown: fields{"uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"},
 	bad: append([]bad{
 		{name: "a company of two lines", fields: fields{"company": "a\nb"}, violations: "company"},
 		{name: "a rule without issuer and subject", fields: fields{"claimMatch": fields{}}, violations: "claimMatch.issuer claimMatch.subject"},
