@@ -927,7 +927,7 @@ enum AdvisoryOrderField {
 	{Name: "../schema/advisory_document.graphqls", Input: `extend type Query {
   """
   What advisories say, by the artifact they are about: of all feeds, without what was withdrawn, sorted by documentId.
-  Any caller with an identity may read it. It comes whole: INVALID_ARGUMENT where it would hold more than 10,000 advisories.
+  Any caller with an identity may read it. It comes whole: where it would hold more than 10,000 advisories, INVALID_ARGUMENT names the filter that is needed.
   """
   advisoryDocuments(
     "Only the document of the artifact of this name."
@@ -2457,7 +2457,7 @@ type Identity implements Node @key(fields: "uid") {
   emailUnverified: String
   "Company the identity belongs to."
   company: String
-  "When it last made a request, to the minute; null where never."
+  "When it last made a request, to the minute; when it was created, until it makes its first."
   lastSeenTime: DateTime
   "When it was created."
   createTime: DateTime!
