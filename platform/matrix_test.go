@@ -175,7 +175,7 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 	switch {
 	case has && gone.Within(c.on):
 		refused(t, what+" that is missing", ofMissing, platform.CodeNotFound, "NOT_FOUND")
-	case !has || !partly:
+	case !has || !parent.Within(c.on) && !partly:
 		if err == nil || strings.ReplaceAll(fmt.Sprint(ofMissing), string(gone), string(parent)) != err.Error() {
 			t.Errorf("%s: of one that exists it answers %v, of a missing one %v", what, err, ofMissing)
 		}

@@ -214,7 +214,7 @@ func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 	switch {
 	case has && within(gone, j.who.on):
 		j.refused(missing, ofMissing, platform.CodeNotFound, "NOT_FOUND")
-	case !has || !partly:
+	case !has || !within(parent, j.who.on) && !partly:
 		if strings.ReplaceAll(ofMissing.raw, gone, parent) != got.raw {
 			j.Errorf("%s: of a parent that exists\n%sof a missing one\n%s", j.what(there), got.raw, ofMissing.raw)
 		}
