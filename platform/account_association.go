@@ -232,6 +232,9 @@ func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *
 		return err
 	}
 	for _, identity := range identities {
+		if identity.IsRoot() { // no identity is, and nothing bound to it would be found
+			return missing(toIdentity.kind, identity)
+		}
 		err := s.p.Identities.holdsAllBound(ctx, tx, identity)
 		if errors.Is(err, &Error{Code: CodePermissionDenied}) {
 			// Where it is bound, and to what, is not for the caller to know.
