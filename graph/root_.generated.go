@@ -920,12 +920,14 @@ enum AdvisoryOrderField {
   UPDATE_TIME
   "By uid: depth first along the tree of groups."
   UID
+  "By the time of withdrawal, those that stand first. Reads and sorts all of the list: narrow long ones."
+  DELETE_TIME
 }
 `, BuiltIn: false},
 	{Name: "../schema/advisory_document.graphqls", Input: `extend type Query {
   """
   What advisories say, by the artifact they are about: of all feeds, without what was withdrawn, sorted by documentId.
-  Any caller with an identity may read it. It comes whole: INVALID_ARGUMENT where it would hold more than 10,000 advisories.
+  Any caller with an identity may read it. It comes whole: where it would hold more than 10,000 advisories, INVALID_ARGUMENT names the filter that is needed.
   """
   advisoryDocuments(
     "Only the document of the artifact of this name."
@@ -1230,6 +1232,8 @@ enum ArtifactVersionOrderField {
   UPDATE_TIME
   "By uid."
   UID
+  "By the name of the artifact, which all versions of one share: by uid."
+  NAME
 }
 `, BuiltIn: false},
 	{Name: "../schema/audit_log.graphqls", Input: `extend type Query {
@@ -1475,6 +1479,14 @@ enum DeliveryOrderField {
   CREATE_TIME
   "By uid."
   UID
+  "By the time of the last change. Reads and sorts all of the list: narrow long ones."
+  UPDATE_TIME
+  "By the time of the last attempt, those without one first. Reads and sorts all of the list: narrow long ones."
+  LAST_ATTEMPT_TIME
+  "By the time of the next attempt, those without one first. Reads and sorts all of the list: narrow long ones."
+  NEXT_ATTEMPT_TIME
+  "By eventType, in byte order. Reads and sorts all of the list: narrow long ones."
+  EVENT_TYPE
 }
 
 "Which deliveries to make once more."
@@ -1676,6 +1688,8 @@ enum ExternalGroupRoleMappingOrderField {
   UID
   "By the time of creation."
   CREATE_TIME
+  "By externalGroupId, in byte order. Reads and sorts all of the list: narrow long ones."
+  EXTERNAL_GROUP_ID
 }
 
 "A new mapping."
@@ -2319,6 +2333,10 @@ enum GroupInviteOrderField {
   CREATE_TIME
   "By the time of expiry."
   EXPIRATION_TIME
+  "By email, in byte order, those without one first. Reads and sorts all of the list: narrow long ones."
+  EMAIL
+  "By the name of the role, in byte order. Reads and sorts all of the list: narrow long ones."
+  ROLE_NAME
 }
 
 "A new invite."
@@ -2444,7 +2462,7 @@ type Identity implements Node @key(fields: "uid") {
   emailUnverified: String
   "Company the identity belongs to."
   company: String
-  "When it last made a request, to the minute; null where never."
+  "When it last made a request, to the minute; when it was created, until it makes its first."
   lastSeenTime: DateTime
   "When it was created."
   createTime: DateTime!
@@ -2591,6 +2609,8 @@ enum IdentityOrderField {
   UID
   "By the time of the last request, never seen ones earliest."
   LAST_SEEN_TIME
+  "By email, in byte order, those without one first. Reads and sorts all of the list: narrow long ones."
+  EMAIL
 }
 
 "A new identity."
@@ -3664,6 +3684,12 @@ enum RoleBindingOrderField {
   CREATE_TIME
   "By uid: depth first along the tree of groups."
   UID
+  "By the name of the identity, in byte order. Reads and sorts all of the list: narrow long ones."
+  IDENTITY_NAME
+  "By the name of the group, in byte order. Reads and sorts all of the list: narrow long ones."
+  GROUP_NAME
+  "By the name of the role, in byte order. Reads and sorts all of the list: narrow long ones."
+  ROLE_NAME
 }
 
 "A new role binding."
@@ -4194,6 +4220,8 @@ enum TagOrderField {
   UPDATE_TIME
   "By uid: depth first along the tree of groups."
   UID
+  "By digest. Reads and sorts all of the list: narrow long ones."
+  DIGEST
 }
 
 "A tag to create or move."

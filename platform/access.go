@@ -74,7 +74,8 @@ func (a *Actor) dominates(handedOut capabilitySet, uid UID) error {
 
 // reads reports whether the actor may read the resource uid of kind k.
 func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
-	if k.Shared || k.IsBuiltIn != nil && k.IsBuiltIn(uid) {
+	// Of a kind with built-in ones, what has no group is one of them or nothing.
+	if k.Shared || k.IsBuiltIn != nil && uid.IsRoot() {
 		return a.operator != "" || len(a.scopes(k.List)) > 0
 	}
 	return a.Can(k.List, uid)
@@ -114,7 +115,21 @@ func (k *Kind[T]) scope(a *Actor, f UIDFilter) (Scope, error) {
 			return Scope{}, a.lacks(k.List, u)
 		}
 	}
+	if f.ChildrenOf != "" && !k.showsChildren(f.ChildrenOf, allowed) {
+		return Scope{}, a.lacks(k.List, f.ChildrenOf)
+	}
 	return k.narrowed(f, allowed), nil
+}
+
+// showsChildren reports whether a caller who may list on allowed sees children
+// of parent: all of them from the parent or above. A grant lies on a group, so
+// only where groups lie in groups can a child be granted itself. An empty page
+// would not tell what is refused from what is not there.
+func (k *Kind[T]) showsChildren(parent UID, allowed []UID) bool {
+	inGroups := k.Parent == k.Name
+	return slices.ContainsFunc(allowed, func(r UID) bool {
+		return parent.Within(r) || inGroups && k.parent(r) == parent
+	})
 }
 
 func firstOf(uids []UID) UID {
@@ -136,7 +151,7 @@ func (k *Kind[T]) narrowed(f UIDFilter, allowed []UID) Scope {
 	case f.ChildrenOf != "" && within(f.ChildrenOf):
 		return scopeOf(Branch{Relation: Children, UID: f.ChildrenOf})
 	case f.ChildrenOf != "":
-		// Of the children only those are visible that are granted themselves.
+		// Of the children only those groups are visible that are granted themselves.
 		visible := keep(allowed, func(r UID) bool { return k.parent(r) == f.ChildrenOf })
 		return scopeOf(Branch{Relation: Listed, UIDs: visible})
 	case f.DescendantsOf != "" && within(f.DescendantsOf):

@@ -113,6 +113,7 @@ var accountAssociationKind = Kind[AccountAssociation]{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"amazon", Updatable}, {"google", Updatable},
 		{"platform", Updatable}, {"azure", Updatable}, {"createTime", OutputOnly}, {"updateTime", OutputOnly}, {"github", Updatable},
 	},
+	Required: []string{"name"},
 	Orders: []OrderField[AccountAssociation]{
 		{"name", nil, func(a *AccountAssociation) any { return a.Name }},
 		{"create_time", createTimeSpellings, func(a *AccountAssociation) any { return a.CreateTime }},
@@ -223,7 +224,7 @@ func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *
 	var identities []UID
 	for _, service := range sortedKeys(a.Platform.ServiceBindings) {
 		if identity := UID(a.Platform.ServiceBindings[service]); identity.Valid() {
-			v.identityOn("platform.serviceBindings."+shown(service), identity, group)
+			toIdentity.counts(&v, "platform.serviceBindings."+shown(service), identity, group)
 			identities = append(identities, identity)
 		}
 	}
@@ -231,6 +232,9 @@ func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *
 		return err
 	}
 	for _, identity := range identities {
+		if identity.IsRoot() { // no identity is, and nothing bound to it would be found
+			return missing(toIdentity.kind, identity)
+		}
 		err := s.p.Identities.holdsAllBound(ctx, tx, identity)
 		if errors.Is(err, &Error{Code: CodePermissionDenied}) {
 			// Where it is bound, and to what, is not for the caller to know.

@@ -36,7 +36,7 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 			"below a group, deeper":            {platform.UIDFilter{DescendantsOf: b}, 2, 2},
 			"below a very deep group":          {platform.UIDFilter{DescendantsOf: deep}, 1, 1},
 			"children":                         {platform.UIDFilter{ChildrenOf: b}, 1, 1},
-			"children of what is seen in part": {platform.UIDFilter{ChildrenOf: a}, 1, 0},
+			"children of what is seen in part": {platform.UIDFilter{ChildrenOf: a}, 1, -1}, // is refused
 			"in the root":                      {platform.UIDFilter{InRoot: true}, 1, 0},
 			"by id":                            {platform.UIDFilter{IDs: []platform.UID{a, b}, DescendantsOf: b}, 1, 1},
 			"above":                            {platform.UIDFilter{AncestorsOf: deep}, 3, 1},
@@ -47,7 +47,9 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 					t.Errorf("%s, ordered by %q: %d of %d, want %d (%v)", what, order, len(page.Items), page.TotalCount, x.owner, err)
 				}
 				page, err = w.p.AccountAssociations.List(sub, platform.ListRequest[platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
-				if err != nil || page.TotalCount != x.part || int64(len(page.Items)) != x.part {
+				if x.part < 0 {
+					refused(t, what, err, platform.CodePermissionDenied)
+				} else if err != nil || page.TotalCount != x.part || int64(len(page.Items)) != x.part {
 					t.Errorf("%s, ordered by %q, seen in part: %d of %d, want %d (%v)", what, order, len(page.Items), page.TotalCount, x.part, err)
 				}
 			}
@@ -76,12 +78,13 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 			return err
 		}
 		for what, identity := range map[string]platform.UID{
-			"of another organisation": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"), "that is an organisation": acme.uid,
+			"of another organisation": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"),
 		} {
 			if got := violated(as(identity)); got != "platform.serviceBindings.builds" {
 				t.Errorf("an identity %s: %s", what, got)
 			}
 		}
+		refused(t, "an organisation as the identity", as(acme.uid), platform.CodeNotFound)
 		err := as(above)
 		refused(t, "an identity with more", err, platform.CodePermissionDenied)
 		if strings.Contains(err.Error(), string(secret)) || strings.Contains(err.Error(), "groups.list") {

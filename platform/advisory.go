@@ -1,6 +1,9 @@
 package platform
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // An Advisory tells what is known of one vulnerability in one artifact. It
 // comes from imports and is read only.
@@ -112,6 +115,22 @@ var falsePositiveTypes = []string{
 	"TYPE_UNSPECIFIED", "TYPE_VULNERABILITY_RECORD_ANALYSIS_CONTESTED", "TYPE_COMPONENT_VULNERABILITY_MISMATCH",
 	"TYPE_VULNERABLE_CODE_VERSION_NOT_USED", "TYPE_VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE", "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH",
 	"TYPE_VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY", "TYPE_INLINE_MITIGATIONS_EXIST",
+}
+
+// FieldValues lists what the field type of a severity can be.
+func (Severity) FieldValues(field string) []string { return valuesOfType(field, severityTypes) }
+
+// FieldValues lists what the field type of a determination can be.
+func (FalsePositiveDetermination) FieldValues(field string) []string {
+	return valuesOfType(field, falsePositiveTypes)
+}
+
+// valuesOfType are the values of a field that is named type.
+func valuesOfType(field string, values []string) []string {
+	if field != "type" {
+		return nil
+	}
+	return slices.Clone(values)
 }
 
 // ReviewState says what a review of an event came to.
@@ -235,6 +254,7 @@ var advisoryKind = Kind[Advisory]{
 		{"create_time", createTimeSpellings, func(a *Advisory) any { return a.CreateTime }},
 		{"update_time", updateTimeSpellings, func(a *Advisory) any { return a.UpdateTime }},
 		{"uid", nil, func(a *Advisory) any { return string(a.UID) }},
+		{"delete_time", []string{"deleteTime", "deleted_at"}, func(a *Advisory) any { return a.DeleteTime }},
 	},
 	DefaultOrder: Order{Field: "uid"},
 	UID:          func(a *Advisory) UID { return a.UID },

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,7 +93,8 @@ func (q FeedQuery) Names() []string { return q.names }
 // Fixed asks for advisories with a fixed event only.
 func (q FeedQuery) Fixed() bool { return q.fixed }
 
-// Limit is how many to read at most; of fixed ones, out of how many.
+// Limit is how many advisories there may be; of fixed ones, out of how many. Of
+// more none is read.
 func (q FeedQuery) Limit() int { return q.limit }
 
 // AdvisoryDocuments are the operations on advisory documents. Every caller
@@ -146,18 +148,32 @@ func (s AdvisoryDocuments) list(ctx context.Context, req DocumentRequest) ([]*Ad
 	if req.ID != "" {
 		q.artifacts = []string{req.ID}
 	}
-	return s.read(ctx, q)
+	documents, err := s.read(ctx, q)
+	if errors.Is(err, ErrTooMany) {
+		err = Invalid(req.narrower())
+	}
+	return documents, err
 }
 
-// read makes documents of what feeds say.
+// narrower names the filter that would make an answer small enough.
+func (req DocumentRequest) narrower() Violation {
+	switch {
+	case req.CVEs != nil:
+		return Violation{"cves", fmt.Sprintf("must be fewer: more than %d advisories have one of them", maxDocumentAdvisories)}
+	case req.ID != "":
+		return Violation{"cves", fmt.Sprintf("is needed beside id: the document holds more than %d advisories", maxDocumentAdvisories)}
+	default:
+		return Violation{"id", fmt.Sprintf("is needed, or cves: all documents together hold more than %d advisories", maxDocumentAdvisories)}
+	}
+}
+
+// read makes documents of what feeds say. ErrTooMany, before any is read, where
+// they would hold too many advisories.
 func (s AdvisoryDocuments) read(ctx context.Context, q FeedQuery) ([]*AdvisoryDocument, error) {
-	q.limit = maxDocumentAdvisories + 1
+	q.limit = maxDocumentAdvisories
 	rows, err := s.p.store.Feed(ctx, q)
 	if err != nil {
 		return nil, err
-	}
-	if len(rows) > maxDocumentAdvisories {
-		return nil, Invalid(Violation{"id", fmt.Sprintf("must narrow the answer, or cves: it would hold more than %d advisories", maxDocumentAdvisories)})
 	}
 	documents := []*AdvisoryDocument{}
 	for _, a := range rows { // in the order of artifacts
@@ -179,7 +195,9 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	byID := map[string]*AdvisoryDocument{}
 	if wanted := slices.DeleteFunc(slices.Clone(ids), unstorable); err == nil && len(wanted) > 0 {
 		var found []*AdvisoryDocument
-		found, err = s.read(ctx, FeedQuery{artifacts: wanted})
+		if found, err = s.read(ctx, FeedQuery{artifacts: wanted}); errors.Is(err, ErrTooMany) {
+			err = Invalid(Violation{"id", fmt.Sprintf("must be fewer at once: the documents hold more than %d advisories", maxDocumentAdvisories)})
+		}
 		for _, d := range found {
 			byID[d.ID] = d
 		}

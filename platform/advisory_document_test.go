@@ -175,9 +175,15 @@ func TestAllDocumentsAreRefusedWhereTheyAreTooMany(t *testing.T) {
 			t.Errorf("%d (%v)", n, err)
 		}
 		w.feed(other.uid, fixedOn("GO-X", "stdlib", "CVE-1"))
-		for _, req := range []platform.DocumentRequest{{}, {ID: "stdlib"}, {CVEs: []string{"CVE-1"}}} {
-			if _, err := count(req); violated(err) != "id" {
-				t.Errorf("%+v: %v", req, err)
+		for want, req := range map[string]platform.DocumentRequest{
+			"id: is needed, or cves":    {},
+			"cves: is needed beside id": {ID: "stdlib"},
+			"cves: must be fewer: more": {CVEs: []string{"CVE-1"}},
+		} {
+			var trace platform.Trace
+			_, err := w.p.AdvisoryDocuments.List(platform.WithTrace(acme.owner, &trace), req)
+			if err == nil || !strings.HasPrefix(err.Error(), "Invalid argument: "+want) || trace.Statements.Load() != 1 {
+				t.Errorf("%+v: %v after %d statements, want %s after one", req, err, trace.Statements.Load(), want)
 			}
 		}
 		if n, err := count(platform.DocumentRequest{CVEs: []string{"GO-X", "GO-7"}}); n != 2 || err != nil {

@@ -181,7 +181,7 @@ func TestWhatIsWrongWithAListOfArtifactsIsNamed(t *testing.T) {
 		if got := violated(err); got != "ecosystems" {
 			t.Error(got)
 		}
-		_, err = w.p.ArtifactVersions.ListOf(acme.owner, "log4j", versionList{Skip: -1, OrderBy: "name"})
+		_, err = w.p.ArtifactVersions.ListOf(acme.owner, "log4j", versionList{Skip: -1, OrderBy: "size"})
 		if got := violated(err); got != "artifact_id skip order_by" {
 			t.Error(got)
 		}

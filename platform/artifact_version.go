@@ -31,6 +31,7 @@ var artifactVersionKind = Kind[ArtifactVersion]{
 		{"create_time", createTimeSpellings, func(v *ArtifactVersion) any { return v.CreateTime }},
 		{"update_time", updateTimeSpellings, func(v *ArtifactVersion) any { return v.UpdateTime }},
 		{"uid", nil, func(v *ArtifactVersion) any { return string(v.UID) }},
+		{"name", nil, func(v *ArtifactVersion) any { return v.Name }},
 	},
 	DefaultOrder: Order{Field: "version", Desc: true},
 	UID:          func(v *ArtifactVersion) UID { return v.UID },

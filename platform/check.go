@@ -25,15 +25,14 @@ var (
 	digestPattern = regexp.MustCompile(DigestPattern)
 )
 
-// name checks the name of a resource against a pattern.
+// name checks the name of a resource against a pattern. The words for a name
+// that is missing or does not match are those of the published tutorial.
 func (v *violations) name(s string, pattern *regexp.Regexp) {
 	switch {
-	case s == "":
-		v.add("name", "is required")
 	case len(s) > maxNameBytes:
 		v.add("name", "must be at most %d bytes", maxNameBytes)
 	case !pattern.MatchString(s):
-		v.add("name", "must match %s", pattern)
+		v.add("name", `name must match "%s"`, pattern)
 	}
 }
 

@@ -85,6 +85,10 @@ var deliveryKind = Kind[Delivery]{
 	Orders: []OrderField[Delivery]{
 		{"create_time", createTimeSpellings, func(d *Delivery) any { return d.CreateTime }},
 		{"uid", nil, func(d *Delivery) any { return string(d.UID) }},
+		{"update_time", updateTimeSpellings, func(d *Delivery) any { return d.UpdateTime }},
+		{"last_attempt_time", []string{"lastAttemptTime"}, func(d *Delivery) any { return d.LastAttemptTime }},
+		{"next_attempt_time", []string{"nextAttemptTime"}, func(d *Delivery) any { return d.NextAttemptTime }},
+		{"event_type", []string{"eventType"}, func(d *Delivery) any { return d.EventType }},
 	},
 	DefaultOrder: Order{Field: "create_time", Desc: true},
 	UID:          func(d *Delivery) UID { return d.UID },

@@ -41,9 +41,11 @@ var externalGroupRoleMappingKind = Kind[ExternalGroupRoleMapping]{
 		{"uid", OutputOnly}, {"identityProviderUid", OutputOnly}, {"externalGroupId", AtCreation}, {"roleUid", AtCreation},
 		{"scope", AtCreation}, {"createTime", OutputOnly},
 	},
+	Required: []string{"externalGroupId", "roleUid"},
 	Orders: []OrderField[ExternalGroupRoleMapping]{
 		{"uid", nil, func(m *ExternalGroupRoleMapping) any { return string(m.UID) }},
 		{"create_time", createTimeSpellings, func(m *ExternalGroupRoleMapping) any { return m.CreateTime }},
+		{"external_group_id", []string{"externalGroupId"}, func(m *ExternalGroupRoleMapping) any { return m.ExternalGroupID }},
 	},
 	DefaultOrder: Order{Field: "uid"},
 	UID:          func(m *ExternalGroupRoleMapping) UID { return m.UID },
@@ -94,10 +96,8 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 		// The insert would not tell which is missing, the scope or the provider;
 		// a provider that is there has its group.
 		if made.Scope != provider.Parent() {
-			if found, err := tx.Groups().Get(ctx, Keys{[]UID{made.Scope}}); err != nil {
+			if _, err := resolve(ctx, groupKind.Name, made.Scope, tx.Groups().Get); err != nil {
 				return err
-			} else if len(found) == 0 {
-				return missing("Group", made.Scope)
 			}
 		}
 		return handsOutRole(ctx, tx, "roleUid", made.RoleUID, made.Scope)

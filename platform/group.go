@@ -66,6 +66,7 @@ var groupKind = Kind[Group]{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"resourceLimits", OutputOnly}, {"verified", OutputOnly},
 		{"createTime", OutputOnly}, {"updateTime", OutputOnly}, {"kind", OutputOnly}, {"status", OutputOnly},
 	},
+	Required: []string{"name"},
 	Orders: []OrderField[Group]{
 		{"name", nil, func(g *Group) any { return g.Name }},
 		{"create_time", createTimeSpellings, func(g *Group) any { return g.CreateTime }},

@@ -53,10 +53,13 @@ var groupInviteKind = Kind[GroupInvite]{
 		{"uid", OutputOnly}, {"roleUid", AtCreation}, {"role", OutputOnly}, {"email", AtCreation}, {"ttl", AtCreation},
 		{"expirationTime", OutputOnly}, {"singleUse", AtCreation}, {"code", OutputOnly}, {"keyId", OutputOnly}, {"createTime", OutputOnly},
 	},
+	Required: []string{"roleUid", "ttl"},
 	Orders: []OrderField[GroupInvite]{
 		{"uid", nil, func(i *GroupInvite) any { return string(i.UID) }},
 		{"create_time", createTimeSpellings, func(i *GroupInvite) any { return i.CreateTime }},
 		{"expiration_time", []string{"expirationTime"}, func(i *GroupInvite) any { return i.ExpirationTime }},
+		{"email", nil, func(i *GroupInvite) any { return i.Email }},
+		{"role_name", roleNameSpellings, func(i *GroupInvite) any { return i.Role.Name }},
 	},
 	DefaultOrder: Order{Field: "uid"},
 	UID:          func(i *GroupInvite) UID { return i.UID },

@@ -62,17 +62,21 @@ var identityKind = Kind[Identity]{
 		{"company", Updatable}, {"lastSeenTime", OutputOnly}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
 		{"claimMatch", Updatable}, {"staticKeys", Updatable},
 	},
+	Required: []string{"name"},
 	Orders: []OrderField[Identity]{
 		{"name", nil, func(i *Identity) any { return i.Name }},
 		{"create_time", createTimeSpellings, func(i *Identity) any { return i.CreateTime }},
 		{"update_time", updateTimeSpellings, func(i *Identity) any { return i.UpdateTime }},
 		{"uid", nil, func(i *Identity) any { return string(i.UID) }},
 		{"last_seen_time", []string{"lastSeenTime", "last_seen"}, func(i *Identity) any { return i.LastSeenTime }},
+		{"email", nil, func(i *Identity) any { return i.Email }},
 	},
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(i *Identity) UID { return i.UID },
 	Group:        parentOf(func(i *Identity) UID { return i.UID }),
-	Stamp:        func(i *Identity, uid UID, now Time) { i.UID, i.CreateTime, i.UpdateTime = uid, now, now },
+	Stamp: func(i *Identity, uid UID, now Time) {
+		i.UID, i.CreateTime, i.UpdateTime, i.LastSeenTime = uid, now, now, now
+	},
 	Check: func(i *Identity, changed func(string) bool, v *violations) {
 		if changed("name") {
 			v.name(i.Name, namePattern)

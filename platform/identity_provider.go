@@ -99,6 +99,7 @@ var identityProviderKind = Kind[IdentityProvider]{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
 		{"defaultRole", Updatable}, {"oidc", Updatable},
 	},
+	Required: []string{"name", "defaultRole"},
 	Orders: []OrderField[IdentityProvider]{
 		{"name", nil, func(p *IdentityProvider) any { return p.Name }},
 		{"create_time", createTimeSpellings, func(p *IdentityProvider) any { return p.CreateTime }},

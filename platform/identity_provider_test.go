@@ -60,7 +60,6 @@ func TestAProviderIsCheckedAsAWhole(t *testing.T) {
 			`{}`: "name defaultRole",
 			`{"name": "A", "defaultRole": "x", "oidc": {}}`:                                           "name defaultRole oidc.issuer oidc.clientId",
 			`{"name": "a", "defaultRole": "` + string(platform.ViewerRole) + `", "oidc": {"x": 1}}`:   "oidc.x",
-			`{"name": "a", "defaultRole": "` + string(acme.uid) + `"}`:                                "defaultRole",
 			`{"name": "a", "defaultRole": "` + string(w.role(team)) + `"}`:                            "defaultRole", // of a group below
 			`{"name": "a", "default_role": "` + string(platform.ViewerRole) + `", "oidc": "nothing"}`: "oidc",
 		} {

@@ -23,6 +23,7 @@ type Kind[T any] struct {
 	Blocked  string // violation type of a delete that other rows block
 
 	Fields       []Field
+	Required     []string // fields without which none is created
 	Orders       []OrderField[T]
 	DefaultOrder Order
 
@@ -116,23 +117,6 @@ func (k *Kind[T]) parent(uid UID) UID {
 
 // below reports whether a resource of the kind lies below scope.
 func (k *Kind[T]) below(uid, scope UID) bool { return k.parent(uid).Within(scope) }
-
-// Lacks names the fields without which row cannot be created and that it does
-// not have.
-func (k *Kind[T]) Lacks(row *T) []string {
-	if k.Check == nil {
-		return nil
-	}
-	var v violations
-	k.Check(row, func(string) bool { return true }, &v)
-	var lacking []string
-	for _, x := range v {
-		if x.Description == "is required" {
-			lacking = append(lacking, x.Field)
-		}
-	}
-	return lacking
-}
 
 func (k *Kind[T]) fieldNames() []string {
 	names := make([]string, len(k.Fields), len(k.Fields)+1)

@@ -45,8 +45,8 @@ func wireRPCs(t testing.TB) map[string]rpc {
 		}
 		found[r.name] = r
 	}
-	if len(found) != 69 {
-		t.Fatalf("testdata/wire.txt has %d RPCs", len(found))
+	if lines := strings.Count(string(text), "\nRPC "); len(found) != lines || lines == 0 {
+		t.Fatalf("testdata/wire.txt has %d RPCs, and %d were understood", lines, len(found))
 	}
 	return found
 }

@@ -3,6 +3,7 @@ package platform_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -135,25 +136,38 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	switch {
 	case holds:
 		refused(t, what+", of what is missing", other, platform.CodeNotFound, "NOT_FOUND")
-	case err != nil && strings.ReplaceAll(other.Error(), string(gone), string(uid)) != err.Error():
+	case err != nil && strings.ReplaceAll(fmt.Sprint(other), string(gone), string(uid)) != err.Error():
 		t.Errorf("%s: of what exists it answers %v, of what is missing %v", what, err, other)
 	}
 }
 
-// judgeScope asks for the children of a parent only.
+// judgeScope asks for the children of a parent, then for all below it.
 func (w *world) judgeScope(t *testing.T, what string, rpc rpc, o operation, c party, parent platform.UID, ledger map[string]map[string]bool) {
 	t.Helper()
-	what += ", of one parent"
-	err := o.within(c.ctx, parent)
+	// Of groups, those children are shown on which the capability is held.
+	granted := strings.HasPrefix(what, "ListGroups ") && c.on.Parent() == parent
+	w.judgeWithin(t, what+", of one parent", rpc, c, parent, ledger, granted, func(uid platform.UID) error {
+		return o.within(c.ctx, platform.UIDFilter{ChildrenOf: uid})
+	})
+	w.judgeWithin(t, what+", below one parent", rpc, c, parent, ledger, c.on.Within(parent), func(uid platform.UID) error {
+		return o.within(c.ctx, platform.UIDFilter{DescendantsOf: uid})
+	})
+}
+
+// judgeWithin lists within a parent that exists, and within a missing one.
+// partly says that a part of what lies within is the caller's to see.
+func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent platform.UID, ledger map[string]map[string]bool, partly bool, within func(platform.UID) error) {
+	t.Helper()
+	err := within(parent)
 	gone := missingBelow(parent.Parent())
-	ofMissing := o.within(c.ctx, gone)
+	ofMissing := within(gone)
 	has := c.has(ledger, rpc.capabilities) && !c.anonymous && !c.unknown
 	switch {
 	case c.anonymous:
 		wanted(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case c.unknown:
 		wanted(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-	case has && (parent.Within(c.on) || c.on.Within(parent)):
+	case has && (parent.Within(c.on) || partly):
 		wanted(t, what, err, 0, "")
 	default:
 		w.denied(t, what, err, rpc, parent, false)
@@ -161,8 +175,8 @@ func (w *world) judgeScope(t *testing.T, what string, rpc rpc, o operation, c pa
 	switch {
 	case has && gone.Within(c.on):
 		refused(t, what+" that is missing", ofMissing, platform.CodeNotFound, "NOT_FOUND")
-	case c.anonymous || c.unknown || !has || !c.on.Within(parent):
-		if err == nil || strings.ReplaceAll(ofMissing.Error(), string(gone), string(parent)) != err.Error() {
+	case !has || !parent.Within(c.on) && !partly:
+		if err == nil || strings.ReplaceAll(fmt.Sprint(ofMissing), string(gone), string(parent)) != err.Error() {
 			t.Errorf("%s: of one that exists it answers %v, of a missing one %v", what, err, ofMissing)
 		}
 	default: // what lies above is seen in part, what is missing beside it is not

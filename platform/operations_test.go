@@ -16,8 +16,8 @@ type operation struct {
 	on func() platform.UID
 	// call does it. Of a list, it reports whether uid was among the items.
 	call func(ctx context.Context, uid platform.UID) (seen bool, err error)
-	// within, of a list, asks for the parent's children only.
-	within func(ctx context.Context, parent platform.UID) error
+	// within, of a list, asks for a part of the tree.
+	within func(ctx context.Context, scope platform.UIDFilter) error
 }
 
 // sharedReads show all there is to whoever holds their capability anywhere.
@@ -52,13 +52,13 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		"Ping": {parent, func(ctx context.Context, _ platform.UID) (bool, error) { p.Ping(ctx); return false, nil }, nil},
 
 		"GetGroup":    {in(w.group), one(p.Groups.Get), nil},
-		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *platform.Group) platform.UID { return g.UID }), children(p.Groups.List)},
+		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *platform.Group) platform.UID { return g.UID }), scoped(p.Groups.List)},
 		"CreateGroup": {parent, create(p.Groups.Create, func() platform.Input[platform.Group] { return body[platform.Group](`{"name": %q}`, w.name()) }), nil},
 		"UpdateGroup": {in(w.group), update(p.Groups.Update, `{"description": "changed"}`), nil},
 		"DeleteGroup": {in(w.group), remove(p.Groups.Delete), nil},
 
 		"GetIdentity":    {member, one(p.Identities.Get), nil},
-		"ListIdentities": {member, list(p.Identities.List, func(i *platform.Identity) platform.UID { return i.UID }), children(p.Identities.List)},
+		"ListIdentities": {member, list(p.Identities.List, func(i *platform.Identity) platform.UID { return i.UID }), scoped(p.Identities.List)},
 		"CreateIdentity": {parent, create(p.Identities.Create, func() platform.Input[platform.Identity] { return body[platform.Identity](`{"name": "x"}`) }), nil},
 		"UpdateIdentity": {member, update(p.Identities.Update, `{"description": "changed"}`), nil},
 		"DeleteIdentity": {member, remove(p.Identities.Delete), nil},
@@ -68,13 +68,13 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		}, nil},
 
 		"GetRole":    {role, one(p.Roles.Get), nil},
-		"ListRoles":  {role, list(p.Roles.List, func(r *platform.Role) platform.UID { return r.UID }), children(p.Roles.List)},
+		"ListRoles":  {role, list(p.Roles.List, func(r *platform.Role) platform.UID { return r.UID }), scoped(p.Roles.List)},
 		"CreateRole": {parent, create(p.Roles.Create, func() platform.Input[platform.Role] { return body[platform.Role](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRole": {role, update(p.Roles.Update, `{"description": "changed"}`), nil},
 		"DeleteRole": {role, remove(p.Roles.Delete), nil},
 
 		"GetRoleBinding":   {bound, one(p.RoleBindings.Get), nil},
-		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *platform.RoleBinding) platform.UID { return b.UID }), children(p.RoleBindings.List)},
+		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *platform.RoleBinding) platform.UID { return b.UID }), scoped(p.RoleBindings.List)},
 		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() platform.Input[platform.RoleBinding] {
 			return binding(member(), role())
 		}), nil},
@@ -89,7 +89,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		"DeleteRoleBinding": {bound, remove(p.RoleBindings.Delete), nil},
 
 		"GetRepo":          {in(w.repo), one(p.Repos.Get), nil},
-		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *platform.Repo) platform.UID { return r.UID }), children(p.Repos.List)},
+		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *platform.Repo) platform.UID { return r.UID }), scoped(p.Repos.List)},
 		"CreateRepo":       {parent, create(p.Repos.Create, func() platform.Input[platform.Repo] { return body[platform.Repo](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRepo":       {in(w.repo), update(p.Repos.Update, `{"description": "changed"}`), nil},
 		"DeleteRepo":       {in(w.repo), remove(p.Repos.Delete), nil},
@@ -97,17 +97,17 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		"UpdateRepoReadme": {in(w.repo), update(p.Repos.UpdateReadme, `{"content": "changed"}`), nil},
 
 		"GetTag":   {tag, one(p.Tags.Get), nil},
-		"ListTags": {tag, list(p.Tags.List, func(t *platform.Tag) platform.UID { return t.UID }), children(p.Tags.List)},
+		"ListTags": {tag, list(p.Tags.List, func(t *platform.Tag) platform.UID { return t.UID }), scoped(p.Tags.List)},
 		"CreateTag": {in(w.repo), create(p.Tags.Create, func() platform.Input[platform.Tag] {
 			return body[platform.Tag](`{"name": "latest", "digest": %q}`, digest(1))
 		}), nil},
 		"DeleteTag": {tag, remove(p.Tags.Delete), nil},
 
 		"GetAdvisory":    {in(w.advisory), one(p.Advisories.Get), nil},
-		"ListAdvisories": {in(w.advisory), list(p.Advisories.List, func(a *platform.Advisory) platform.UID { return a.UID }), children(p.Advisories.List)},
+		"ListAdvisories": {in(w.advisory), list(p.Advisories.List, func(a *platform.Advisory) platform.UID { return a.UID }), scoped(p.Advisories.List)},
 
 		"GetSubscription":   {in(w.subscription), one(p.Subscriptions.Get), nil},
-		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *platform.Subscription) platform.UID { return s.UID }), children(p.Subscriptions.List)},
+		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *platform.Subscription) platform.UID { return s.UID }), scoped(p.Subscriptions.List)},
 		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() platform.Input[platform.Subscription] {
 			return body[platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name())
 		}), nil},
@@ -197,9 +197,9 @@ func list[T, F any](list func(context.Context, platform.ListRequest[F]) (platfor
 	}
 }
 
-func children[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error)) func(context.Context, platform.UID) error {
-	return func(ctx context.Context, parent platform.UID) error {
-		_, err := list(ctx, platform.ListRequest[F]{UIDP: platform.UIDFilter{ChildrenOf: parent}})
+func scoped[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error)) func(context.Context, platform.UIDFilter) error {
+	return func(ctx context.Context, scope platform.UIDFilter) error {
+		_, err := list(ctx, platform.ListRequest[F]{UIDP: scope})
 		return err
 	}
 }

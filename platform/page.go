@@ -75,7 +75,8 @@ type Order struct {
 	Desc  bool
 }
 
-// An OrderField is one that rows of a kind can be sorted by.
+// An OrderField is one that rows of a kind can be sorted by: a time, or a text
+// of at most 255 bytes, since page tokens hold the value.
 type OrderField[T any] struct {
 	Name      string       // snake_case
 	Spellings []string     // what else order_by accepts
@@ -116,8 +117,21 @@ func (k *Kind[T]) parseOrder(s string, v *violations) Order {
 	}
 	names := make([]string, len(k.Orders))
 	for i, o := range k.Orders {
-		names[i] = o.Name
+		names[i] = o.spelledLike(s)
 	}
 	v.add("order_by", "must be one of %s, optionally followed by asc or desc", strings.Join(names, ", "))
 	return Order{}
+}
+
+// spelledLike is the spelling of an order field for a caller who wrote asked:
+// createTime beside a word in camelCase, created_at beside one that ends so.
+func (o OrderField[T]) spelledLike(asked string) string {
+	field, _, _ := strings.Cut(asked, " ")
+	camel := strings.ToLower(field) != field
+	for _, s := range append([]string{o.Name}, o.Spellings...) {
+		if camel && !strings.Contains(s, "_") || strings.HasSuffix(field, "_at") && strings.HasSuffix(s, "_at") {
+			return s
+		}
+	}
+	return o.Name
 }

@@ -77,6 +77,7 @@ var repoKind = Kind[Repo]{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"catalogTier", Updatable}, {"bundles", Updatable},
 		{"aliases", Updatable}, {"activeTags", Updatable}, {"sync_config", Updatable}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
 	},
+	Required: []string{"name"},
 	Orders: []OrderField[Repo]{
 		{"name", nil, func(r *Repo) any { return r.Name }},
 		{"create_time", createTimeSpellings, func(r *Repo) any { return r.CreateTime }},

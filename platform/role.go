@@ -93,6 +93,7 @@ var roleKind = Kind[Role]{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"capabilities", Updatable},
 		{"createTime", OutputOnly}, {"updateTime", OutputOnly},
 	},
+	Required: []string{"name"},
 	Orders: []OrderField[Role]{
 		{"name", nil, func(r *Role) any { return r.Name }},
 		{"create_time", createTimeSpellings, func(r *Role) any { return r.CreateTime }},
@@ -168,11 +169,14 @@ func (s Roles) Delete(ctx context.Context, uid UID) error {
 // notBuiltIn refuses to change a role that no organisation owns.
 func (s Roles) notBuiltIn(ctx context.Context, uid UID) error {
 	actor, err := caller(ctx)
-	if err != nil || !IsBuiltInRole(uid) {
+	if err != nil || !uid.Valid() || !uid.IsRoot() {
 		return err
 	}
 	if !s.kind.readableBy(actor, uid) {
-		return actor.lacks(s.kind.List, uid)
+		return s.kind.in(actor.lacks(s.kind.List, uid))
+	}
+	if !IsBuiltInRole(uid) {
+		return s.kind.notFound(uid)
 	}
 	return blocked("BUILT_IN_ROLE", string(uid), "built-in roles cannot be changed")
 }
@@ -198,19 +202,16 @@ func handsOut(ctx context.Context, tx Tx, set capabilitySet, uid UID) error {
 // the request. A role reaches no further than the group that it lives under.
 func handsOutRole(ctx context.Context, tx Tx, field string, role, uid UID) error {
 	var v violations
-	if v.roleOn(field, role, uid); len(v) > 0 {
+	if toRole.counts(&v, field, role, uid); len(v) > 0 {
 		return v.err()
 	}
 	// The lock comes before the read: what it finds must hold until commit.
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return err
 	}
-	found, err := tx.Roles().Get(ctx, Keys{[]UID{role}})
+	found, err := resolve(ctx, toRole.kind, role, tx.Roles().Get)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
-		return missing("Role", role)
-	}
-	return handsOut(ctx, tx, setOf(found[0].Capabilities), uid)
+	return handsOut(ctx, tx, setOf(found.Capabilities), uid)
 }

@@ -69,9 +69,13 @@ var roleBindingKind = Kind[RoleBinding]{
 		{"uid", OutputOnly}, {"identity", OutputOnly}, {"group", OutputOnly}, {"role", OutputOnly}, {"createTime", OutputOnly},
 		{"identityUid", Updatable}, {"roleUid", Updatable},
 	},
+	Required: []string{"identityUid", "roleUid"},
 	Orders: []OrderField[RoleBinding]{
 		{"create_time", createTimeSpellings, func(b *RoleBinding) any { return b.CreateTime }},
 		{"uid", nil, func(b *RoleBinding) any { return string(b.UID) }},
+		{"identity_name", []string{"identityName", "identity.name"}, func(b *RoleBinding) any { return b.Identity.Name }},
+		{"group_name", []string{"groupName", "group.name"}, func(b *RoleBinding) any { return b.Group.Name }},
+		{"role_name", roleNameSpellings, func(b *RoleBinding) any { return b.Role.Name }},
 	},
 	DefaultOrder: Order{Field: "create_time", Desc: true},
 	UID:          func(b *RoleBinding) UID { return b.UID },
@@ -86,6 +90,10 @@ var roleBindingKind = Kind[RoleBinding]{
 		}
 	},
 }
+
+// roleNameSpellings are what order_by accepts for the name of the role that a
+// row shows.
+var roleNameSpellings = []string{"roleName", "role.name"}
 
 func (v *violations) requiredUID(field string, u UID) {
 	if u == "" {
@@ -218,31 +226,8 @@ func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBindin
 // reach adds what keeps a binding from counting on group: identities and roles
 // reach no further than the group that they live under.
 func (b *RoleBinding) reach(group UID, prefix string, v *violations) {
-	v.identityOn(prefix+"identityUid", b.IdentityUID, group)
-	v.roleOn(prefix+"roleUid", b.RoleUID, group)
-}
-
-// identityOn checks that an identity can act on group: it reaches no further
-// than the group that it lives under.
-func (v *violations) identityOn(field string, identity, group UID) {
-	if home := identity.Parent(); home == "" {
-		v.add(field, "is not the UID of an identity")
-	} else if !group.Within(home) {
-		v.add(field, "acts only within the group it lives under, %s", home)
-	}
-}
-
-// roleOn checks that a role reaches group: those of an organisation reach no
-// further than the group that they live under.
-func (v *violations) roleOn(field string, role, group UID) {
-	if IsBuiltInRole(role) {
-		return
-	}
-	if home := role.Parent(); home == "" {
-		v.add(field, "is not the UID of a role")
-	} else if !group.Within(home) {
-		v.add(field, "can be bound only within the group it lives under, %s", home)
-	}
+	toIdentity.counts(v, prefix+"identityUid", b.IdentityUID, group)
+	toRole.counts(v, prefix+"roleUid", b.RoleUID, group)
 }
 
 // mayBind demands of a binding on group that its identity and role exist, and
@@ -252,12 +237,8 @@ func (s RoleBindings) mayBind(ctx context.Context, tx Tx, group UID, b *RoleBind
 	if err := tx.Lock(ctx, group.Root()); err != nil {
 		return err
 	}
-	identities, err := tx.Identities().Get(ctx, Keys{[]UID{b.IdentityUID}})
-	if err != nil {
+	if _, err := resolve(ctx, toIdentity.kind, b.IdentityUID, tx.Identities().Get); err != nil {
 		return err
-	}
-	if len(identities) == 0 {
-		return missing("Identity", b.IdentityUID)
 	}
 	return handsOutRole(ctx, tx, "roleUid", b.RoleUID, group)
 }

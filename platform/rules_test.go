@@ -157,19 +157,26 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 			{"an identity that is none", team, "nonsense", platform.ViewerRole, "identityUid"},
 			{"nothing", team, "", "", "identityUid roleUid"},
 			{"both from elsewhere", team, foreign, foreignRole, "identityUid roleUid"},
-			{"a root role that is not built in", team, high, other.uid, "roleUid"},
 		} {
 			_, err := w.p.RoleBindings.Create(acme.owner, x.group, binding(x.identity, x.role))
 			if got := violated(err); got != x.field {
 				t.Errorf("%s: %s", x.what, got)
 			}
 		}
-		for what, uids := range map[string][2]platform.UID{"Identity": {missingBelow(acme.uid), platform.ViewerRole}, "Role": {high, missingBelow(acme.uid)}} {
-			_, err := w.p.RoleBindings.Create(acme.owner, team, binding(uids[0], uids[1]))
-			if e := refusal(t, what, err, platform.CodeNotFound); e.Resource.Kind != what || e.Resource.Name != string(missingBelow(acme.uid)) {
-				t.Errorf("%+v", e.Resource)
+		// What no group holds is a built-in role, or does not exist either.
+		for _, gone := range []platform.UID{missingBelow(acme.uid), other.uid} {
+			for what, uids := range map[string][2]platform.UID{"Identity": {gone, platform.ViewerRole}, "Role": {high, gone}} {
+				_, err := w.p.RoleBindings.Create(acme.owner, team, binding(uids[0], uids[1]))
+				if e := refusal(t, what, err, platform.CodeNotFound); e.Resource.Kind != what || e.Resource.Name != string(gone) {
+					t.Errorf("%+v", e.Resource)
+				}
 			}
 		}
+		_, err := w.p.Roles.Get(acme.owner, other.uid)
+		refused(t, "an unknown built-in role", err, platform.CodeNotFound)
+		_, err = w.p.Roles.Update(acme.owner, other.uid, body[platform.Role](`{"description": "x"}`))
+		refused(t, "an update of an unknown built-in role", err, platform.CodeNotFound)
+		refused(t, "a delete of an unknown built-in role", w.p.Roles.Delete(acme.owner, other.uid), platform.CodeNotFound)
 		made, err := w.p.RoleBindings.Create(acme.owner, team, binding(low, teamRole))
 		must(t, err)
 		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"identityUid": %q}`, foreign))

@@ -153,6 +153,7 @@ type Reader interface {
 	RepoSources(ctx context.Context, group UID, registry string) ([]RepoSource, error)
 
 	// Feed reads advisories, sorted by artifact name and advisory id.
+	// ErrTooMany, before any is read, where there are more than the limit.
 	Feed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
 
 	// Keys gives every key of a purpose, the oldest first, as it is stored.
@@ -265,6 +266,9 @@ type Rower[T any] interface {
 	// row needs it.
 	Delete(ctx context.Context, uid UID) (*T, error)
 }
+
+// ErrTooMany is what Feed answers instead of more than it was asked for.
+var ErrTooMany = errors.New("more rows than the limit")
 
 // What a write can answer beside an Error.
 var (

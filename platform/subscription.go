@@ -46,6 +46,7 @@ var subscriptionKind = Kind[Subscription]{
 		{"uid", OutputOnly}, {"sink", AtCreation}, {"types", AtCreation}, {"secret", OutputOnly},
 		{"createTime", OutputOnly}, {"updateTime", OutputOnly},
 	},
+	Required: []string{"sink"},
 	Orders: []OrderField[Subscription]{
 		{"uid", nil, func(s *Subscription) any { return string(s.UID) }},
 		{"create_time", createTimeSpellings, func(s *Subscription) any { return s.CreateTime }},

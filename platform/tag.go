@@ -81,11 +81,13 @@ var tagKind = Kind[Tag]{
 		{"uid", OutputOnly}, {"name", AtCreation}, {"digest", AtCreation}, {"updateTime", OutputOnly},
 		{"deprecated", AtCreation}, {"bundles", AtCreation},
 	},
+	Required: []string{"name", "digest"},
 	Orders: []OrderField[Tag]{
 		{"name", nil, func(t *Tag) any { return t.Name }},
 		{"create_time", createTimeSpellings, func(t *Tag) any { return t.CreateTime }},
 		{"update_time", updateTimeSpellings, func(t *Tag) any { return t.UpdateTime }},
 		{"uid", nil, func(t *Tag) any { return string(t.UID) }},
+		{"digest", nil, func(t *Tag) any { return t.Digest }},
 	},
 	DefaultOrder: Order{Field: "name"},
 	UID:          func(t *Tag) UID { return t.UID },

@@ -107,12 +107,8 @@ func (s Terms) put(ctx context.Context, tx Tx, group UID, documents []string, by
 	if err := tx.Lock(ctx, group.Root()); err != nil { // the same twice at once must not collide
 		return err
 	}
-	groups, err := tx.Groups().Get(ctx, Keys{[]UID{group}})
-	if err != nil {
+	if _, err := resolve(ctx, groupKind.Name, group, tx.Groups().Get); err != nil {
 		return err
-	}
-	if len(groups) == 0 {
-		return missing("Group", group)
 	}
 	keys := make([]TermsKey, len(documents))
 	for i, id := range documents {

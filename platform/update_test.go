@@ -87,7 +87,7 @@ func TestWhatOnlyTheServiceSetsStaysAsItIs(t *testing.T) {
 		}
 		identity, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "i", "email": "a@example.com", "emailUnverified": "b", "lastSeenTime": "2020-01-01T00:00:00Z"}`))
 		must(t, err)
-		if identity.Email != "" || identity.EmailUnverified != "" || !identity.LastSeenTime.IsZero() {
+		if identity.Email != "" || identity.EmailUnverified != "" || identity.LastSeenTime != identity.CreateTime {
 			t.Errorf("%+v", identity)
 		}
 	})
@@ -111,7 +111,7 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 		}
 		_, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{}`))
 		e := platform.AsError(err)
-		if e.Message != "Invalid argument: name: is required" || e.Reason != "INVALID_ARGUMENT" || e.Area != "iam" {
+		if e.Message != `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"` || e.Reason != "INVALID_ARGUMENT" || e.Area != "iam" {
 			t.Errorf("%+v", e)
 		}
 		_, err = w.p.Identities.Create(acme.owner, "nonsense", body[platform.Identity](`{}`))

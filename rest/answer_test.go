@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"atrium/platform"
@@ -42,22 +44,36 @@ func TestAPageIsWrittenAsAnEnvelope(t *testing.T) {
 // full takes no more than some bytes.
 type full struct {
 	http.ResponseWriter
-	left int
+	left    int
+	refused int // writes
 }
 
 func (f *full) Write(b []byte) (int, error) {
 	if f.left -= len(b); f.left < 0 {
+		f.refused++
 		return 0, errors.New("full")
 	}
 	return len(b), nil
 }
 
-func TestAnAnswerThatCannotBeWrittenEnds(t *testing.T) {
+func TestAnAnswerThatCannotBeWrittenEndsAndIsLogged(t *testing.T) {
 	t.Parallel()
-	page := platform.Page[platform.Repo]{Items: []*platform.Repo{{}, {}}}
-	for left := range 100 {
-		w := &full{httptest.NewRecorder(), left}
-		Options{}.writeAnswer(w, httptest.NewRequest(http.MethodGet, "/", nil), envelope[platform.Repo]{"repos", page})
+	page := envelope[platform.Repo]{"repos", platform.Page[platform.Repo]{Items: []*platform.Repo{{}, {}}}}
+	var whole bytes.Buffer
+	if err := page.stream(&whole); err != nil {
+		t.Fatal(err)
+	}
+	for left := range whole.Len() + 1 {
+		var log bytes.Buffer
+		w := &full{ResponseWriter: httptest.NewRecorder(), left: left}
+		Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}.writeAnswer(w, httptest.NewRequest(http.MethodGet, "/", nil), page)
+		want := 0
+		if left < whole.Len() {
+			want = 1
+		}
+		if told := strings.Count(log.String(), "an answer was cut short"); w.refused != want || told != want {
+			t.Errorf("of %d bytes %d fit: %d writes were refused and %d logged, want %d", whole.Len(), left, w.refused, told, want)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ const exampleUID = platform.UID("0123456789abcdef0123456789abcdef01234567")
 func documentedRefusals() []documentedRefusal {
 	resource := &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "group " + string(exampleUID) + " does not exist"}
 	return []documentedRefusal{
-		{http.StatusBadRequest, "InvalidArgument", "", always, platform.Invalid(platform.Violation{Field: "name", Description: "is required"})},
+		{http.StatusBadRequest, "InvalidArgument", "", always, platform.Invalid(platform.Violation{Field: "name", Description: `name must match "^[a-z0-9 ._-]{1,}$"`})},
 		{http.StatusUnauthorized, "Unauthenticated", "WWW-Authenticate", always, platform.Unauthenticated("a token is needed")},
 		{http.StatusForbidden, "PermissionDenied", "", toCallers, &platform.Error{
 			Code: platform.CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: "Permission denied: capability repo.list is needed on " + string(exampleUID),

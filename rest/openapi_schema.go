@@ -118,6 +118,14 @@ func valuesOf(t reflect.Type) []string {
 	}
 }
 
+// fieldValues lists what a field of plain text can be; nil: anything.
+func fieldValues(t reflect.Type, field string) []string {
+	if enumerated, ok := reflect.Zero(t).Interface().(interface{ FieldValues(string) []string }); ok {
+		return enumerated.FieldValues(field)
+	}
+	return nil
+}
+
 func (s *schemas) enumeration(t reflect.Type, values []string) *openapi3.SchemaRef {
 	schema := &openapi3.Schema{Type: &openapi3.Types{"string"}, Description: s.text(t.Name())}
 	for _, v := range values {
@@ -169,14 +177,17 @@ func (s *schemas) fields(schema *openapi3.Schema, t reflect.Type, base string, u
 			continue
 		}
 		property := s.property(field.Type, options, use, role)
+		for _, value := range fieldValues(t, name) {
+			property.Enum = append(property.Enum, value)
+		}
 		always := !strings.Contains(options, "omit")
 		mandatory := always && use == inAnswer ||
-			use == inCreate && slices.Contains(s.lacks(t), name) ||
+			use == inCreate && slices.Contains(s.required(t), name) ||
 			use == inInput && s.kinds[t] == nil && always && role != outputOnly && field.Type.Kind() != reflect.Bool
 		if mandatory {
 			schema.Required = append(schema.Required, name)
 		}
-		if use == inUpdate && !property.ReadOnly && !slices.Contains(s.lacks(t), name) {
+		if use == inUpdate && !property.ReadOnly && !slices.Contains(s.required(t), name) {
 			property = nullable(property)
 		}
 		property.Description = s.textOf(base, name)
@@ -184,9 +195,9 @@ func (s *schemas) fields(schema *openapi3.Schema, t reflect.Type, base string, u
 	}
 }
 
-func (s *schemas) lacks(t reflect.Type) []string {
+func (s *schemas) required(t reflect.Type) []string {
 	if kind := s.kinds[t]; kind != nil {
-		return kind.lacks
+		return kind.required
 	}
 	return nil
 }

@@ -31,15 +31,15 @@ type route struct {
 
 // facts are what is known of a kind, whatever its type.
 type facts struct {
-	name   string
-	of     reflect.Type
-	fields []platform.Field
-	lacks  []string // fields without which none is created
-	global bool     // some belong to no organisation
+	name     string
+	of       reflect.Type
+	fields   []platform.Field
+	required []string // fields without which none is created
+	global   bool     // some belong to no organisation
 }
 
 func factsOf[T any](kind *platform.Kind[T]) *facts {
-	return &facts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Lacks(new(T)), kind.IsBuiltIn != nil}
+	return &facts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Required, kind.IsBuiltIn != nil}
 }
 
 // An operation answers what is encoded as JSON, or nil for an empty body.

@@ -175,7 +175,7 @@ func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), "3 failed") {
 			t.Errorf("error %v", err)
 		}
-		for _, place := range []string{file + ":2: Invalid argument: name: must match", "; digest: must match", file + ":4: repo: ", file + ":5: Invalid argument: name"} {
+		for _, place := range []string{file + ":2: Invalid argument: name: name must match", "; digest: must match", file + ":4: repo: ", file + ":5: Invalid argument: name"} {
 			if !strings.Contains(errOut, place) {
 				t.Errorf("no %q in\n%s", place, errOut)
 			}

@@ -18,10 +18,10 @@ var advisories = kind{
 			{"b", "{shelf}", fields{"advisoryId": "GO-3", "artifactName": "openssl", "artifactType": "deb", "artifactArchitecture": "arm64",
 				"componentName": "libssl", "componentType": "library", "componentLocation": "/lib/libssl", "events": []fields{falsePositive}}},
 			{"c", "{inner}", fields{"advisoryId": "GO-2", "artifactName": "stdlib", "legacyAdvisoryId": "OLD-2", "severities": []fields{{"type": "TYPE_CVSS_V4", "score": "9"}}}},
-			{"d", "{side}", fields{"advisoryId": "GO-1", "artifactName": "net", "aliases": []string{"CVE-4", "CVE-1"}, "events": []fields{patched, byHand}}},
+			{"d", "{side}", fields{"advisoryId": "GO-1", "artifactName": "net", "aliases": []string{"CVE-4", "CVE-1"}, "deleteTime": "2024-02-03T04:05:06.007Z", "events": []fields{patched, byHand}}},
 		},
 		orders: []order{
-			{"advisory_id", "advisoryId"}, {"artifact_name", "artifactName"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"},
+			{"advisory_id", "advisoryId"}, {"artifact_name", "artifactName"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"delete_time", "deleteTime"},
 		},
 		byDefault: "uid",
 		filters: []filtered{

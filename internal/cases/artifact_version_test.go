@@ -20,7 +20,7 @@ var artifactVersions = kind{
 			{"c", "{full artifact}", fields{"version": "1.10", "createTime": "2024-02-01T00:00:00.000Z"}},
 			{"d", "{full artifact}", fields{"version": "1.10.1", "createTime": "2024-02-01T00:00:00.000Z"}},
 		},
-		orders:    []order{{"version", "making"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
+		orders:    []order{{"version", "making"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"name", "name"}},
 		byDefault: "version desc",
 	},
 }

@@ -36,7 +36,7 @@ var mappings = kind{
 			{"a", "{shelf provider}", fields{"externalGroupId": "a", "roleUid": viewer}}, {"b", "{shelf provider}", fields{"externalGroupId": "b", "roleUid": viewer}},
 			{"c", "{inner provider}", fields{"externalGroupId": "c", "roleUid": viewer}}, {"d", "{side provider}", fields{"externalGroupId": "a", "roleUid": viewer}},
 		},
-		orders:    []order{{"uid", "uid"}, {"create_time", "createTime"}},
+		orders:    []order{{"uid", "uid"}, {"create_time", "createTime"}, {"external_group_id", "externalGroupId"}},
 		byDefault: "uid",
 		filters:   []filtered{{fields{"identity_provider_uid": "{shelf provider}"}, "a b"}, {fields{"identity_provider_uid": "{shelf}"}, ""}},
 		bad:       []bad{{name: "a provider that is no UID", fields: fields{"identity_provider_uid": "x"}, violations: "identity_provider_uid"}},

@@ -26,10 +26,10 @@ var invites = kind{
 	},
 	library: library{
 		items: []item{
-			{"a", "{shelf}", fields{"roleUid": viewer, "ttl": "300s"}}, {"b", "{shelf}", fields{"roleUid": viewer, "ttl": "100s"}},
-			{"c", "{inner}", fields{"roleUid": viewer, "ttl": "200s"}}, {"d", "{side}", fields{"roleUid": viewer, "ttl": "400s"}},
+			{"a", "{shelf}", fields{"roleUid": viewer, "ttl": "300s"}}, {"b", "{shelf}", fields{"roleUid": "{org role}", "ttl": "100s", "email": "bob@example.com"}},
+			{"c", "{inner}", fields{"roleUid": viewer, "ttl": "200s", "email": "ada@example.com"}}, {"d", "{side}", fields{"roleUid": viewer, "ttl": "400s"}},
 		},
-		orders:    []order{{"uid", "uid"}, {"create_time", "createTime"}, {"expiration_time", "expirationTime"}},
+		orders:    []order{{"uid", "uid"}, {"create_time", "createTime"}, {"expiration_time", "expirationTime"}, {"email", "email"}, {"role_name", "role.name"}},
 		byDefault: "uid",
 		filters:   []filtered{{fields{"key_id": "nope"}, ""}},
 	},

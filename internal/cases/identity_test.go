@@ -14,7 +14,7 @@ var identities = kind{
 		"claims": fields{"team": "blue"}, "claimPatterns": fields{"env": "prod|test"},
 	}},
 	needs: "name",
-	shown: fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	shown: fields{"uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"},
 	bad: append([]bad{
 		{name: "a company of two lines", fields: fields{"company": "a\nb"}, violations: "company"},
 		{name: "a rule without issuer and subject", fields: fields{"claimMatch": fields{}}, violations: "claimMatch.issuer claimMatch.subject"},
@@ -59,7 +59,7 @@ var identities = kind{
 			{"c", "{inner}", fields{"name": "charlie", "staticKeys": staticKeys}}, {"d", "{side}", fields{"name": "alpha"}},
 			{"e", "{org}", fields{"name": "echo", "description": "in the organisation"}},
 		},
-		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"last_seen_time", "lastSeenTime"}},
+		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"last_seen_time", "lastSeenTime"}, {"email", "email"}},
 		byDefault: "name",
 		filters: []filtered{
 			{fields{"name": "alpha"}, "b d"}, {fields{"name": "nobody"}, ""},

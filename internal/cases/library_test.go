@@ -31,7 +31,8 @@ type item struct {
 	fields fields
 }
 
-// An order is one of order_by, and the field of an answer that it compares;
+// An order is one of order_by, and the field of an answer that it compares,
+// or of an object in it;
 // "making" is the order in which the items were made.
 type order struct{ name, member string }
 
@@ -99,7 +100,11 @@ func (r *reader) sorted(by string) []entry {
 		if member == "making" {
 			return x.making
 		}
-		s, _ := x.resource[member].(string)
+		holder, name := x.resource, member
+		if of, inner, nested := strings.Cut(member, "."); nested {
+			holder, name = x.resource[of].(fields), inner
+		}
+		s, _ := holder[name].(string)
 		return s
 	}
 	all := slices.Clone(r.entries)

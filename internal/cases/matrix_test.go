@@ -178,14 +178,24 @@ func (j judge) judgeMissing(c call, got answer, holds bool) {
 	}
 }
 
-// judgeScope lists the children of one parent that is there, and of one that
-// is not.
+// judgeScope lists the children of a parent, then all below it.
 func (j judge) judgeScope(c call) {
 	j.Helper()
-	parent := c.on[:strings.LastIndexByte(c.on, '/')]
-	gone := parent[:strings.LastIndexByte(parent, '/')] + "/00000000000000ff"
+	parent := parentOf(c.on)
+	// Of groups, those children are shown on which the capability is held.
+	j.judgeWithin(c, "uidp.children_of", parent, j.k.ref == "group" && parentOf(j.who.on) == parent)
+	j.judgeWithin(c, "uidp.descendants_of", parent, within(j.who.on, parent))
+}
+
+func parentOf(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/'), 0)] }
+
+// judgeWithin lists within a parent that is there, and within one that is not.
+// partly says that a part of what lies within is the party's to see.
+func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
+	j.Helper()
+	gone := parentOf(parent) + "/00000000000000ff"
 	of := func(uid string) (call, answer) {
-		scoped := call{rpc: c.rpc, on: uid, params: fields{"uidp.children_of": uid}}
+		scoped := call{rpc: c.rpc, on: uid, params: fields{scope: uid}}
 		return scoped, j.p.do(j.who.token, scoped)
 	}
 	there, got := of(parent)
@@ -196,7 +206,7 @@ func (j judge) judgeScope(c call) {
 		j.refused(there, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case j.who.unknown:
 		j.refused(there, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-	case has && (within(parent, j.who.on) || within(j.who.on, parent)):
+	case has && (within(parent, j.who.on) || partly):
 		j.allowed(there, got)
 	default:
 		j.denied(there, got, true)
@@ -204,7 +214,7 @@ func (j judge) judgeScope(c call) {
 	switch {
 	case has && within(gone, j.who.on):
 		j.refused(missing, ofMissing, platform.CodeNotFound, "NOT_FOUND")
-	case !has || !within(j.who.on, parent):
+	case !has || !within(parent, j.who.on) && !partly:
 		if strings.ReplaceAll(ofMissing.raw, gone, parent) != got.raw {
 			j.Errorf("%s: of a parent that exists\n%sof a missing one\n%s", j.what(there), got.raw, ofMissing.raw)
 		}

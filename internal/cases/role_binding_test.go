@@ -16,10 +16,8 @@ var roleBindings = kind{
 	bad: []bad{
 		{name: "no identity", fields: fields{"identityUid": ""}, violations: "identityUid"},
 		{name: "an identity that is no UID", fields: fields{"identityUid": "nope"}, violations: "identityUid"},
-		{name: "a root as the identity", fields: fields{"identityUid": "{org}"}, violations: "identityUid"},
 		{name: "no role", fields: fields{"roleUid": ""}, violations: "roleUid"},
 		{name: "a role that is no UID", fields: fields{"roleUid": "nope"}, violations: "roleUid"},
-		{name: "a root as the role", fields: fields{"roleUid": "{org}"}, violations: "roleUid"},
 		{name: "a list as the role", fields: fields{"roleUid": fields{}}, violations: "roleUid", types: always},
 	},
 	several: bad{fields: fields{"identityUid": "nope", "roleUid": "nope"}, violations: "identityUid roleUid"},
@@ -36,6 +34,9 @@ var roleBindings = kind{
 		{name: "of a missing role", do: bind("{group}", "{identity}", "{org}/00000000000000ff"), want: notFound("iam/Role", "{org}/00000000000000ff")},
 		{name: "of an identity that does not reach there", do: bind("{org}", "{identity}", "{org role}"), want: invalid("identityUid")},
 		{name: "of a role that does not reach there", do: bind("{org}", "{org identity}", "{role}"), want: invalid("roleUid")},
+		{name: "of a group as the identity", do: bind("{group}", "{org}", "{role}"), want: notFound("iam/Identity", "{org}")},
+		{name: "of a group as the role", do: bind("{group}", "{identity}", "{org}"), want: notFound("iam/Role", "{org}")},
+		{name: "of an unknown built-in role", do: bind("{group}", "{identity}", unknownBuiltIn), want: notFound("iam/Role", unknownBuiltIn)},
 		{name: "to a missing role", do: call{rpc: "UpdateRoleBinding", on: "{binding}", fields: fields{"roleUid": "{org}/00000000000000ff"}},
 			want: notFound("iam/Role", "{org}/00000000000000ff")},
 		{name: "the last owner stays", do: call{rpc: "DeleteRoleBinding", on: "{owner binding}"}, want: blocked("LAST_OWNER")},
@@ -63,7 +64,9 @@ var roleBindings = kind{
 			{"a", "{shelf}", bound("{org identity}", "{org role}")}, {"b", "{shelf}", bound("{org other identity}", "{org role}")},
 			{"c", "{inner}", bound("{org identity}", "{org other role}")}, {"d", "{side}", bound("{org identity}", viewer)},
 		},
-		orders:    []order{{"create_time", "createTime"}, {"uid", "uid"}},
+		orders: []order{
+			{"create_time", "createTime"}, {"uid", "uid"}, {"identity_name", "identity.name"}, {"group_name", "group.name"}, {"role_name", "role.name"},
+		},
 		byDefault: "create_time desc",
 		filters: []filtered{
 			{fields{"identity": "{org identity}"}, "a c d"}, {fields{"role": "{org role}"}, "a b"}, {fields{"role": viewer}, "d"},
@@ -75,6 +78,9 @@ var roleBindings = kind{
 		},
 	},
 }
+
+// unknownBuiltIn has the form of a built-in role's UID.
+const unknownBuiltIn = "00000000000000000000000000000000000000ff"
 
 var sameBinding = fields{"identityUid": "{binding.identity.uid}", "roleUid": "{binding.role.uid}"}
 

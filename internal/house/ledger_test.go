@@ -152,22 +152,22 @@ type kindEntry struct {
 
 var kindLedger = []kindEntry{
 	{1, "Group", "groups", "iam", "iam.group", "name create_time update_time uid"},
-	{2, "Identity", "identities", "iam", "iam.identity", "name create_time update_time uid last_seen_time"},
+	{2, "Identity", "identities", "iam", "iam.identity", "name create_time update_time uid last_seen_time email"},
 	{3, "Role", "roles", "iam", "iam.roles", "name create_time update_time uid"},
-	{4, "RoleBinding", "roleBindings", "iam", "iam.rolebindings", "create_time uid"},
+	{4, "RoleBinding", "roleBindings", "iam", "iam.rolebindings", "create_time uid identity_name group_name role_name"},
 	{5, "Repo", "repos", "registry", "platform.registry.repo", "name create_time update_time uid"},
-	{6, "Tag", "tags", "registry", "platform.registry.tag", "name create_time update_time uid"},
-	{7, "Advisory", "advisories", "vulnerabilities", "vulnerabilities.advisory", "advisory_id artifact_name create_time update_time uid"},
+	{6, "Tag", "tags", "registry", "platform.registry.tag", "name create_time update_time uid digest"},
+	{7, "Advisory", "advisories", "vulnerabilities", "vulnerabilities.advisory", "advisory_id artifact_name create_time update_time uid delete_time"},
 	{8, "VulnerabilityMetadata", "vulnerabilityMetadata", "advisory", "", "uid"},
 	{9, "Subscription", "subscriptions", "events", "events.subscription", "uid create_time update_time"},
 	{10, "IdentityProvider", "identityProviders", "iam", "iam.identity_providers", "name create_time update_time uid"},
 	{11, "AccountAssociation", "accountAssociations", "iam", "iam.account_associations", "name create_time update_time uid"},
-	{12, "GroupInvite", "groupInvites", "iam", "iam.group_invite", "uid create_time expiration_time"},
-	{13, "ExternalGroupRoleMapping", "externalGroupRoleMappings", "iam", "iam.external_group_role_mappings", "uid create_time"},
+	{12, "GroupInvite", "groupInvites", "iam", "iam.group_invite", "uid create_time expiration_time email role_name"},
+	{13, "ExternalGroupRoleMapping", "externalGroupRoleMappings", "iam", "iam.external_group_role_mappings", "uid create_time external_group_id"},
 	{14, "TermsAcceptance", "termsAcceptances", "iam", "iam.terms", "doc_id create_time uid"},
 	{15, "Artifact", "artifacts", "libraries", "", "name create_time update_time uid"},
-	{17, "Delivery", "deliveries", "events", "", "create_time uid"},
-	{16, "ArtifactVersion", "artifactVersions", "libraries", "", "version create_time update_time uid"},
+	{17, "Delivery", "deliveries", "events", "", "create_time uid update_time last_attempt_time next_attempt_time event_type"},
+	{16, "ArtifactVersion", "artifactVersions", "libraries", "", "version create_time update_time uid name"},
 }
 
 // kinds describes every kind of the core.

@@ -7,22 +7,20 @@ import (
 )
 
 // Feed reads advisories of all groups, each once. What there is comes out of
-// an index alone, however many groups have it; then the latest of each is
-// looked up there.
+// an index alone, however many groups have it: it is counted first, and where
+// that is too much nothing is read. Then the latest of each is looked up.
 func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
 	var none platform.Time
 	names := among(q.Names())
-	f := s.dialect.statement()
-	f.add("SELECT t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time"+
-		" FROM (SELECT DISTINCT t.artifact_name, t.advisory_id FROM advisory t WHERE t.delete_time = ?", none)
-	anyOf(f, "artifact_name", q.Artifacts())
-	if len(names) > 0 {
-		f.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", names)
-		f.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", names)
+	if err := s.fits(ctx, q); err != nil {
+		return nil, err
 	}
-	f.add(" ORDER BY t.artifact_name, t.advisory_id LIMIT ?) k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
+	f := s.dialect.statement()
+	f.add("SELECT t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time FROM (")
+	feedKeys(f, q, q.Limit())
+	f.add(") k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
 		" WHERE o.artifact_name = k.artifact_name AND o.advisory_id = k.advisory_id AND o.delete_time = ?"+
-		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", int64(q.Limit()), none)
+		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", none)
 	if len(names) > 0 { // the latest may have lost an alias
 		f.add(" AND (t.advisory_id ?", names)
 		f.add(" OR EXISTS (SELECT 1 FROM advisory_alias a WHERE a.uid = t.uid AND a.alias ?))", names)
@@ -38,4 +36,30 @@ func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Adv
 		return scan(&a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
 	}))
 	return found, err
+}
+
+// feedKeys adds a select of the advisories that q asks for, by artifact and id.
+func feedKeys(f *statement, q platform.FeedQuery, limit int) {
+	var none platform.Time
+	f.add("SELECT DISTINCT t.artifact_name, t.advisory_id FROM advisory t WHERE t.delete_time = ?", none)
+	anyOf(f, "artifact_name", q.Artifacts())
+	if names := among(q.Names()); len(names) > 0 {
+		f.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", names)
+		f.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", names)
+	}
+	f.add(" ORDER BY t.artifact_name, t.advisory_id LIMIT ?", int64(limit))
+}
+
+// fits tells whether there are no more advisories than q takes.
+func (s tables) fits(ctx context.Context, q platform.FeedQuery) error {
+	var n int64
+	f := s.dialect.statement()
+	f.add("SELECT COUNT(*) FROM (")
+	feedKeys(f, q, q.Limit()+1)
+	f.add(") k")
+	err := s.conn.Run(ctx, f.done(func(scan func(...any) error) error { return scan(&n) }))
+	if err == nil && n > int64(q.Limit()) {
+		err = platform.ErrTooMany
+	}
+	return err
 }

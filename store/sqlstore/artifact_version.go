@@ -9,6 +9,7 @@ var artifactVersions = table[platform.ArtifactVersion, platform.ArtifactVersionF
 	quietParent: true,
 	joins:       " JOIN artifact a ON a.uid = t.parent",
 	joinBy:      []string{"parent"},
+	lookups:     map[string]lookup{"name": nameOf("a.name", "artifact", "parent")},
 	columns: []column[platform.ArtifactVersion]{
 		{"t.uid", "", func(v *platform.ArtifactVersion) any { return (*string)(&v.UID) }},
 		{"t.version", "", func(v *platform.ArtifactVersion) any { return &v.SortKey }},

@@ -112,7 +112,7 @@ func (p *part) in(s *statement) {
 
 func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s := r.dialect.statement()
-	o := orderingOf(q.Order, q.Backward)
+	o := r.ordering(q.Order, q.Backward)
 	for n, p := range parts {
 		if n > 0 {
 			s.add(" UNION ALL ")
@@ -127,7 +127,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		p.in(page)
 		r.where(q.Filter, page)
 		o.from(page, q.From)
-		page.add(o.by("t")+" LIMIT ? OFFSET ?", limit, skip)
+		page.add(o.by()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selected() + " FROM ")
 		s.sql.WriteString(r.dialect.PerParent(parents, r.name, r.names(), page.sql.String()))

@@ -7,6 +7,7 @@ var groupInvites = table[platform.GroupInvite, platform.GroupInviteFilter]{
 	uid:      func(i *platform.GroupInvite) platform.UID { return i.UID },
 	enclosed: parent,
 	joins:    " JOIN role r ON r.uid = t.role",
+	lookups:  map[string]lookup{"role_name": nameOf("r.name", "role", "role")},
 	columns: []column[platform.GroupInvite]{
 		{"t.uid", "", func(i *platform.GroupInvite) any { return (*string)(&i.UID) }},
 		{"t.role", "", func(i *platform.GroupInvite) any { return (*string)(&i.RoleUID) }},

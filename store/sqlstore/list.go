@@ -160,7 +160,7 @@ func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found pl
 // more follow. The rows of several branches are merged.
 func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]*T) *Statement {
 	s := r.dialect.statement()
-	o := orderingOf(q.Order, q.Backward)
+	o := r.ordering(q.Order, q.Backward)
 	limit, skip := int64(q.Limit+1), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
 		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
@@ -170,16 +170,16 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 	case simple && r.joins == "":
 		s.add("SELECT " + r.selected() + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, branches[0], o)
-		s.add(o.by("t")+" LIMIT ?", limit)
+		s.add(o.by()+" LIMIT ?", limit)
 	case simple:
 		s.add("SELECT " + r.selected() + " FROM (SELECT " + r.names() + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, branches[0], o)
-		s.add(o.by("t")+" LIMIT ?) t"+r.joins+o.by("t"), limit)
+		s.add(o.by()+" LIMIT ?) t"+r.joins+o.by(), limit)
 	default:
 		// Keys first: what is skipped is only counted in the index.
 		s.add("SELECT " + r.selected() + " FROM (")
 		r.keys(s, q, branches, o, limit, skip)
-		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.by("t"))
+		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.by())
 	}
 	return s.done(r.collect(into))
 }
@@ -187,11 +187,10 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 // keys adds a select of the UIDs of a page out of one or several branches, of
 // which each gives no more than the page may need.
 func (r reader[T, F]) keys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
-	columns := "t." + strings.Join(o.columns, ", t.")
 	one := func(b platform.Branch, limit int64) {
-		s.add("SELECT " + columns + " FROM " + r.name + " t WHERE ")
+		s.add("SELECT " + o.keys() + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, b, o)
-		s.add(o.by("t")+" LIMIT ?", limit)
+		s.add(o.by()+" LIMIT ?", limit)
 	}
 	if len(branches) == 1 {
 		one(branches[0], limit)
@@ -207,7 +206,7 @@ func (r reader[T, F]) keys(s *statement, q platform.Query[F], branches []platfor
 		one(b, limit+skip)
 		s.add(") u")
 	}
-	s.add(") b"+o.by("b")+" LIMIT ? OFFSET ?", limit, skip)
+	s.add(") b"+o.byKeys()+" LIMIT ? OFFSET ?", limit, skip)
 }
 
 // branch adds the conditions of one branch.
@@ -225,7 +224,11 @@ func (r reader[T, F]) walks(q platform.Query[F]) bool {
 
 // compare orders rows as a page is read.
 func (r reader[T, F]) compare(order platform.Order, backward bool) func(a, b *T) int {
-	at := slices.IndexFunc(r.columns, func(c column[T]) bool { return c.sql == "t."+order.Field })
+	shown := "t." + order.Field
+	if l, elsewhere := r.lookups[order.Field]; elsewhere {
+		shown = l.shown
+	}
+	at := slices.IndexFunc(r.columns, func(c column[T]) bool { return c.sql == shown })
 	sign := 1
 	if order.Desc != backward {
 		sign = -1

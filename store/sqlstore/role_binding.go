@@ -12,6 +12,9 @@ var roleBindings = table[platform.RoleBinding, platform.RoleBindingFilter]{
 	enclosed: parent,
 	joins:    " JOIN identity i ON i.uid = t.identity JOIN grp g ON g.uid = t.parent JOIN role r ON r.uid = t.role",
 	joinBy:   []string{"parent", "identity", "role"},
+	lookups: map[string]lookup{
+		"identity_name": nameOf("i.name", "identity", "identity"), "group_name": nameOf("g.name", "grp", "parent"), "role_name": nameOf("r.name", "role", "role"),
+	},
 	columns: []column[platform.RoleBinding]{
 		{"t.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.UID) }},
 		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeColumn{&b.CreateTime} }},

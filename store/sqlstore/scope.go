@@ -141,36 +141,68 @@ func uidList(uids []platform.UID) list {
 // amongUIDs is uidList for columns other than the primary key.
 func amongUIDs(uids []platform.UID) among { return among(uidList(uids)) }
 
-// An ordering is the columns that rows are sorted by, and the direction.
+// An ordering is what rows of t are sorted by before their UIDs, as SQL, and
+// the direction.
 type ordering struct {
-	columns []string
-	desc    bool
+	value string // "" where UIDs alone are what rows are sorted by
+	desc  bool
 }
 
-func orderingOf(o platform.Order, backward bool) ordering {
-	columns := []string{o.Field, "uid"}
-	if o.Field == "uid" {
-		columns = columns[1:]
+// A lookup is an order by a column of another table: all rows of a scope are
+// read for it and sorted, since no index holds it. statement_timeout ends what
+// takes too long.
+type lookup struct {
+	shown string // the column as it is selected: i.name
+	value string // the same, looked up for a row of t
+}
+
+// nameOf looks up the name of the row of another table to which column points.
+func nameOf(shown, table, column string) lookup {
+	return lookup{shown, "(SELECT o.name FROM " + table + " o WHERE o.uid = t." + column + ")"}
+}
+
+func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
+	by := ordering{desc: o.Desc != backward}
+	if l, elsewhere := t.lookups[o.Field]; elsewhere {
+		by.value = l.value
+	} else if o.Field != "uid" {
+		by.value = "t." + o.Field
 	}
-	return ordering{columns, o.Desc != backward}
+	return by
 }
 
 // byUID reports whether UIDs alone are what rows are sorted by.
-func (o ordering) byUID() bool { return len(o.columns) == 1 }
+func (o ordering) byUID() bool { return o.value == "" }
 
-// by is the ORDER BY clause over the columns of table.
-func (o ordering) by(table string) string {
-	clause := " ORDER BY "
-	for i, c := range o.columns {
-		if i > 0 {
-			clause += ", "
-		}
-		clause += table + "." + c
-		if o.desc {
-			clause += " DESC"
-		}
+// keys are the columns that a page of keys is sorted by, when it is merged
+// with others.
+func (o ordering) keys() string {
+	if o.byUID() {
+		return "t.uid"
 	}
-	return clause
+	return o.value + " AS sorted, t.uid"
+}
+
+// by is the ORDER BY clause over rows of t.
+func (o ordering) by() string { return o.clause(o.value, "t.uid") }
+
+// byKeys is the ORDER BY clause over keys.
+func (o ordering) byKeys() string {
+	if o.byUID() {
+		return o.clause("", "b.uid")
+	}
+	return o.clause("b.sorted", "b.uid")
+}
+
+func (o ordering) clause(value, uid string) string {
+	direction := ""
+	if o.desc {
+		direction = " DESC"
+	}
+	if value != "" {
+		value += direction + ", "
+	}
+	return " ORDER BY " + value + uid + direction
 }
 
 // from adds the condition that a row comes after a position. It compares the
@@ -187,5 +219,5 @@ func (o ordering) from(s *statement, p *platform.Position) {
 		s.add(" AND t.uid "+sign+" ?", string(p.UID))
 		return
 	}
-	s.add(" AND (t."+o.columns[0]+", t.uid) "+sign+" (?, ?)", p.Value, string(p.UID))
+	s.add(" AND ("+o.value+", t.uid) "+sign+" (?, ?)", p.Value, string(p.UID))
 }

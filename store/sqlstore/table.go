@@ -17,8 +17,9 @@ type table[T, F any] struct {
 	columns []column[T]
 	// writeOnly columns serve filters; they are not read.
 	writeOnly []column[T]
-	joins     string   // what the columns of other tables need, joined to t
-	joinBy    []string // columns of t that joins compare
+	joins     string            // what the columns of other tables need, joined to t
+	joinBy    []string          // columns of t that joins compare
+	lookups   map[string]lookup // orders by columns of joins
 	uid       func(*T) platform.UID
 
 	// enclosed is the UID whose prefixes are g2 and g3; nil: the kind lies
