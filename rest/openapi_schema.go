@@ -244,7 +244,7 @@ func (s *schemas) role(t reflect.Type, field, text string) role {
 			s.fault("%s: the kind does not know the field %s", t, field)
 			return outputOnly
 		}
-		return map[platform.FieldMode]role{platform.OutputOnly: outputOnly, platform.AtCreation: settableOnce, platform.Updatable: settable}[kind.fields[i].Mode]
+		return map[platform.FieldMode]role{platform.OutputOnly: outputOnly, platform.Volatile: outputOnly, platform.AtCreation: settableOnce, platform.Updatable: settable}[kind.fields[i].Mode]
 	}
 	if strings.HasPrefix(text, "Output only.") {
 		return outputOnly
