@@ -123,6 +123,25 @@ func splitPath(path string) (names []string, ok bool) {
 	}
 }
 
+// SplitMask takes a mask in one text apart: paths with commas between, of which
+// those in backticks are part of a key.
+func SplitMask(mask string) []string {
+	if mask == "" {
+		return nil
+	}
+	var paths []string
+	start, quoted := 0, false
+	for i := range len(mask) {
+		switch {
+		case mask[i] == '`':
+			quoted = !quoted
+		case mask[i] == ',' && !quoted:
+			paths, start = append(paths, mask[start:i]), i+1
+		}
+	}
+	return append(paths, mask[start:])
+}
+
 // pick reads what a body has for a part; nil where it has nothing. prefix is
 // the place of raw in the body.
 func pick(raw json.RawMessage, prefix string, steps []step, v *violations) json.RawMessage {

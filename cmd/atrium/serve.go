@@ -97,6 +97,9 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	handler := c.handler(db, dev, c.issuer(listener.Addr()), closing, logger)
 	defer background(ctx, db.Run)()
 	defer background(ctx, deliver)()
+	if c.certificate == nil {
+		listener = refusingListener{listener, c.ServiceDomain}
+	}
 	return serve(ctx, listener, newServer(handler, c.certificate, logger), func() { close(closing) }, logger)
 }
 
@@ -158,7 +161,7 @@ func (c *serveCommand) handler(db *database, dev *development, issuer string, cl
 	}
 	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: version, Logger: logger}
 	routes := guarded(c.routes(db.Platform, auth.New(options), dev, issuer, closing, answers), c.CORSOrigin, answers)
-	return watched(c.beside(routes, answers), answers)
+	return watched(bounded(c.beside(routes, answers), refusing(answers)), answers)
 }
 
 // background runs work until ctx ends; what it gives waits for that.
