@@ -228,7 +228,7 @@ type role int
 const (
 	settable     role = iota
 	settableOnce      // given at creation, and then for good
-	outputOnly        // ignored where it is sent
+	outputOnly        // sent back as it was read, or not at all
 	inputOnly         // never shown
 )
 
