@@ -111,7 +111,7 @@ var accountAssociationKind = Kind[AccountAssociation]{
 	SharesUID: true,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"amazon", Updatable}, {"google", Updatable},
-		{"platform", Updatable}, {"azure", Updatable}, {"createTime", OutputOnly}, {"updateTime", OutputOnly}, {"github", Updatable},
+		{"platform", Updatable}, {"azure", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile}, {"github", Updatable},
 	},
 	Required: []string{"name"},
 	Orders: []OrderField[AccountAssociation]{
@@ -209,8 +209,8 @@ func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[Ac
 
 // Update changes what a group is tied to.
 func (s AccountAssociations) Update(ctx context.Context, uid UID, in Input[AccountAssociation]) (*AccountAssociation, error) {
-	return s.updateIf(ctx, uid, in, sameGroup, func(tx Tx, change *AccountAssociation, _ []string) error {
-		return s.handsOut(ctx, tx, uid, change)
+	return s.updateIf(ctx, uid, in, sameGroup, func(tx Tx, change *change[AccountAssociation]) error {
+		return s.handsOut(ctx, tx, uid, change.row)
 	})
 }
 

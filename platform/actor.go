@@ -86,6 +86,13 @@ func ActorOf(ctx context.Context) *Actor {
 // such as an import: no capability is asked of it.
 func Operator(name string) *Actor { return &Actor{Subject: name, operator: name} }
 
+// Authenticated refuses a request without a valid token, as every operation
+// that needs one does. An adapter asks it before it reads a body.
+func Authenticated(ctx context.Context) error {
+	_, err := caller(ctx)
+	return err
+}
+
 // caller demands an authenticated one.
 func caller(ctx context.Context) (*Actor, error) {
 	if a := ActorOf(ctx); a != nil {

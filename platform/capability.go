@@ -1,8 +1,10 @@
 package platform
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/bits"
+	"strconv"
 	"strings"
 )
 
@@ -134,7 +136,7 @@ func ParseCapability(s string) (Capability, error) {
 			return c.name, nil
 		}
 	}
-	return "", fmt.Errorf("must be a capability such as %s", capabilities[0].wire)
+	return "", fmt.Errorf("%q is not a capability; one is %s", shown(s), capabilities[0].wire)
 }
 
 func (c Capability) known() bool { _, ok := capabilityBit[c]; return ok }
@@ -152,6 +154,24 @@ func (c Capability) Number() int { return capabilities[capabilityBit[c]].number 
 
 // MarshalText writes the wire name.
 func (c Capability) MarshalText() ([]byte, error) { return []byte(c.WireName()), nil }
+
+// UnmarshalJSON reads both names and the number.
+func (c *Capability) UnmarshalJSON(b []byte) error {
+	if !isNumber(b) {
+		var name string
+		if err := json.Unmarshal(b, &name); err != nil {
+			return err
+		}
+		return c.UnmarshalText([]byte(name))
+	}
+	for _, known := range capabilities {
+		if string(b) == strconv.Itoa(known.number) {
+			*c = known.name
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not the number of a capability", shown(string(b)))
+}
 
 // UnmarshalText reads both names.
 func (c *Capability) UnmarshalText(b []byte) error {

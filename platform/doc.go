@@ -22,7 +22,8 @@
 //	read.go        the recipes that kinds share: get,
 //	list.go        list, also of many scopes at once,
 //	write.go       create, update, delete
-//	mask.go        what a caller sends, and which fields it is for
+//	mask.go        what a caller sends, and which fields it is for;
+//	               mask_part.go names parts of them, json.go reads JSON
 //	page.go        page sizes and orders; token.go seals page tokens
 //	check.go       what names and texts must be
 //	actor.go       who asks: identities and their grants

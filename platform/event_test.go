@@ -135,8 +135,12 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/hook", "types": ["dev.atrium.api.iam.group.created.v1", "dev.atrium.api.events.subscription.test.v1"], "secret": "mine"}`))
+		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/hook", "types": ["dev.atrium.api.iam.group.created.v1", "dev.atrium.api.events.subscription.test.v1"]}`))
 		must(t, err)
+		_, err = w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/mine", "secret": "mine"}`))
+		if got := violated(err); got != "secret" {
+			t.Errorf("a secret of the caller's own: %s", got)
+		}
 		if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) < 6+32 || made.Sink != "https://example.com/hook" || len(made.Types) != 2 {
 			t.Errorf("%+v", made)
 		}

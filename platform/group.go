@@ -31,10 +31,13 @@ const (
 	OrgKindInfra    OrgKind = "ORG_KIND_INFRA"
 )
 
+var orgKinds = []OrgKind{OrgKindStarter, OrgKindCustomer, OrgKindDev, OrgKindInfra}
+
+// UnmarshalJSON reads the name or the number of a kind.
+func (k *OrgKind) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, k, orgKinds) }
+
 // Values lists the kinds.
-func (OrgKind) Values() []string {
-	return textsOf([]OrgKind{OrgKindStarter, OrgKindCustomer, OrgKindDev, OrgKindInfra})
-}
+func (OrgKind) Values() []string { return textsOf(orgKinds) }
 
 // OrgStatus says how far an organisation is.
 type OrgStatus string
@@ -46,10 +49,13 @@ const (
 	OrgStatusSuspended    OrgStatus = "ORG_STATUS_SUSPENDED"
 )
 
+var orgStatuses = []OrgStatus{OrgStatusInitializing, OrgStatusReady, OrgStatusSuspended}
+
+// UnmarshalJSON reads the name or the number of a state.
+func (s *OrgStatus) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, s, orgStatuses) }
+
 // Values lists the states.
-func (OrgStatus) Values() []string {
-	return textsOf([]OrgStatus{OrgStatusInitializing, OrgStatusReady, OrgStatusSuspended})
-}
+func (OrgStatus) Values() []string { return textsOf(orgStatuses) }
 
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {
@@ -64,7 +70,7 @@ var groupKind = Kind[Group]{
 	Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"resourceLimits", OutputOnly}, {"verified", OutputOnly},
-		{"createTime", OutputOnly}, {"updateTime", OutputOnly}, {"kind", OutputOnly}, {"status", OutputOnly},
+		{"createTime", OutputOnly}, {"updateTime", Volatile}, {"kind", OutputOnly}, {"status", OutputOnly},
 	},
 	Required: []string{"name"},
 	Orders: []OrderField[Group]{

@@ -58,8 +58,8 @@ var identityKind = Kind[Identity]{
 	List: CapIdentityList, Create: CapIdentityCreate, Update: CapIdentityUpdate, Delete: CapIdentityDelete,
 	Blocked: "RESOURCE_IN_USE",
 	Fields: []Field{
-		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"email", OutputOnly}, {"emailUnverified", OutputOnly},
-		{"company", Updatable}, {"lastSeenTime", OutputOnly}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
+		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"email", Volatile}, {"emailUnverified", Volatile},
+		{"company", Updatable}, {"lastSeenTime", Volatile}, {"createTime", OutputOnly}, {"updateTime", Volatile},
 		{"claimMatch", Updatable}, {"staticKeys", Updatable},
 	},
 	Required: []string{"name"},
@@ -115,15 +115,9 @@ func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) 
 // Update changes an identity. Who changes its rule decides who acts with what
 // is bound to it, and so must hold all of that.
 func (s Identities) Update(ctx context.Context, uid UID, in Input[Identity]) (*Identity, error) {
-	change, fields, err := s.change(ctx, uid, in)
-	if err != nil {
-		return nil, s.refused(ctx, "updated", uid, err)
-	}
-	if fields = change.oneRule(fields); len(fields) == 0 {
-		return s.unchanged(ctx, uid)
-	}
-	return s.write(ctx, uid, change, fields, noTwin, func(tx Tx, _ *Identity, fields []string) error {
-		if slices.Contains(fields, "claimMatch") || slices.Contains(fields, "staticKeys") {
+	return s.updateIf(ctx, uid, in, noTwin, func(tx Tx, change *change[Identity]) error {
+		change.fields = change.row.oneRule(change.fields)
+		if change.writes("claimMatch") || change.writes("staticKeys") {
 			return s.holdsAllBound(ctx, tx, uid)
 		}
 		return nil

@@ -3,7 +3,6 @@ package platform
 import (
 	"context"
 	"encoding/json"
-	"slices"
 )
 
 // An IdentityProvider lets people of a group's own OpenID provider in: who
@@ -68,6 +67,9 @@ const (
 
 var correlationRules = []CorrelationRule{CorrelationRuleSub, CorrelationRuleOID}
 
+// UnmarshalJSON reads the name or the number of a rule.
+func (r *CorrelationRule) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, r, correlationRules) }
+
 // Values lists the constants.
 func (CorrelationRule) Values() []string { return textsOf(correlationRules) }
 
@@ -96,8 +98,8 @@ var identityProviderKind = Kind[IdentityProvider]{
 	List: CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Update: CapIdentityProvidersUpdate, Delete: CapIdentityProvidersDelete,
 	HandsOut: true, Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []Field{
-		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
-		{"defaultRole", Updatable}, {"oidc", Updatable},
+		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile},
+		{"defaultRole", Updatable}, {"oidc", Updatable}, {"oidc.correlationRule", AtCreation},
 	},
 	Required: []string{"name", "defaultRole"},
 	Orders: []OrderField[IdentityProvider]{
@@ -163,7 +165,9 @@ func (s IdentityProviders) hideSecret(p *IdentityProvider) (err error) {
 	if p.OIDC.ClientSecret.Text != "" {
 		p.HiddenSecret, err = s.p.hide(p.OIDC.ClientSecret.Text, p.UID)
 	}
-	p.OIDC.ClientSecret = Secret{}
+	shown := *p.OIDC // what came in stays as it is, for another attempt
+	shown.ClientSecret = Secret{}
+	p.OIDC = &shown
 	return err
 }
 
@@ -179,52 +183,44 @@ func (s IdentityProviders) holdSecret(ctx context.Context, tx Tx, p *IdentityPro
 // the correlation rule can not be changed. Who says whose tokens come in must
 // hold all that they then get.
 func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
-	change, fields, err := s.change(ctx, uid, in)
-	if err != nil {
-		return nil, s.refused(ctx, "updated", uid, err)
-	}
-	if len(fields) == 0 {
-		return s.unchanged(ctx, uid)
-	}
-	oidc := slices.Contains(fields, "oidc")
-	if oidc && (change.OIDC == nil || change.OIDC.ClientSecret.Given) {
-		fields = append(fields, "clientSecret")
-	}
-	if change.UID = uid; oidc {
-		if err := s.hideSecret(change); err != nil {
-			return nil, err
-		}
-	}
-	return s.write(ctx, uid, change, fields, providerNamed, func(tx Tx, change *IdentityProvider, fields []string) error {
-		if !oidc && !slices.Contains(fields, "defaultRole") {
+	return s.updateIf(ctx, uid, in, providerNamed, func(tx Tx, change *change[IdentityProvider]) error {
+		if !change.writes("oidc") && !change.writes("defaultRole") {
 			return nil
-		}
-		if err := s.holdSecret(ctx, tx, change); err != nil {
-			return err
 		}
 		current, err := s.locked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
-		if err := change.keepRule(current, oidc); err != nil {
+		if err := s.keep(current, change); err != nil {
+			return err
+		}
+		if err := s.holdSecret(ctx, tx, change.row); err != nil {
 			return err
 		}
 		role := current.DefaultRole
-		if slices.Contains(fields, "defaultRole") {
-			role = change.DefaultRole
+		if change.writes("defaultRole") {
+			role = change.row.DefaultRole
 		}
-		if err := handsOutRole(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !oidc {
+		if err := handsOutRole(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.writes("oidc") {
 			return err
 		}
 		return s.p.ExternalGroupRoleMappings.handOutAll(ctx, tx, uid)
 	})
 }
 
-// keepRule keeps the correlation rule of a provider whose configuration
-// changes.
-func (p *IdentityProvider) keepRule(current *IdentityProvider, oidc bool) error {
-	if !oidc || p.OIDC == nil || current.OIDC == nil {
+// keep leaves of a provider whose configuration changes what stays: its
+// correlation rule, and its secret where none is given.
+func (s IdentityProviders) keep(current *IdentityProvider, change *change[IdentityProvider]) error {
+	if !change.writes("oidc") {
 		return nil
+	}
+	p := change.row
+	p.UID = current.UID
+	if p.OIDC == nil || p.OIDC.ClientSecret.Given {
+		change.fields = append(change.fields, "clientSecret")
+	}
+	if err := s.hideSecret(p); err != nil || p.OIDC == nil || current.OIDC == nil {
+		return err
 	}
 	rule := current.OIDC.CorrelationRule
 	if p.OIDC.CorrelationRule != "" && p.OIDC.CorrelationRule != rule {

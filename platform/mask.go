@@ -1,16 +1,16 @@
 package platform
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// A Field is one field of a kind as its clients spell it.
+// A Field is one field of a kind as its clients spell it. A part of an object
+// has its place as name (oidc.correlationRule), and is listed where its mode is
+// not the mode of the object.
 type Field struct {
 	Name string // the JSON name
 	Mode FieldMode
@@ -19,12 +19,19 @@ type Field struct {
 // FieldMode says who may set a field, and when.
 type FieldMode uint8
 
-// The modes. What a client sends for an OutputOnly field is ignored.
+// The modes. A field that a caller names is applied or refused: an OutputOnly
+// field in a body must be what the resource has, as it is in a resource that
+// was read and sent back. A Volatile field is one that the service itself
+// changes between that read and the write, so that it is ignored in a body that
+// holds the uid of the resource.
 const (
 	OutputOnly FieldMode = iota
+	Volatile
 	AtCreation
 	Updatable
 )
+
+func (m FieldMode) settable() bool { return m == AtCreation || m == Updatable }
 
 // An Input is what a caller sends to create or update a resource: values, and
 // which fields they were given for.
@@ -37,8 +44,8 @@ type Input[T any] struct {
 }
 
 // JSONInput is an input whose body is a JSON object with the kind's fields in
-// camelCase or snake_case. mask is a field mask (AIP-134): nil changes what
-// the body holds, "*" alone replaces every updatable field.
+// camelCase or snake_case. mask is a field mask (AIP-134, AIP-161): nil changes
+// what the body holds, "*" alone replaces every updatable field.
 func JSONInput[T any](body []byte, mask []string) Input[T] {
 	return Input[T]{body: body, mask: mask}
 }
@@ -55,80 +62,144 @@ func TypedInput[T any](resource T, fields ...string) Input[T] {
 	return Input[T]{resource: resource, given: fields}
 }
 
-// forCreate decodes all that was given.
-func (in Input[T]) forCreate(fields []Field, v *violations) T {
-	resource, _ := in.decode(fields, nil, v)
-	return resource
+// A change is what an update writes.
+type change[T any] struct {
+	row    *T
+	fields []string // of the kind, those that are written
+	parts  []part   // what is written of objects of which the rest stays
+
+	claimed T        // output-only fields as the body has them
+	claims  []string // and their names
 }
 
-// forUpdate decodes what is to be changed and names those fields.
-func (in Input[T]) forUpdate(fields []Field, v *violations) (T, []string) {
-	listed := in.listed(fields, v)
-	resource, given := in.decode(fields, listed, v)
-	if listed != nil {
-		return resource, listed
+// copy gives a change to one attempt of a transaction.
+func (c *change[T]) copy() *change[T] {
+	row := *c.row
+	return &change[T]{row: &row, fields: slices.Clone(c.fields), parts: c.parts}
+}
+
+func (c *change[T]) writes(field string) bool { return slices.Contains(c.fields, field) }
+
+// writesPart reports whether only parts of a field are written.
+func (c *change[T]) writesPart(field string) bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return p.field == field })
+}
+
+// forCreate decodes all that was given. Output-only fields with a value are
+// refused, unless a resource was read elsewhere and sent whole.
+func (in Input[T]) forCreate(fields []Field, v *violations) T {
+	c := in.decode(fields, maskedFields{}, v)
+	if whole, _ := fieldJSON(&c.claimed, "uid"); !UID(strings.Trim(string(whole), `"`)).Valid() {
+		for _, name := range c.claims {
+			if !sameField(&c.claimed, new(T), name) {
+				v.add(name, "is set by the service; leave it out")
+			}
+		}
 	}
-	return resource, slices.DeleteFunc(given, func(name string) bool {
+	return *c.row
+}
+
+// forUpdate decodes what is to be changed.
+func (in Input[T]) forUpdate(fields []Field, v *violations) *change[T] {
+	listed := in.listed(fields, v)
+	c := in.decode(fields, listed, v)
+	c.fields = slices.DeleteFunc(c.fields, func(name string) bool {
 		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
 		return i < 0 || fields[i].Mode != Updatable
 	})
+	if len(in.mask) > 0 {
+		c.fields = listed.names()
+	}
+	return c
 }
 
-// listed resolves the mask to field names; nil where there is no mask.
-func (in Input[T]) listed(fields []Field, v *violations) []string {
-	if len(in.mask) == 0 {
-		return nil
-	}
-	names := []string{}
-	for _, path := range in.mask {
-		switch f := findField(fields, path); {
-		case path == "*" && len(in.mask) == 1:
-			for _, f := range fields {
-				if f.Mode == Updatable {
-					names = append(names, f.Name)
-				}
-			}
-		case path == "*":
-			v.add("updateMask", "* must stand alone")
-		case f == nil:
-			v.add("updateMask", "%q is not a field", shown(path))
-		case f.Mode != Updatable:
-			v.add("updateMask", "%q cannot be changed", f.Name)
-		case !slices.Contains(names, f.Name):
-			names = append(names, f.Name)
+// maskedFields are the fields of a mask: those that are written as a whole,
+// and parts of others.
+type maskedFields struct {
+	narrow bool // what is not listed is ignored
+	whole  []string
+	parts  []part
+}
+
+func (m maskedFields) names() []string {
+	names := m.whole
+	for _, p := range m.parts {
+		if !slices.Contains(names, p.field) {
+			names = append(names, p.field)
 		}
 	}
 	return names
 }
 
+// listed resolves the mask.
+func (in Input[T]) listed(fields []Field, v *violations) maskedFields {
+	m := maskedFields{narrow: len(in.mask) > 0 && !slices.Equal(in.mask, []string{"*"}), whole: []string{}}
+	for _, path := range in.mask {
+		place, known := resolvePath(reflect.TypeFor[T](), fields, path)
+		switch {
+		case path == "*" && !m.narrow:
+			for _, f := range fields {
+				if f.Mode == Updatable {
+					m.whole = append(m.whole, f.Name)
+				}
+			}
+		case path == "*":
+			v.add("updateMask", "* must stand alone")
+		case !known:
+			v.add("updateMask", "%q is not a field", shown(path))
+		case place.mode(fields) != Updatable:
+			v.add("updateMask", "%q cannot be changed", shown(place.String()))
+		case slices.ContainsFunc(m.parts, place.within):
+		default:
+			m.parts = append(slices.DeleteFunc(m.parts, func(p part) bool { return p.within(place) }), place)
+		}
+	}
+	m.parts = slices.DeleteFunc(m.parts, func(p part) bool {
+		if len(p.steps) == 0 {
+			m.whole = append(m.whole, p.field)
+		}
+		return len(p.steps) == 0
+	})
+	return m
+}
+
 // decode reads the body field by field, so that one request reports every
 // field that is not of its type. With a mask other than * what it does not
 // list is ignored, known or not.
-func (in Input[T]) decode(fields []Field, listed []string, v *violations) (T, []string) {
+func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *change[T] {
 	*v = append(*v, in.malformed...)
-	var resource T
+	c := &change[T]{row: new(T), parts: listed.parts}
 	body, err := in.members()
 	if err != nil {
 		v.add("body", "%s", err)
-		return resource, nil
+		return c
 	}
-	narrow := listed != nil && !slices.Equal(in.mask, []string{"*"})
-	var given []string
 	for _, m := range body {
 		f := findField(fields, m.name)
 		switch {
-		case narrow && (f == nil || !slices.Contains(listed, f.Name)):
+		case listed.narrow && f != nil && c.writesPart(f.Name):
+			for i, p := range c.parts {
+				if p.field == f.Name {
+					c.parts[i].value = pick(m.value, f.Name, p.steps, v)
+				}
+			}
+		case listed.narrow && (f == nil || !slices.Contains(listed.whole, f.Name)):
 		case f == nil:
 			v.add(shown(m.name), "is not a field of this resource")
-		case f.Mode == OutputOnly:
-		case slices.Contains(given, f.Name):
+		case slices.Contains(c.fields, f.Name) || slices.Contains(c.claims, f.Name):
 			v.add(f.Name, "is given twice")
+		case !f.Mode.settable():
+			c.claims = append(c.claims, f.Name)
+			decodeField(&c.claimed, f.Name, m.value, v)
 		default:
-			given = append(given, f.Name)
-			decodeField(&resource, f.Name, m.value, v)
+			c.fields = append(c.fields, f.Name)
+			decodeField(c.row, f.Name, m.value, v)
 		}
 	}
-	return resource, given
+	if len(c.parts) > 0 { // what is wrong with them is told now; they are merged with what is stored later
+		c.merge(new(T), new(T), v)
+	}
+	return c
 }
 
 // members is what was given, as JSON: of a typed resource the named fields,
@@ -137,7 +208,21 @@ func (in Input[T]) members() ([]rawMember, error) {
 	if in.body != nil {
 		return readObject(in.body)
 	}
-	all, err := json.Marshal(in.resource)
+	named := make([]rawMember, len(in.given))
+	for i, name := range in.given {
+		value, err := fieldJSON(&in.resource, name)
+		if err != nil {
+			return nil, err
+		}
+		named[i] = rawMember{name, value}
+	}
+	return named, nil
+}
+
+// fieldJSON is one field of a resource as JSON: null where it is empty and
+// left out.
+func fieldJSON(resource any, name string) (json.RawMessage, error) {
+	all, err := json.Marshal(resource)
 	if err != nil {
 		return nil, err
 	}
@@ -145,14 +230,17 @@ func (in Input[T]) members() ([]rawMember, error) {
 	if err := json.Unmarshal(all, &values); err != nil {
 		return nil, err
 	}
-	named := make([]rawMember, len(in.given))
-	for i, name := range in.given {
-		named[i] = rawMember{name, json.RawMessage("null")}
-		if value, ok := values[name]; ok {
-			named[i].value = value
-		}
+	if value, ok := values[name]; ok {
+		return value, nil
 	}
-	return named, nil
+	return json.RawMessage("null"), nil
+}
+
+// sameField reports whether two resources have the same in a field.
+func sameField[T any](a, b *T, name string) bool {
+	left, err := fieldJSON(a, name)
+	right, failed := fieldJSON(b, name)
+	return err == nil && failed == nil && string(left) == string(right)
 }
 
 func decodeField(resource any, name string, value json.RawMessage, v *violations) {
@@ -169,120 +257,14 @@ func decodeField(resource any, name string, value json.RawMessage, v *violations
 	case errors.As(err, &wrongType):
 		v.add(name, "must be %s", jsonTypeName(wrongType.Type))
 	default:
-		v.add(name, "%s", strings.TrimPrefix(err.Error(), "json: "))
+		v.add(name, "%s", err)
 	}
-}
-
-// A member is one of an object inside a resource, and where it is decoded to.
-type member struct {
-	name string
-	to   any
-}
-
-// memberErrors is everything that is wrong with the members of an object.
-type memberErrors []Violation
-
-func (e memberErrors) Error() string { return e[0].Field + " " + e[0].Description }
-
-// unmarshalMembers decodes an object inside a resource as resources themselves
-// are: names in camelCase or snake_case, no unknown ones, all faults at once.
-func unmarshalMembers(b []byte, members ...member) error {
-	if string(b) == "null" {
-		return nil
-	}
-	if err := json.Unmarshal(b, &map[string]json.RawMessage{}); err != nil {
-		return err // it tells that b is no object as it tells of any wrong type
-	}
-	all, err := readObject(b)
-	if err != nil {
-		return err
-	}
-	var faults violations
-	seen := make([]bool, len(members))
-	for _, m := range all {
-		i := slices.IndexFunc(members, func(known member) bool { return known.name == camel(m.name) })
-		if i < 0 {
-			faults.add(shown(m.name), "is not a field of this object")
-			continue
-		}
-		if seen[i] {
-			faults.add(members[i].name, "is given twice")
-			continue
-		}
-		seen[i] = true
-		err := json.Unmarshal(m.value, members[i].to)
-		var wrongType *json.UnmarshalTypeError
-		switch {
-		case err == nil:
-		case errors.As(err, &wrongType):
-			faults.add(members[i].name, "must be %s", jsonTypeName(wrongType.Type))
-		default:
-			faults.add(members[i].name, "%s", err)
-		}
-	}
-	if len(faults) > 0 {
-		return memberErrors(faults)
-	}
-	return nil
-}
-
-func jsonTypeName(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		return "a whole number"
-	default:
-		return "an object"
-	}
-}
-
-// A rawMember is one member of a JSON object.
-type rawMember struct {
-	name  string
-	value json.RawMessage
-}
-
-// readObject reads one JSON object and nothing behind it: its members sorted
-// by name, each as often as it is given. An empty body is an empty object.
-func readObject(b []byte) ([]rawMember, error) {
-	b = bytes.TrimSpace(b)
-	switch {
-	case len(b) == 0:
-		return nil, nil
-	case !utf8.Valid(b):
-		return nil, errors.New("must be UTF-8")
-	case b[0] != '{':
-		return nil, errors.New("must be a JSON object")
-	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(b, &whole); err != nil {
-		return nil, errors.New("must be a JSON object: " + err.Error())
-	}
-	var members []rawMember
-	decoder := json.NewDecoder(bytes.NewReader(b))
-	_, err := decoder.Token() // {
-	for err == nil && decoder.More() {
-		var m rawMember
-		var name json.Token
-		if name, err = decoder.Token(); err == nil {
-			m.name, _ = name.(string)
-			err = decoder.Decode(&m.value)
-		}
-		members = append(members, m)
-	}
-	slices.SortStableFunc(members, func(a, b rawMember) int { return strings.Compare(a.name, b.name) })
-	return members, err
 }
 
 // findField finds a field by any spelling of its name.
 func findField(fields []Field, name string) *Field {
 	for i := range fields {
-		if camel(fields[i].Name) == camel(name) {
+		if camel(fields[i].Name) == camel(name) && !strings.Contains(name, ".") {
 			return &fields[i]
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // decoded decodes an update of a repo, and tells what it would write.
 func decoded(body string, mask ...string) (Repo, []string, violations) {
 	var v violations
-	row, fields := JSONInput[Repo]([]byte(body), mask).forUpdate(repoKind.Fields, &v)
-	return row, fields, v.inOrder(repoKind.fieldNames())
+	c := JSONInput[Repo]([]byte(body), mask).forUpdate(repoKind.Fields, &v)
+	return *c.row, c.fields, v.inOrder(repoKind.fieldNames())
 }
 
 // fieldsOf lists the fields of violations.
@@ -38,7 +38,8 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{`{}`, nil, "", ""},
 		{``, nil, "", ""},
 		{`{"catalog_tier": "CATALOG_TIER_BASE", "activeTags": []}`, nil, "activeTags catalogTier", ""},
-		{`{"uid": 5, "createTime": "never", "update_time": {}, "name": "n"}`, nil, "name", ""}, // output only: ignored
+		{`{"uid": "x", "createTime": "2020-01-01T00:00:00Z", "name": "n"}`, nil, "name", ""}, // output only: compared with what is stored
+		{`{"uid": 5, "createTime": "never", "update_time": {}, "name": "n"}`, nil, "name", "uid createTime updateTime"},
 		{body, []string{"description"}, "description", ""},
 		{body, []string{"description", "description"}, "description", ""},
 		{body, []string{"active_tags", "catalogTier"}, "activeTags catalogTier", ""},
@@ -55,7 +56,21 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{body, []string{" name"}, "", "updateMask"},
 		{body, []string{"Name"}, "", "updateMask"},
 		{body, []string{"name.first"}, "", "updateMask"},
-		{body, []string{"sync_config.source"}, "", "updateMask"},
+		{body, []string{"sync_config.source"}, "sync_config", ""},
+		{body, []string{"syncConfig.source", "sync_config.source", "name"}, "name sync_config", ""},
+		{body, []string{"sync_config.nope"}, "", "updateMask"},
+		{body, []string{"sync_config."}, "", "updateMask"},
+		{body, []string{"sync_config..source"}, "", "updateMask"},
+		{body, []string{".sync_config"}, "", "updateMask"},
+		{body, []string{"sync_config.source.x"}, "", "updateMask"},
+		{body, []string{"sync_config.uniqueTags"}, "", "updateMask"},
+		{body, []string{"sync_config.expiration_time"}, "", "updateMask"},
+		{body, []string{"bundles.0"}, "", "updateMask"},
+		{body, []string{"sync_config.`source"}, "", "updateMask"},
+		{`{"sync_config": 5}`, []string{"sync_config.source"}, "", "sync_config"},
+		{`{"sync_config": {"source": 5, "google": 6}}`, []string{"sync_config.source"}, "", "sync_config.source"},
+		{`{"sync_config": {"source": "a", "source": "b"}}`, []string{"sync_config.source"}, "", "sync_config.source"},
+		{`{"sync_config": {"nope": 1}}`, []string{"sync_config.source"}, "sync_config", ""},
 		{body, []string{"uid", "create_time", "updateTime", "nope"}, "", "updateMask updateMask updateMask updateMask"},
 		// What a mask does not list is ignored, whatever it is; * lists all.
 		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"description"}, "description", ""},
@@ -106,13 +121,20 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 		{`"name"`, "body", "must be a JSON object"},
 		{`null`, "body", "must be a JSON object"},
 		{`5`, "body", "must be a JSON object"},
-		{`{"name": "a"`, "body", "must be a JSON object: "},
-		{`{"name": }`, "body", "must be a JSON object: "},
-		{`{"name": "a"} {"name": "b"}`, "body", "must be a JSON object: "},
-		{`{"name": "a"}]`, "body", "must be a JSON object: "},
-		{`{name: "a"}`, "body", "must be a JSON object: "},
+		{`{"name": "a"`, "body", "must be JSON"},
+		{`{"name": }`, "body", "must be JSON"},
+		{`{"name": "a"} {"name": "b"}`, "body", "must be JSON"},
+		{`{"name": "a"}]`, "body", "must be JSON"},
+		{`{name: "a"}`, "body", "must be JSON"},
 		{"{\"name\": \"\xff\"}", "body", "must be UTF-8"},
-		{"\ufeff{}", "body", "must be a JSON object"},
+		{"\ufeff{}", "body", "must be JSON"},
+		{`{"name": "a\ud800"}`, "body", `must not hold half of a surrogate pair: \ud800 at line 1, column 12`},
+		{"{\n\"name\": \"\\ud83d\\ude00\\\\ud800\\udc00\"}", "body", `must not hold half of a surrogate pair: \udc00 at line 2, column 29`},
+		{`{"name": "\ud800\ud800"}`, "body", "must not hold half"},
+		{`{"\udfff": 1}`, "body", "must not hold half"},
+		{`{"catalogTier": 7}`, "catalogTier", "7 is not the number of one of CATALOG_TIER_APPLICATION, "},
+		{`{"catalogTier": 1.5}`, "catalogTier", "1.5 is not the number of one of "},
+		{`{"catalogTier": true}`, "catalogTier", "must be a string"},
 	} {
 		_, _, v := decoded(x.body)
 		if got := fieldsOf(v); got != x.fields {
@@ -146,17 +168,17 @@ func TestDeepBodiesAreRefusedNotFollowed(t *testing.T) {
 	}
 }
 
-func TestACreationIgnoresWhatOnlyTheServiceSets(t *testing.T) {
+func TestACreationIgnoresWhatOnlyTheServiceSetsInAResourceThatWasReadAndRefusesItElsewhere(t *testing.T) {
 	t.Parallel()
 	var v violations
-	in := JSONInput[Group]([]byte(`{"name": "acme", "uid": "x", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 7, "createTime": 0}`), nil)
+	in := JSONInput[Group]([]byte(`{"name": "acme", "uid": "`+string(rootA)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
 	got := in.forCreate(groupKind.Fields, &v)
 	if len(v) > 0 || got.Name != "acme" || got.UID != "" || got.Verified || got.Kind != "" || got.ResourceLimits != nil || got.Status != "" {
 		t.Errorf("%+v %v", got, v)
 	}
 	typed := TypedInput(Group{UID: rootA, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
 	got = typed.forCreate(groupKind.Fields, &v)
-	if len(v) > 0 || got.Name != "acme" || got.Description != "" || got.UID != "" || got.Verified || got.Kind != "" {
+	if fieldsOf(v) != "verified kind" || got.Name != "acme" || got.Description != "" || got.UID != "" || got.Verified || got.Kind != "" {
 		t.Errorf("typed: %+v %v", got, v)
 	}
 }
@@ -164,7 +186,8 @@ func TestACreationIgnoresWhatOnlyTheServiceSets(t *testing.T) {
 func TestATypedInputChangesTheFieldsItNames(t *testing.T) {
 	t.Parallel()
 	var v violations
-	row, fields := TypedInput(Repo{Name: "n", Description: "d", SyncConfig: &SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").forUpdate(repoKind.Fields, &v)
+	c := TypedInput(Repo{Name: "n", Description: "d", SyncConfig: &SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").forUpdate(repoKind.Fields, &v)
+	row, fields := *c.row, c.fields
 	slices.Sort(fields)
 	if len(v) > 0 || strings.Join(fields, " ") != "description name sync_config" || row.Description != "d" || row.Name != "n" || row.SyncConfig.Source != "s" {
 		t.Errorf("%+v %q %v", row, fields, v)

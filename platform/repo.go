@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // A Repo is a repository of container images. Tags live below it.
@@ -54,6 +55,9 @@ const (
 
 var catalogTiers = []CatalogTier{CatalogTierApplication, CatalogTierBase, CatalogTierFIPS, CatalogTierAI, CatalogTierDevtools, CatalogTierCommercial}
 
+// UnmarshalJSON reads the name or the number of a part.
+func (t *CatalogTier) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, t, catalogTiers) }
+
 // Values lists the parts.
 func (CatalogTier) Values() []string { return textsOf(catalogTiers) }
 
@@ -75,7 +79,9 @@ var repoKind = Kind[Repo]{
 	Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"catalogTier", Updatable}, {"bundles", Updatable},
-		{"aliases", Updatable}, {"activeTags", Updatable}, {"sync_config", Updatable}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
+		{"aliases", Updatable}, {"activeTags", Updatable}, {"sync_config", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile},
+		{"sync_config.uniqueTags", OutputOnly}, {"sync_config.expirationTime", OutputOnly}, {"sync_config.apkoOverlay", OutputOnly},
+		{"sync_config.gracePeriod", OutputOnly},
 	},
 	Required: []string{"name"},
 	Orders: []OrderField[Repo]{
@@ -124,8 +130,17 @@ func (c *SyncConfig) check(v *violations) {
 		v.add("sync_config.source", "is required")
 	}
 	v.line("sync_config.source", c.Source)
-	// Output only: what a client sends for these is ignored.
-	c.UniqueTags, c.ExpirationTime, c.ApkoOverlay, c.GracePeriod = false, Time{}, "", false
+	for _, x := range []struct {
+		name  string
+		given bool
+	}{
+		{"uniqueTags", c.UniqueTags}, {"expirationTime", !c.ExpirationTime.IsZero()}, {"apkoOverlay", c.ApkoOverlay != ""},
+		{"gracePeriod", c.GracePeriod},
+	} {
+		if x.given { // no repo has it
+			v.add("sync_config."+x.name, "is set by the service; leave it out")
+		}
+	}
 }
 
 // Repos are the operations on repos.
@@ -181,12 +196,16 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Re
 			return nil, err
 		}
 	}
-	readme, fields := in.forUpdate(readmeFields, &v)
+	change := in.forUpdate(readmeFields, &v)
+	readme := *change.row
 	v.text("content", readme.Content, maxReadmeBytes)
+	if slices.Contains(change.claims, "uid") && change.claimed.UID != uid {
+		v.add("uid", "must be the uid of the repo")
+	}
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	if len(fields) == 0 {
+	if len(change.fields) == 0 {
 		return s.Readme(ctx, uid)
 	}
 	readme.UID = uid

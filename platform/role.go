@@ -91,7 +91,7 @@ var roleKind = Kind[Role]{
 	Blocked: "RESOURCE_IN_USE",
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"capabilities", Updatable},
-		{"createTime", OutputOnly}, {"updateTime", OutputOnly},
+		{"createTime", OutputOnly}, {"updateTime", Volatile},
 	},
 	Required: []string{"name"},
 	Orders: []OrderField[Role]{
@@ -142,12 +142,12 @@ func (s Roles) Update(ctx context.Context, uid UID, in Input[Role]) (*Role, erro
 	if err := s.notBuiltIn(ctx, uid); err != nil {
 		return nil, err
 	}
-	return s.updateIf(ctx, uid, in, roleNamed, func(tx Tx, change *Role, fields []string) error {
+	return s.updateIf(ctx, uid, in, roleNamed, func(tx Tx, change *change[Role]) error {
 		if err := tx.Lock(ctx, uid.Root()); err != nil {
 			return err
 		}
-		capabilities := change.Capabilities
-		if !slices.Contains(fields, "capabilities") {
+		capabilities := change.row.Capabilities
+		if !change.writes("capabilities") {
 			now, err := tx.Roles().Get(ctx, Keys{[]UID{uid}})
 			if err != nil || len(now) == 0 {
 				return err

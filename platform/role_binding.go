@@ -66,7 +66,7 @@ var roleBindingKind = Kind[RoleBinding]{
 	Name: "RoleBinding", Plural: "roleBindings", Area: "iam", Number: 4, Event: "iam.rolebindings", Parent: "Group",
 	List: CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
 	Fields: []Field{
-		{"uid", OutputOnly}, {"identity", OutputOnly}, {"group", OutputOnly}, {"role", OutputOnly}, {"createTime", OutputOnly},
+		{"uid", OutputOnly}, {"identity", Volatile}, {"group", Volatile}, {"role", Volatile}, {"createTime", OutputOnly},
 		{"identityUid", Updatable}, {"roleUid", Updatable},
 	},
 	Required: []string{"identityUid", "roleUid"},
@@ -258,11 +258,11 @@ func (s RoleBindings) firstTaken(ctx context.Context, parent UID, bindings []*Ro
 
 // Update changes the identity or the role of a binding.
 func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]) (*RoleBinding, error) {
-	change, fields, err := s.change(ctx, uid, in)
+	change, err := s.change(ctx, uid, in)
 	if err != nil {
 		return nil, s.refused(ctx, "updated", uid, err)
 	}
-	if len(fields) == 0 {
+	if len(change.fields) == 0 {
 		return s.unchanged(ctx, uid)
 	}
 	var row *RoleBinding
@@ -273,11 +273,11 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 			return err
 		}
 		next := &RoleBinding{UID: uid, IdentityUID: current.Identity.UID, RoleUID: current.Role.UID}
-		if slices.Contains(fields, "identityUid") {
-			next.IdentityUID = change.IdentityUID
+		if change.writes("identityUid") {
+			next.IdentityUID = change.row.IdentityUID
 		}
-		if slices.Contains(fields, "roleUid") {
-			next.RoleUID = change.RoleUID
+		if change.writes("roleUid") {
+			next.RoleUID = change.row.RoleUID
 		}
 		if next.RoleUID != current.Role.UID {
 			if err := s.notLastOwner(ctx, tx, current); err != nil {
@@ -292,7 +292,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 			return err
 		}
 		wanted = *next
-		if err := s.rows(tx).Update(ctx, next, fields...); err != nil {
+		if err := s.rows(tx).Update(ctx, next, change.fields...); err != nil {
 			return err
 		}
 		row = next

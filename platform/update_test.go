@@ -1,8 +1,12 @@
 package platform_test
 
 import (
+	"context"
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,7 +17,7 @@ func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](
-			`{"name": "golang", "description": "d", "catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"], "aliases": ["a"], "active_tags": ["t"], "sync_config": {"source": "s", "unique_tags": true}}`))
+			`{"name": "golang", "description": "d", "catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"], "aliases": ["a"], "active_tags": ["t"], "sync_config": {"source": "s", "unique_tags": false}}`))
 		must(t, err)
 		if made.SyncConfig == nil || made.SyncConfig.Source != "s" || made.SyncConfig.UniqueTags || made.CatalogTier != platform.CatalogTierBase || !slices.Equal(made.ActiveTags, []string{"t"}) {
 			t.Errorf("%+v", made)
@@ -71,13 +75,29 @@ func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestWhatOnlyTheServiceSetsStaysAsItIs(t *testing.T) {
+// A field that a caller names is applied or refused; what a read gives can be
+// sent back.
+func TestWhatOnlyTheServiceSetsIsRefusedUnlessItIsWhatWasRead(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		changed, err := w.p.Groups.Update(acme.owner, acme.uid, body[platform.Group](`{"description": "d", "verified": true, "kind": "ORG_KIND_INFRA", "status": "x", "resourceLimits": {"a": 1}, "createTime": "2020-01-01T00:00:00Z", "uid": "x"}`))
-		must(t, err)
-		if changed.Verified || changed.Kind != "" || changed.Status != platform.OrgStatusReady || changed.ResourceLimits != nil || changed.UID != acme.uid || changed.Description != "d" || changed.Name != "acme" {
-			t.Errorf("%+v", changed)
+		for sent, want := range map[string]string{
+			`"verified": true, "kind": "ORG_KIND_INFRA"`:          "verified kind",
+			`"kind": 4, "status": "ORG_STATUS_SUSPENDED"`:         "kind status",
+			`"kind": 9, "resourceLimits": {"a": 1}`:               "resourceLimits kind",
+			`"uid": "x", "createTime": "2020-01-01T00:00:00Z"`:    "uid createTime",
+			`"uid": "` + string(acme.uid) + `", "verified": true`: "verified",
+			`"updateTime": "2020-01-01T00:00:00Z"`:                "updateTime",
+			`"createTime": "x", "description": 5`:                 "description createTime",
+		} {
+			in := `{"name": "acme", ` + sent + `}`
+			for _, mask := range [][]string{nil, {"*"}} {
+				_, err := w.p.Groups.Update(acme.owner, acme.uid, masked[platform.Group](in, mask...))
+				if got := violated(err); got != want {
+					t.Errorf("%s with mask %v: %s, want %s", in, mask, got, want)
+				}
+			}
+			_, err := w.p.Groups.Update(acme.owner, acme.uid, masked[platform.Group](in, "name"))
+			must(t, err)
 		}
 		for _, path := range []string{"verified", "kind", "status", "resource_limits", "create_time", "uid"} {
 			_, err := w.p.Groups.Update(acme.owner, acme.uid, masked[platform.Group](`{}`, path))
@@ -85,10 +105,107 @@ func TestWhatOnlyTheServiceSetsStaysAsItIs(t *testing.T) {
 				t.Errorf("%s: %s", path, got)
 			}
 		}
-		identity, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "i", "email": "a@example.com", "emailUnverified": "b", "lastSeenTime": "2020-01-01T00:00:00Z"}`))
+	})
+}
+
+func TestAResourceThatWasReadCanBeSentBack(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		who := w.member(acme.uid, "who")
+		group, err := w.p.Groups.Get(acme.owner, acme.uid)
+		sentBack(t, w, acme, w.p.Groups.Update, group.UID, group, err)
+		identity, err := w.p.Identities.Get(acme.owner, who)
+		w.as("who") // who is seen now, which the resource that was read does not know
+		sentBack(t, w, acme, w.p.Identities.Update, who, identity, err)
+		binding, err := w.p.RoleBindings.Get(acme.owner, w.bind(acme.uid, who, platform.ViewerRole))
 		must(t, err)
-		if identity.Email != "" || identity.EmailUnverified != "" || identity.LastSeenTime != identity.CreateTime {
-			t.Errorf("%+v", identity)
+		_, err = w.p.Identities.Update(acme.owner, who, body[platform.Identity](`{"name": "renamed"}`)) // the binding shows its name
+		sentBack(t, w, acme, w.p.RoleBindings.Update, binding.UID, binding, err)
+		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
+		sentBack(t, w, acme, w.p.Repos.Update, repo.UID, repo, err)
+	})
+}
+
+// sentBack updates a resource twice by what was read of it once.
+func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, platform.UID, platform.Input[T]) (*T, error), uid platform.UID, read *T, err error) {
+	t.Helper()
+	must(t, err)
+	whole, err := json.Marshal(read)
+	must(t, err)
+	for _, mask := range [][]string{nil, {"*"}} {
+		if w.pass(time.Minute); mask != nil && strings.Contains(string(whole), "identityUid") {
+			continue
+		}
+		if _, err := update(o.owner, uid, platform.JSONInput[T](whole, mask)); err != nil && !strings.Contains(err.Error(), "Uid: is required") {
+			t.Errorf("%s with mask %v: %v", whole, mask, err)
+		}
+	}
+}
+
+// AIP-161: what a mask names of an object is written, and the rest stays.
+func TestAMaskNamesPartsOfObjects(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		who := w.member(acme.uid, "who")
+		identity := func(in string, mask ...string) (*platform.ClaimMatch, string) {
+			t.Helper()
+			changed, err := w.p.Identities.Update(acme.owner, who, masked[platform.Identity](in, mask...))
+			if err != nil {
+				return nil, violated(err)
+			}
+			read, err := w.p.Identities.Get(acme.owner, who)
+			must(t, err)
+			if !reflect.DeepEqual(read.ClaimMatch, changed.ClaimMatch) {
+				t.Errorf("%s answers %+v, stored is %+v", in, changed.ClaimMatch, read.ClaimMatch)
+			}
+			return read.ClaimMatch, ""
+		}
+		for _, x := range []struct {
+			body, mask string
+			want       *platform.ClaimMatch
+			refuse     string
+		}{
+			{`{"claimMatch": {"subject": "other", "issuer": "https://ignored.example.com"}, "name": 5}`, "claimMatch.subject",
+				&platform.ClaimMatch{Issuer: issuer, Subject: "other"}, ""},
+			{`{"claim_match": {"claims": {"a.b": "1", "c": "2"}}}`, "claim_match.claims",
+				&platform.ClaimMatch{Issuer: issuer, Subject: "other", Claims: map[string]string{"a.b": "1", "c": "2"}}, ""},
+			{`{"claimMatch": {"claims": {"a.b": "3"}}}`, "claimMatch.claims.`a.b`,claimMatch.claims.c",
+				&platform.ClaimMatch{Issuer: issuer, Subject: "other", Claims: map[string]string{"a.b": "3"}}, ""},
+			{`{"claimMatch": {"subjectPattern": "o.*"}}`, "claimMatch.subject,claimMatch.subjectPattern",
+				&platform.ClaimMatch{Issuer: issuer, SubjectPattern: "o.*", Claims: map[string]string{"a.b": "3"}}, ""},
+			{`{"claimMatch": {"subject": "x"}}`, "claimMatch.subject", nil, "claimMatch.subject"}, // beside its pattern
+			{`{}`, "claimMatch.subjectPattern", nil, "claimMatch.subject"},
+			{`{"staticKeys": {"subject": "x"}}`, "staticKeys.subject", nil, "staticKeys.issuer staticKeys.issuerKeys"},
+			{`{"claimMatch": {"subject": 5}}`, "claimMatch.subject", nil, "claimMatch.subject"},
+			{`{}`, "staticKeys.subject", &platform.ClaimMatch{Issuer: issuer, SubjectPattern: "o.*", Claims: map[string]string{"a.b": "3"}}, ""}, // there is none
+		} {
+			got, refused := identity(x.body, strings.Split(x.mask, ",")...)
+			if refused != x.refuse || x.want != nil && !reflect.DeepEqual(got, x.want) {
+				t.Errorf("%s with mask %s: %+v %s, want %+v %s", x.body, x.mask, got, refused, x.want, x.refuse)
+			}
+		}
+	})
+}
+
+func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
+		must(t, err)
+		var all sync.WaitGroup
+		for _, cloud := range []string{"google", "amazon", "azure"} {
+			all.Go(func() {
+				_, err := w.p.Repos.Update(acme.owner, repo.UID, masked[platform.Repo](`{"sync_config": {"`+cloud+`": "x"}}`, "sync_config."+cloud))
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		got, err := w.p.Repos.Get(acme.owner, repo.UID)
+		must(t, err)
+		if want := (platform.SyncConfig{Source: "s", Google: "x", Amazon: "x", Azure: "x"}); *got.SyncConfig != want {
+			t.Errorf("%+v", got.SyncConfig)
 		}
 	})
 }

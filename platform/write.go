@@ -73,21 +73,21 @@ func (r resources[T, F]) insert(ctx context.Context, parent UID, row *T, same fu
 
 // update is the whole of a plain kind's Update.
 func (r resources[T, F]) update(ctx context.Context, uid UID, in Input[T], same func(*T) F) (*T, error) {
-	return r.updateIf(ctx, uid, in, same, func(Tx, *T, []string) error { return nil })
+	return r.updateIf(ctx, uid, in, same, func(Tx, *change[T]) error { return nil })
 }
 
 // updateIf writes the fields that in names, after check in the same
-// transaction. Only those columns are written, so that two updates of
-// different fields both survive.
-func (r resources[T, F]) updateIf(ctx context.Context, uid UID, in Input[T], same func(*T) F, check func(Tx, *T, []string) error) (*T, error) {
-	change, fields, err := r.change(ctx, uid, in)
+// transaction, which may add to the change. Only those columns are written, so
+// that two updates of different fields both survive.
+func (r resources[T, F]) updateIf(ctx context.Context, uid UID, in Input[T], same func(*T) F, check func(Tx, *change[T]) error) (*T, error) {
+	change, err := r.change(ctx, uid, in)
 	if err != nil {
 		return nil, r.refused(ctx, "updated", uid, err)
 	}
-	if len(fields) == 0 {
+	if len(change.fields) == 0 {
 		return r.unchanged(ctx, uid)
 	}
-	return r.write(ctx, uid, change, fields, same, check)
+	return r.write(ctx, uid, change, same, check)
 }
 
 // locked reads a resource, so that nobody changes who may do what in its
@@ -119,18 +119,21 @@ func (r resources[T, F]) unchanged(ctx context.Context, uid UID) (*T, error) {
 }
 
 // write stores the fields of an accepted change.
-func (r resources[T, F]) write(ctx context.Context, uid UID, change *T, fields []string, same func(*T) F, check func(Tx, *T, []string) error) (*T, error) {
+func (r resources[T, F]) write(ctx context.Context, uid UID, accepted *change[T], same func(*T) F, check func(Tx, *change[T]) error) (*T, error) {
 	var row *T
 	err := r.p.store.Write(ctx, func(tx Tx) error {
-		if err := check(tx, change, fields); err != nil {
+		change := accepted.copy()
+		if err := r.mergeParts(ctx, tx, uid, change); err != nil {
 			return err
 		}
-		written := *change
-		r.kind.Stamp(&written, uid, r.p.now())
-		if err := r.rows(tx).Update(ctx, &written, fields...); err != nil {
+		if err := check(tx, change); err != nil {
 			return err
 		}
-		row = &written
+		r.kind.Stamp(change.row, uid, r.p.now())
+		if err := r.rows(tx).Update(ctx, change.row, change.fields...); err != nil {
+			return err
+		}
+		row = change.row
 		tx.Record(r.p.event(ctx, r.kind.Event, "updated", uid, r.kind.Group(row), row))
 		return nil
 	})
@@ -138,7 +141,7 @@ func (r resources[T, F]) write(ctx context.Context, uid UID, change *T, fields [
 	case errors.Is(err, ErrNotFound):
 		err = r.kind.notFound(uid)
 	case errors.Is(err, ErrDuplicate):
-		err = r.alreadyExists(ctx, r.kind.parent(uid), same(change))
+		err = r.alreadyExists(ctx, r.kind.parent(uid), same(accepted.row))
 	}
 	if err != nil {
 		return nil, r.refused(ctx, "updated", uid, err)
@@ -146,20 +149,64 @@ func (r resources[T, F]) write(ctx context.Context, uid UID, change *T, fields [
 	return row, nil
 }
 
-// change authorises an update and decodes it.
-func (r resources[T, F]) change(ctx context.Context, uid UID, in Input[T]) (*T, []string, error) {
+// change authorises an update and decodes it. Objects of which only parts are
+// written are checked when they are merged.
+func (r resources[T, F]) change(ctx context.Context, uid UID, in Input[T]) (*change[T], error) {
 	var v violations
 	if _, err := caller(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if v.uid("uid", uid); len(v) == 0 {
 		if _, err := need(ctx, uid, r.kind.Updating()...); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	row, fields := in.forUpdate(r.kind.Fields, &v)
-	r.kind.Check(&row, func(field string) bool { return slices.Contains(fields, field) && !v.has(field) }, &v)
-	return &row, fields, v.inOrder(r.kind.fieldNames()).err()
+	c := in.forUpdate(r.kind.Fields, &v)
+	r.kind.Check(c.row, func(field string) bool { return c.writes(field) && !c.writesPart(field) && !v.has(field) }, &v)
+	if err := r.checkClaims(ctx, uid, c, &v); err != nil && len(v) == 0 {
+		return nil, err
+	}
+	return c, v.inOrder(r.kind.fieldNames()).err()
+}
+
+// checkClaims refuses output-only fields of a body that are not what the
+// resource has. The uid of the resource says that the body is the resource as
+// it was read: what the service has changed since is no fault of it.
+func (r resources[T, F]) checkClaims(ctx context.Context, uid UID, c *change[T], v *violations) error {
+	whole := slices.Contains(c.claims, "uid") && r.kind.UID(&c.claimed) == uid
+	claims := slices.DeleteFunc(slices.Clone(c.claims), func(name string) bool {
+		f := findField(r.kind.Fields, name)
+		return v.has(name) || whole && (name == "uid" || f.Mode == Volatile)
+	})
+	if len(claims) == 0 || !uid.Valid() {
+		return nil
+	}
+	current, err := r.unchanged(ctx, uid)
+	if err != nil {
+		return err
+	}
+	for _, name := range claims {
+		if !sameField(&c.claimed, current, name) {
+			v.add(name, "is set by the service and cannot be changed; leave it out, or send what was read")
+		}
+	}
+	return nil
+}
+
+// mergeParts completes the objects of which a change writes parts with what is
+// stored of them, which nobody changes meanwhile.
+func (r resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *change[T]) error {
+	if len(c.parts) == 0 {
+		return nil
+	}
+	current, err := r.locked(ctx, tx, uid)
+	if err != nil {
+		return err
+	}
+	var v violations
+	c.merge(current, c.row, &v)
+	r.kind.Check(c.row, func(field string) bool { return c.writesPart(field) && !v.has(field) }, &v)
+	return v.inOrder(r.kind.fieldNames()).err()
 }
 
 // remove is the whole of a plain kind's Delete.

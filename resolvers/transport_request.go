@@ -122,8 +122,14 @@ func requestOf(members map[string]json.RawMessage) (*graphql.RawParams, error) {
 		{"variables", &raw.Variables, "a JSON object"},
 		{"extensions", &raw.Extensions, "a JSON object"},
 	} {
-		if value, given := members[member.name]; given && decodeMember(value, member.into) != nil {
+		value, given := members[member.name]
+		if !given {
+			continue
+		}
+		if decodeMember(value, member.into) != nil {
 			wrong = append(wrong, platform.Violation{Field: member.name, Description: "must be " + member.is})
+		} else if err := platform.CheckJSON(value); err != nil { // half a character, which decoding replaces
+			wrong = append(wrong, platform.Violation{Field: member.name, Description: err.Error()})
 		}
 	}
 	switch {

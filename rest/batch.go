@@ -3,7 +3,6 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"atrium/platform"
 )
@@ -43,8 +42,7 @@ func batchCreate(of platform.RoleBindings) operation {
 // has it, but leaves the role bindings themselves to the operation.
 func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBinding], []platform.Violation) {
 	var d decoding
-	if !utf8.Valid(body) {
-		d.add("body", "must be UTF-8")
+	if !d.isJSON(body) {
 		return "", nil, d.malformed
 	}
 	top := d.object("", body, "parent", "requests", "roleUid")

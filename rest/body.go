@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -14,14 +13,14 @@ import (
 // maxBody bounds a request's body; the largest that is good is a readme.
 const maxBody = 1 << 20
 
-// readBody reads a body of JSON; one without a Content-Type is taken for it.
-// An empty body is not nil.
+// readBody reads a body of JSON, whatever its Content-Type says: clients send
+// what their library has as default. An empty body is not nil.
 func (r *request) readBody() ([]byte, error) {
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, badHeader("Content-Encoding", "must not be given: bodies are read as they are")
+	if err := platform.Authenticated(r.Context()); err != nil {
+		return nil, err
 	}
-	if !isJSON(r.Header.Get("Content-Type")) {
-		return nil, badHeader("Content-Type", "must be application/json")
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, unreadable
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(r.writer, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
@@ -35,15 +34,7 @@ func (r *request) readBody() ([]byte, error) {
 	return body, nil
 }
 
-func badHeader(name, description string) error {
-	return &refusal{http.StatusUnsupportedMediaType, platform.Invalid(platform.Violation{Field: name, Description: description})}
-}
-
-func isJSON(contentType string) bool {
-	if contentType == "" {
-		return true
-	}
-	kind, parameters, err := mime.ParseMediaType(contentType)
-	charset := parameters["charset"]
-	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
-}
+// unreadable is a body in an encoding that is not read here.
+var unreadable = &refusal{http.StatusUnsupportedMediaType, platform.Invalid(platform.Violation{
+	Field: "Content-Encoding", Description: "must be identity, or left out: bodies are read as they are",
+})}

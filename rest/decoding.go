@@ -18,6 +18,19 @@ func (d *decoding) add(field, description string) {
 	d.malformed = append(d.malformed, platform.Violation{Field: field, Description: description})
 }
 
+// isJSON notes what keeps a body from being JSON; an empty one is an empty
+// object.
+func (d *decoding) isJSON(body []byte) bool {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return true
+	}
+	err := platform.CheckJSON(body)
+	if err != nil {
+		d.add("body", err.Error())
+	}
+	return err == nil
+}
+
 // object reads the members of a JSON object, each in either spelling. prefix
 // is its place in the body, "" for all of it. No object has no members.
 func (d *decoding) object(prefix string, raw []byte, known ...string) map[string]json.RawMessage {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -39,6 +40,13 @@ func (r *refusal) Error() string { return r.shown.Error() }
 
 // Unwrap gives the error that the body shows.
 func (r *refusal) Unwrap() error { return r.shown }
+
+// HeadersTooLarge refuses a request for what stands before its body.
+func HeadersTooLarge(what string, most int) error {
+	return &refusal{http.StatusRequestHeaderFieldsTooLarge, platform.Invalid(platform.Violation{
+		Field: what, Description: fmt.Sprintf("must be at most %d bytes", most),
+	})}
+}
 
 // What no operation is asked about.
 var (

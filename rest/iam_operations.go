@@ -31,7 +31,10 @@ func (r *request) decode(read func(d *decoding, body []byte)) error {
 		return err
 	}
 	var d decoding
-	if read(&d, body); len(d.malformed) > 0 {
+	if d.isJSON(body) {
+		read(&d, body)
+	}
+	if len(d.malformed) > 0 {
 		return platform.Invalid(d.malformed...)
 	}
 	return nil

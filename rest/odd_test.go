@@ -39,7 +39,7 @@ func TestBodiesThatAreNoGoodSayWhatIsWrong(t *testing.T) {
 		`{"name":null}`:                       "name",
 		`{"name":5}`:                          "name",
 		`{"name":1e999}`:                      "name",
-		`{"name":"\ud800"}`:                   "name",
+		`{"name":"\ud800"}`:                   "body",
 		`{"name":"x\u0000"}`:                  "name",
 		`{"Name":"x"}`:                        "name Name",
 		`{"name":"x","description":"\u202e"}`: "",

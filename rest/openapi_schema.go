@@ -239,7 +239,7 @@ type role int
 const (
 	settable     role = iota
 	settableOnce      // given at creation, and then for good
-	outputOnly        // ignored where it is sent
+	outputOnly        // sent back as it was read, or not at all
 	inputOnly         // never shown
 )
 
@@ -255,7 +255,7 @@ func (s *schemas) role(t reflect.Type, field, text string) role {
 			s.fault("%s: the kind does not know the field %s", t, field)
 			return outputOnly
 		}
-		return map[platform.FieldMode]role{platform.OutputOnly: outputOnly, platform.AtCreation: settableOnce, platform.Updatable: settable}[kind.fields[i].Mode]
+		return map[platform.FieldMode]role{platform.OutputOnly: outputOnly, platform.Volatile: outputOnly, platform.AtCreation: settableOnce, platform.Updatable: settable}[kind.fields[i].Mode]
 	}
 	if strings.HasPrefix(text, "Output only.") {
 		return outputOnly

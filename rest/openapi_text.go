@@ -18,7 +18,7 @@ import (
 //	registry/repos      the operations of one collection
 //
 // A field whose text begins with "Input only." is never shown, and one with
-// "Output only." is ignored where it is sent; kinds say the latter themselves.
+// "Output only." is refused unless it is what was read; kinds say the latter themselves.
 //
 //go:embed texts/*.txt
 var textFiles embed.FS

@@ -24,13 +24,7 @@ type parameter struct {
 var updateMask = parameter{name: "updateMask", of: reflect.TypeFor[string]()}
 
 // maskOf reads the mask; nil where there is none.
-func maskOf(query url.Values) []string {
-	mask := query.Get(updateMask.name)
-	if mask == "" {
-		return nil
-	}
-	return strings.Split(mask, ",")
-}
+func maskOf(query url.Values) []string { return platform.SplitMask(query.Get(updateMask.name)) }
 
 // decodeQuery sorts the values of a query by the documented names of known
 // parameters. A parameter that the route does not take is a violation, since a

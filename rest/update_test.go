@@ -21,19 +21,21 @@ func TestAnUpdateChangesWhatItsMaskSays(t *testing.T) {
 		{"", `{"description":null,"catalog_tier":"CATALOG_TIER_AI"}`, "|CATALOG_TIER_AI|[x]"},
 		{"", `{}`, "old|CATALOG_TIER_BASE|[x]"},
 		{"", ``, "old|CATALOG_TIER_BASE|[x]"},
-		{"", `{"uid":"other","createTime":"never","description":"new"}`, "new|CATALOG_TIER_BASE|[x]"},
+		{"", `{"uid":"@","updateTime":"2020-01-01T00:00:00Z","description":"new"}`, "new|CATALOG_TIER_BASE|[x]"},
 		// With one: what it lists, in either spelling.
 		{"?updateMask=description", `{"description":"new","catalogTier":"CATALOG_TIER_AI","aliases":null}`, "new|CATALOG_TIER_BASE|[x]"},
 		{"?update_mask=catalog_tier", `{"catalogTier":"CATALOG_TIER_AI","unknown":1,"description":5}`, "old|CATALOG_TIER_AI|[x]"},
 		{"?updateMask=catalogTier,aliases", `{"aliases":["y","z"]}`, "old||[y z]"},
 		{"?updateMask=catalogTier%2Cdescription", `{"catalog_tier":"CATALOG_TIER_AI"}`, "|CATALOG_TIER_AI|[x]"},
+		{"?updateMask=sync_config.source", `{"syncConfig":{"source":"s","google":"ignored"}}`, "old|CATALOG_TIER_BASE|[x]"},
+		{"", `{"catalogTier":4}`, "old|CATALOG_TIER_AI|[x]"},
 		// With *: everything.
 		{"?updateMask=*", `{"name":"#","aliases":["q"]}`, "||[q]"},
 		{"?updateMask=%2A", `{"name":"#","description":"new"}`, "new||[]"},
 	} {
 		name := fmt.Sprintf("repo-%d", i)
 		uid := w.make("/registry/v2/repos/"+w.org, `{"name":"`+name+`",`+before+`}`)
-		got := w.do(http.MethodPatch, "/registry/v2/repos/"+uid+c.mask, strings.ReplaceAll(c.body, "#", name)).must(http.StatusOK)
+		got := w.do(http.MethodPatch, "/registry/v2/repos/"+uid+c.mask, strings.NewReplacer("#", name, "@", uid).Replace(c.body)).must(http.StatusOK)
 		aliases, _ := got.json["aliases"].([]any)
 		shown := fmt.Sprintf("%s|%s|%v", got.text("description"), got.text("catalogTier"), aliases)
 		if shown != c.want || got.text("name") != name || got.text("uid") != uid {
@@ -89,7 +91,8 @@ func TestAMaskThatMeansNothingIsRefusedWithAllElse(t *testing.T) {
 		{repo, `{"name":`, "body"},
 		{repo + "/readme?updateMask=uid", `{}`, "updateMask"},
 		{repo + "/readme", `{"content":7,"x":1}`, "content x"},
-		{"/iam/v2/groups/" + w.group, `{"verified":true,"name":"A","parent":"x"}`, "parent name"},
+		{"/iam/v2/groups/" + w.group, `{"verified":true,"name":"A","parent":"x"}`, "parent name verified"},
+		{repo, `{"uid":"other","createTime":"never","description":"new"}`, "uid createTime"},
 	} {
 		before := w.get(repo).raw
 		got := w.do(http.MethodPatch, c.path, c.body).must(http.StatusBadRequest)

@@ -129,7 +129,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			_, err := c.identities.ListIdentities(t.Context(), &iamv2.ListIdentitiesRequest{RelationshipType: 7})
 			return err
 		},
-		"body": func() error { // a time that JSON cannot say
+		"staticKeys.expirationTime": func() error { // a time that JSON cannot say
 			_, err := c.identities.CreateIdentity(t.Context(), &iamv2.CreateIdentityRequest{Parent: w.org, Identity: &iamv2.Identity{
 				Relationship: &iamv2.Identity_StaticKeys_{StaticKeys: &iamv2.Identity_StaticKeys{ExpirationTime: &timestamppb.Timestamp{Seconds: 1 << 60}}},
 			}})

@@ -40,8 +40,11 @@ func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 func (o Options) interceptor() connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
-			answer, err := next(ctx, r)
-			if err == nil {
+			var answer connect.AnyResponse
+			var err error
+			if found := faults(r.Any()); len(found) > 0 {
+				err = platform.Invalid(found...)
+			} else if answer, err = next(ctx, r); err == nil {
 				return answer, nil
 			}
 			shown := o.shown(ctx, r.Spec().Procedure, r.Header().Get(requestIDHeader), err)

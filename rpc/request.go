@@ -17,8 +17,8 @@ import (
 func input[T any](message proto.Message, mask *fieldmaskpb.FieldMask) platform.Input[T] {
 	body, err := protojson.Marshal(message)
 	in := platform.JSONInput[T](body, mask.GetPaths())
-	if err != nil { // a time out of range: the only thing that JSON cannot say
-		return platform.JSONInput[T]([]byte("{}"), mask.GetPaths()).Malformed(platform.Violation{Field: "body", Description: err.Error()})
+	if err != nil { // the codec has refused what JSON cannot say
+		return platform.JSONInput[T]([]byte("{}"), mask.GetPaths()).Malformed(platform.Violation{Field: "body", Description: "holds a value that has no form in JSON"})
 	}
 	return in
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpchealth"
 	"connectrpc.com/grpcreflect"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"atrium/platform"
 	"atrium/rpc/gen/platform/advisory/v2/advisoryv2connect"
@@ -48,7 +51,7 @@ func New(p *platform.Platform, o Options) http.Handler {
 		gzipped(),
 	)
 	mux := http.NewServeMux()
-	served := mount(mux, services(p, options))
+	served := o.mount(mux, services(p, connect.WithHandlerOptions(options, codecs())))
 	mux.Handle(grpchealth.NewHandler(health{p, served}, options))
 	reflector := grpcreflect.NewStaticReflector(append(served, grpchealth.HealthV1ServiceName)...)
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
@@ -66,9 +69,12 @@ func Serves(path string) bool {
 type service struct {
 	path    string // /platform.registry.v2.ReposService/
 	handler http.Handler
+	public  bool // it takes no token
 }
 
-func at(path string, handler http.Handler) service { return service{path, handler} }
+func at(path string, handler http.Handler) service { return service{path: path, handler: handler} }
+
+func open(path string, handler http.Handler) service { return service{path, handler, true} }
 
 // services lists those of the platform, in the order of their packages.
 func services(p *platform.Platform, o connect.HandlerOption) []service {
@@ -85,7 +91,7 @@ func services(p *platform.Platform, o connect.HandlerOption) []service {
 		at(iamv2connect.NewRolesServiceHandler(roles{p.Roles}, o)),
 		at(iamv2connect.NewTermsServiceHandler(terms{p.Terms}, o)),
 		at(librariesv2connect.NewArtifactsServiceHandler(artifacts{p.Artifacts, p.ArtifactVersions}, o)),
-		at(pingv2connect.NewPingServiceHandler(ping{p}, o)),
+		open(pingv2connect.NewPingServiceHandler(ping{p}, o)),
 		at(registryv2connect.NewImagesServiceHandler(images{p.Images}, o)),
 		at(registryv2connect.NewReposServiceHandler(repos{p.Repos}, o)),
 		at(registryv2connect.NewTagsServiceHandler(tags{p.Tags}, o)),
@@ -94,22 +100,52 @@ func services(p *platform.Platform, o connect.HandlerOption) []service {
 }
 
 // mount puts services behind their paths and gives their names.
-func mount(mux *http.ServeMux, all []service) (names []string) {
+func (o Options) mount(mux *http.ServeMux, all []service) (names []string) {
 	for _, s := range all {
-		mux.Handle(s.path, s.handler)
+		mux.Handle(s.path, o.guarded(s))
 		names = append(names, strings.Trim(s.path, "/"))
 	}
 	return names
 }
 
+// guarded refuses what a service would not answer before a message is read:
+// procedures that it does not have, and callers without a token.
+func (o Options) guarded(s service) http.Handler {
+	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.Trim(s.path, "/")))
+	descriptor, _ := found.(protoreflect.ServiceDescriptor) // generated with the handler
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := protoreflect.Name(strings.TrimPrefix(r.URL.Path, s.path))
+		if descriptor.Methods().ByName(name) == nil {
+			o.WriteError(w, r, noProcedure)
+			return
+		}
+		if err := platform.Authenticated(r.Context()); err != nil && !s.public {
+			o.WriteError(w, r, err)
+			return
+		}
+		s.handler.ServeHTTP(w, r)
+	})
+}
+
+// current is the name that a service of v2beta1 has in v2. Both answer alike.
+func current(name string) string {
+	if strings.HasPrefix(strings.TrimPrefix(name, "/"), "platform.") {
+		return strings.Replace(name, ".v2beta1.", ".v2.", 1)
+	}
+	return name
+}
+
 // identified hands the id of a request on to the interceptor, which does not
-// see the answer's headers.
+// see the answer's headers, and leads v2beta1 to v2.
 func identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := *r
 		own.Header = make(http.Header, len(r.Header)+1)
 		for name, values := range r.Header {
 			own.Header[name] = values
+		}
+		if path := current(r.URL.Path); path != r.URL.Path {
+			own.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 		}
 		own.Header[requestIDHeader] = []string{w.Header().Get(requestIDHeader)}
 		next.ServeHTTP(w, &own)
@@ -125,7 +161,7 @@ type health struct {
 
 // Check tells whether a service serves; "" is the whole of it.
 func (h health) Check(ctx context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
-	if r.Service != "" && !slices.Contains(h.served, r.Service) {
+	if r.Service != "" && !slices.Contains(h.served, current(r.Service)) {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such service"))
 	}
 	status := grpchealth.StatusServing

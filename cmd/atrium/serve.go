@@ -118,6 +118,9 @@ func (c *serveCommand) serve(ctx context.Context, end func(), p program, last *s
 	defer last.background(ctx, "work beside requests", db.Run)()
 	defer last.background(ctx, "the delivery of webhooks", deliver)()
 	defer end()
+	if c.certificate == nil {
+		listener = refusingListener{listener, c.ServiceDomain}
+	}
 	return serve(ctx, listener, newServer(handler, c.certificate, logger), func() { close(closing) }, logger)
 }
 
@@ -190,5 +193,5 @@ func (c *serveCommand) handler(db *database, dev *development, issuer string, cl
 	}
 	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: version, Logger: logger}
 	routes := guarded(c.routes(db.Platform, auth.New(options), dev, issuer, closing, answers), c.CORSOrigin, answers)
-	return watched(c.beside(routes, answers), answers)
+	return watched(bounded(c.beside(routes, answers), refusing(answers)), answers)
 }

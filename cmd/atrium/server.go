@@ -30,9 +30,8 @@ func newServer(handler http.Handler, c *certificate, logger *slog.Logger) *http.
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
-		// net/http adds 4 KiB for the request line.
-		MaxHeaderBytes: maxHeaderBytes - 4<<10,
-		Protocols:      new(http.Protocols),
+		MaxHeaderBytes:    hardHeaderBytes,
+		Protocols:         new(http.Protocols),
 		HTTP2: &http.HTTP2Config{ // what HTTP/1 has from the timeouts above
 			SendPingTimeout: pingTimeout, PingTimeout: pingTimeout, WriteByteTimeout: writeTimeout,
 		},

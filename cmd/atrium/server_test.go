@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"atrium/store/storetest"
+
+	"atrium/platform"
+	"atrium/rest"
 )
 
 // protocols are those of clear text, each with a client that speaks only it.
@@ -36,7 +40,7 @@ func served(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (
 	server := newServer(handler, nil, discardLogger())
 	change(server)
 	over := make(chan error, 1)
-	go func() { over <- serve(ctx, listener, server, func() {}, discardLogger()) }()
+	go func() { over <- serve(ctx, refusingListener{listener, ""}, server, func() {}, discardLogger()) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return "http://" + listener.Addr().String(), stop, over
 }
@@ -61,7 +65,8 @@ func TestBothProtocolsAreSpokenInClearText(t *testing.T) {
 
 func TestHeadersAreBoundedInEveryProtocol(t *testing.T) {
 	t.Parallel()
-	url, _, _ := served(t, fine, asIs)
+	o := rest.Options{}
+	url, _, _ := served(t, bounded(http.HandlerFunc(fine), o.WriteError).ServeHTTP, asIs)
 	for name, client := range protocols() {
 		for size, want := range map[int]int{maxHeaderBytes * 3 / 4: 200, maxHeaderBytes * 5 / 4: 431} {
 			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -83,6 +88,48 @@ func TestHeadersAreBoundedInEveryProtocol(t *testing.T) {
 				t.Errorf("%s, %d bytes: %d, want %d", name, size, answer.StatusCode, want)
 			}
 		}
+	}
+}
+
+// net/http answers these itself, before any handler.
+func TestWhatIsNoRequestIsAnsweredWithAStatus(t *testing.T) {
+	t.Parallel()
+	o := rest.Options{}
+	url, _, _ := served(t, bounded(http.HandlerFunc(fine), o.WriteError).ServeHTTP, asIs)
+	ids := strings.Repeat("&uidp.ids="+strings.Repeat("a", 40)+strings.Repeat("%2F"+strings.Repeat("b", 16), 5), 1000)
+	for request, want := range map[string]struct {
+		status int
+		field  string
+	}{
+		"GET /iam/v2/groups/%zz HTTP/1.1\r\nHost: x\r\n\r\n": {400, "request"},
+		"GET / HTTP/1.1\r\n\r\n":                             {400, "request"},
+		"GET / HTTP/1.1\r\nHost: x\r\nX-Big: " + strings.Repeat("a", 2*hardHeaderBytes) + "\r\n\r\n":       {431, "headers"},
+		"GET / HTTP/1.1\r\nHost: x\r\nX-Big: " + strings.Repeat("a", maxHeaderBytes) + "\r\n\r\n":          {431, "headers"},
+		"GET /?" + strings.Repeat("a", maxLineBytes) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n": {431, "request line"},
+		"GET /?" + ids + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                               {200, ""},
+	} {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.WriteString(conn, request) }() // it is cut off where it is too long
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%.40q: %v", request, err)
+		}
+		var status struct {
+			Code    int
+			Details []struct{ FieldViolations []platform.Violation }
+		}
+		if want.status != 200 {
+			err = json.NewDecoder(answer.Body).Decode(&status)
+		}
+		if err != nil || answer.StatusCode != want.status {
+			t.Errorf("%.40q: %d %v", request, answer.StatusCode, err)
+		} else if want.status != 200 && (answer.Header.Get("Content-Type") != "application/json" || status.Code != 3 || len(status.Details) != 2 || status.Details[1].FieldViolations[0].Field != want.field) {
+			t.Errorf("%.40q: %v %+v", request, answer.Header, status)
+		}
+		_ = conn.Close()
 	}
 }
 

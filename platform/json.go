@@ -1,0 +1,207 @@
+package platform
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// CheckJSON says in plain words why b is not one JSON value of whole
+// characters, or nothing. An escape of half a character (a lone surrogate)
+// would be stored as U+FFFD, and so is refused.
+func CheckJSON(b []byte) error {
+	if !utf8.Valid(b) {
+		return errors.New("must be UTF-8")
+	}
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(b, &json.RawMessage{}); errors.As(err, &syntax) {
+		return syntaxFault(b, syntax)
+	}
+	if at := loneSurrogate(b); at >= 0 {
+		return fmt.Errorf("must not hold half of a surrogate pair: %s at %s", b[at:at+6], lineAndColumn(b, at))
+	}
+	return nil
+}
+
+func syntaxFault(b []byte, err *json.SyntaxError) error {
+	at := int(err.Offset) - 1
+	switch {
+	case strings.Contains(err.Error(), "max depth"):
+		return errors.New("must be JSON that is nested less deeply")
+	case at < 0 || at >= len(b) || strings.Contains(err.Error(), "unexpected end"):
+		return errors.New("must be JSON, and ends before it is complete")
+	}
+	r, _ := utf8.DecodeRune(b[at:])
+	return fmt.Errorf("must be JSON, in which %q at %s is out of place", r, lineAndColumn(b, at))
+}
+
+// lineAndColumn is a place in a text as editors show it.
+func lineAndColumn(b []byte, at int) string {
+	before := b[:at]
+	line := bytes.LastIndexByte(before, '\n') + 1
+	return fmt.Sprintf("line %d, column %d", bytes.Count(before, []byte("\n"))+1, utf8.RuneCount(before[line:])+1)
+}
+
+// loneSurrogate finds the first escape in valid JSON that is half a character,
+// or -1.
+func loneSurrogate(b []byte) int {
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		first := escaped(b[i:])
+		switch {
+		case !utf16.IsSurrogate(first):
+			i++
+		case utf16.DecodeRune(first, escaped(b[i+6:])) == utf8.RuneError:
+			return i
+		default:
+			i += 11
+		}
+	}
+	return -1
+}
+
+// escaped is the unit that an escape \u at the start of b stands for, or 0.
+func escaped(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0
+	}
+	unit, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(unit)
+}
+
+// unmarshalEnum reads a value of an enum as JSON of protocol buffers has it:
+// its name, or its number, which is its place in values; 0 is unspecified.
+func unmarshalEnum[E ~string](b []byte, value *E, values []E) error {
+	if !isNumber(b) {
+		var name string
+		err := json.Unmarshal(b, &name)
+		*value = E(name)
+		return err
+	}
+	n, err := strconv.Atoi(string(b))
+	switch {
+	case err != nil || n < 0 || n > len(values):
+		return fmt.Errorf("%s is not the number of one of %s", shown(string(b)), strings.Join(textsOf(values), ", "))
+	case n == 0:
+		*value = ""
+	default:
+		*value = values[n-1]
+	}
+	return nil
+}
+
+func isNumber(b []byte) bool { return len(b) > 0 && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') }
+
+// A member is one of an object inside a resource, and where it is decoded to.
+type member struct {
+	name string
+	to   any
+}
+
+// memberErrors is everything that is wrong with the members of an object.
+type memberErrors []Violation
+
+func (e memberErrors) Error() string { return e[0].Field + " " + e[0].Description }
+
+// unmarshalMembers decodes an object inside a resource as resources themselves
+// are: names in camelCase or snake_case, no unknown ones, all faults at once.
+func unmarshalMembers(b []byte, members ...member) error {
+	if string(b) == "null" {
+		return nil
+	}
+	if err := json.Unmarshal(b, &map[string]json.RawMessage{}); err != nil {
+		return err // it tells that b is no object as it tells of any wrong type
+	}
+	all, err := readObject(b)
+	if err != nil {
+		return err
+	}
+	var faults violations
+	seen := make([]bool, len(members))
+	for _, m := range all {
+		i := slices.IndexFunc(members, func(known member) bool { return known.name == camel(m.name) })
+		if i < 0 {
+			faults.add(shown(m.name), "is not a field of this object")
+			continue
+		}
+		if seen[i] {
+			faults.add(members[i].name, "is given twice")
+			continue
+		}
+		seen[i] = true
+		err := json.Unmarshal(m.value, members[i].to)
+		var wrongType *json.UnmarshalTypeError
+		switch {
+		case err == nil:
+		case errors.As(err, &wrongType):
+			faults.add(members[i].name, "must be %s", jsonTypeName(wrongType.Type))
+		default:
+			faults.add(members[i].name, "%s", err)
+		}
+	}
+	if len(faults) > 0 {
+		return memberErrors(faults)
+	}
+	return nil
+}
+
+func jsonTypeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	default:
+		return "an object"
+	}
+}
+
+// A rawMember is one member of a JSON object.
+type rawMember struct {
+	name  string
+	value json.RawMessage
+}
+
+// readObject reads one JSON object and nothing behind it: its members sorted
+// by name, each as often as it is given. An empty body is an empty object.
+func readObject(b []byte) ([]rawMember, error) {
+	if b = bytes.TrimSpace(b); len(b) == 0 {
+		return nil, nil
+	}
+	if err := CheckJSON(b); err != nil {
+		return nil, err
+	}
+	if b[0] != '{' {
+		return nil, errors.New("must be a JSON object")
+	}
+	var members []rawMember
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	_, err := decoder.Token() // {
+	for err == nil && decoder.More() {
+		var m rawMember
+		var name json.Token
+		if name, err = decoder.Token(); err == nil {
+			m.name, _ = name.(string)
+			err = decoder.Decode(&m.value)
+		}
+		members = append(members, m)
+	}
+	slices.SortStableFunc(members, func(a, b rawMember) int { return strings.Compare(a.name, b.name) })
+	return members, err
+}

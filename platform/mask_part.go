@@ -1,0 +1,224 @@
+package platform
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A part is a member of an object that a resource holds, at any depth, as a
+// mask names it (AIP-161): claimMatch.subject, or claimMatch.claims.email. A key
+// of a map that holds dots stands in backticks.
+type part struct {
+	field string // of the kind
+	steps []step // from there; none: the field itself
+	value json.RawMessage
+}
+
+// A step leads from an object to a member, or from a map to the value of a key.
+type step struct {
+	name string
+	key  bool
+}
+
+// String is the place of a part, as clients spell it.
+func (p part) String() string {
+	names := []string{p.field}
+	for _, s := range p.steps {
+		names = append(names, s.name)
+	}
+	return strings.Join(names, ".")
+}
+
+// within reports whether p is q, or lies in it.
+func (p part) within(q part) bool {
+	return p.field == q.field && len(p.steps) >= len(q.steps) && slices.Equal(p.steps[:len(q.steps)], q.steps)
+}
+
+// mode is that of the part, or else of the field that it lies in.
+func (p part) mode(fields []Field) FieldMode {
+	var mode FieldMode
+	for _, f := range fields {
+		if f.Name == p.field {
+			mode = f.Mode
+		}
+	}
+	for _, f := range fields {
+		if place := p.String(); mode == Updatable && (place == f.Name || strings.HasPrefix(place, f.Name+".") && f.Name != p.field) {
+			mode = f.Mode
+		}
+	}
+	return mode
+}
+
+// resolvePath finds what a path of a mask names in a resource of type t.
+func resolvePath(t reflect.Type, fields []Field, path string) (part, bool) {
+	names, ok := splitPath(path)
+	if !ok {
+		return part{}, false
+	}
+	f := findField(fields, names[0])
+	if f == nil {
+		return part{}, false
+	}
+	found := part{field: f.Name}
+	_, t, _ = memberOf(t, f.Name)
+	for _, name := range names[1:] {
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		switch {
+		case t.Kind() == reflect.Map:
+			found.steps, t = append(found.steps, step{name, true}), t.Elem()
+		case t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
+			spelled, below, ok := memberOf(t, name)
+			if !ok {
+				return part{}, false
+			}
+			found.steps, t = append(found.steps, step{spelled, false}), below
+		default:
+			return part{}, false
+		}
+	}
+	return found, true
+}
+
+// memberOf finds a member of a struct by any spelling of its name in JSON.
+func memberOf(t reflect.Type, name string) (spelled string, of reflect.Type, ok bool) {
+	for i := range t.NumField() {
+		spelled, _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if spelled != "-" && camel(spelled) == camel(name) {
+			return spelled, t.Field(i).Type, true
+		}
+	}
+	return "", nil, false
+}
+
+// splitPath takes a path apart at the dots that do not stand in backticks.
+func splitPath(path string) (names []string, ok bool) {
+	for rest := path; ; {
+		var name string
+		if quoted, found := strings.CutPrefix(rest, "`"); found {
+			name, rest, found = strings.Cut(quoted, "`")
+			if !found || rest != "" && rest[0] != '.' {
+				return nil, false
+			}
+		} else {
+			name = rest
+			if dot := strings.IndexByte(rest, '.'); dot >= 0 {
+				name = rest[:dot]
+			}
+			rest = rest[len(name):]
+		}
+		if name == "" {
+			return nil, false
+		}
+		names = append(names, name)
+		if rest == "" {
+			return names, true
+		}
+		rest = rest[1:]
+	}
+}
+
+// SplitMask takes a mask in one text apart: paths with commas between, of which
+// those in backticks are part of a key.
+func SplitMask(mask string) []string {
+	if mask == "" {
+		return nil
+	}
+	var paths []string
+	start, quoted := 0, false
+	for i := range len(mask) {
+		switch {
+		case mask[i] == '`':
+			quoted = !quoted
+		case mask[i] == ',' && !quoted:
+			paths, start = append(paths, mask[start:i]), i+1
+		}
+	}
+	return append(paths, mask[start:])
+}
+
+// pick reads what a body has for a part; nil where it has nothing. prefix is
+// the place of raw in the body.
+func pick(raw json.RawMessage, prefix string, steps []step, v *violations) json.RawMessage {
+	if len(steps) == 0 || isNull(raw) {
+		return raw
+	}
+	if bytes.TrimSpace(raw)[0] != '{' {
+		v.add(prefix, "must be an object")
+		return nil
+	}
+	members, err := readObject(raw)
+	if err != nil {
+		v.add(prefix, "%s", err)
+		return nil
+	}
+	var found json.RawMessage
+	for _, m := range members {
+		switch {
+		case m.name != steps[0].name && (steps[0].key || camel(m.name) != steps[0].name):
+		case found != nil:
+			v.add(prefix+"."+shown(m.name), "is given twice")
+		default:
+			found = m.value
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return pick(found, prefix+"."+steps[0].name, steps[1:], v)
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(bytes.TrimSpace(raw)) == "null" }
+
+// merge writes the parts of a change over what current has, into row.
+func (c *change[T]) merge(current, row *T, v *violations) {
+	for i, p := range c.parts {
+		if slices.ContainsFunc(c.parts[:i], func(q part) bool { return q.field == p.field }) {
+			continue // done with the first of them
+		}
+		var object map[string]any
+		stored, err := fieldJSON(current, p.field)
+		if err == nil {
+			decoder := json.NewDecoder(bytes.NewReader(stored))
+			decoder.UseNumber()
+			err = decoder.Decode(&object)
+		}
+		if err != nil {
+			v.add(p.field, "cannot be changed in parts")
+			continue
+		}
+		for _, q := range c.parts {
+			if q.field == p.field && (object != nil || !isNull(q.value)) {
+				if object == nil {
+					object = map[string]any{}
+				}
+				put(object, q.steps, q.value)
+			}
+		}
+		merged, _ := json.Marshal(object) // of JSON
+		decodeField(row, p.field, merged, v)
+	}
+}
+
+// put sets a part of an object. Nothing clears it: a key of a map goes.
+func put(object map[string]any, steps []step, value json.RawMessage) {
+	name := steps[0].name
+	switch below, ok := object[name].(map[string]any); {
+	case len(steps) == 1 && isNull(value) && steps[0].key:
+		delete(object, name)
+	case len(steps) == 1 && isNull(value):
+		object[name] = nil
+	case len(steps) == 1:
+		object[name] = value
+	case ok:
+		put(below, steps[1:], value)
+	case !isNull(value):
+		object[name] = map[string]any{}
+		put(object[name].(map[string]any), steps[1:], value)
+	}
+}

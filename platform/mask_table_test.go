@@ -1,0 +1,60 @@
+package platform
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// The fields of every kind that callers write: who sets each, and when. One that
+// is missing here, or has changed its mode, is a change of the contract.
+func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
+	t.Parallel()
+	checkModes(t, groupKind.Fields, Group{}, "name description", "", "uid resourceLimits verified createTime kind status", "updateTime")
+	checkModes(t, identityKind.Fields, Identity{}, "name description company claimMatch staticKeys", "", "uid createTime", "email emailUnverified lastSeenTime updateTime")
+	checkModes(t, roleKind.Fields, Role{}, "name description capabilities", "", "uid createTime", "updateTime")
+	checkModes(t, roleBindingKind.Fields, RoleBinding{}, "identityUid roleUid", "", "uid createTime", "identity group role")
+	checkModes(t, identityProviderKind.Fields, IdentityProvider{}, "name description defaultRole oidc", "oidc.correlationRule", "uid createTime", "updateTime")
+	checkModes(t, accountAssociationKind.Fields, AccountAssociation{}, "name description amazon google platform azure github", "", "uid createTime", "updateTime")
+	checkModes(t, repoKind.Fields, Repo{}, "name description catalogTier bundles aliases activeTags sync_config", "",
+		"uid createTime sync_config.uniqueTags sync_config.expirationTime sync_config.apkoOverlay sync_config.gracePeriod", "updateTime")
+	checkModes(t, readmeFields, Readme{}, "content", "", "uid", "")
+	checkModes(t, tagKind.Fields, Tag{}, "", "name digest deprecated bundles", "uid updateTime", "")
+	checkModes(t, groupInviteKind.Fields, GroupInvite{}, "", "roleUid email ttl singleUse", "uid role expirationTime code keyId createTime", "")
+	checkModes(t, externalGroupRoleMappingKind.Fields, ExternalGroupRoleMapping{}, "", "externalGroupId roleUid scope", "uid identityProviderUid createTime", "")
+	checkModes(t, subscriptionKind.Fields, Subscription{}, "", "sink types", "uid secret createTime updateTime", "")
+}
+
+func checkModes[T any](t *testing.T, fields []Field, of T, updatable, atCreation, outputOnly, volatile string) {
+	t.Helper()
+	kind := reflect.TypeOf(of)
+	want := map[string]FieldMode{}
+	for mode, names := range map[FieldMode]string{Updatable: updatable, AtCreation: atCreation, OutputOnly: outputOnly, Volatile: volatile} {
+		for _, name := range strings.Fields(names) {
+			want[name] = mode
+		}
+	}
+	for _, f := range fields {
+		if mode, ok := want[f.Name]; !ok || mode != f.Mode {
+			t.Errorf("%s.%s has mode %d, want %d (%t)", kind.Name(), f.Name, f.Mode, mode, ok)
+		}
+		var v violations
+		if listed := JSONInput[T](nil, []string{f.Name}).listed(fields, &v); (len(v) == 0) != (f.Mode == Updatable) || len(listed.names()) != 1-len(v) {
+			t.Errorf("a mask of %s.%s: %v", kind.Name(), f.Name, v)
+		}
+		c := JSONInput[T]([]byte(`{"`+f.Name+`": null}`), nil).forUpdate(fields, &v)
+		if written, claimed := len(c.fields) == 1, len(c.claims) == 1; !strings.Contains(f.Name, ".") && (written != (f.Mode == Updatable) || claimed == f.Mode.settable()) {
+			t.Errorf("a body with %s.%s writes %q and claims %q", kind.Name(), f.Name, c.fields, c.claims)
+		}
+		delete(want, f.Name)
+	}
+	for name := range want {
+		t.Errorf("%s has no field %s", kind.Name(), name)
+	}
+	for i := range kind.NumField() {
+		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+		if name != "-" && findField(fields, name) == nil {
+			t.Errorf("%s.%s is not in its kind's fields", kind.Name(), name)
+		}
+	}
+}

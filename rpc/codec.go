@@ -1,0 +1,206 @@
+package rpc
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"atrium/platform"
+)
+
+// codecs read the messages of the platform's services, in both forms, and
+// refuse what they do not understand: a field that is dropped in silence would
+// widen a list, or make a resource that is not what the caller meant.
+//
+// connect answers an error of a codec in words of its own and without details.
+// So these return none: they leave what is wrong in the message (see spoil),
+// where the interceptor finds it.
+func codecs() connect.HandlerOption {
+	return connect.WithHandlerOptions(
+		connect.WithCodec(binaryCodec{}), connect.WithCodec(jsonCodec{"json"}), connect.WithCodec(jsonCodec{"json; charset=utf-8"}))
+}
+
+// binaryCodec is the binary form of protocol buffers.
+type binaryCodec struct{}
+
+func (binaryCodec) Name() string   { return "proto" }
+func (binaryCodec) IsBinary() bool { return true }
+
+func (binaryCodec) Marshal(m any) ([]byte, error) { return proto.Marshal(m.(proto.Message)) }
+
+func (binaryCodec) MarshalAppend(b []byte, m any) ([]byte, error) {
+	return proto.MarshalOptions{}.MarshalAppend(b, m.(proto.Message))
+}
+
+func (binaryCodec) MarshalStable(m any) ([]byte, error) {
+	return proto.MarshalOptions{Deterministic: true}.Marshal(m.(proto.Message))
+}
+
+func (binaryCodec) Unmarshal(b []byte, m any) error {
+	message := m.(proto.Message)
+	if proto.Unmarshal(b, message) != nil {
+		spoil(message, platform.Violation{Field: "body", Description: "must be the request of this procedure in the binary form of protocol buffers, with text in UTF-8"})
+		return nil
+	}
+	if found := unknownFields(message.ProtoReflect()); len(found) > 0 {
+		spoil(message, found...)
+	}
+	return nil
+}
+
+// jsonCodec is the JSON form of protocol buffers. It takes a mask in every
+// spelling that REST takes.
+type jsonCodec struct{ name string }
+
+func (c jsonCodec) Name() string { return c.name }
+func (jsonCodec) IsBinary() bool { return false }
+
+func (jsonCodec) Marshal(m any) ([]byte, error) { return protojson.Marshal(m.(proto.Message)) }
+
+func (jsonCodec) MarshalAppend(b []byte, m any) ([]byte, error) {
+	return protojson.MarshalOptions{}.MarshalAppend(b, m.(proto.Message))
+}
+
+func (c jsonCodec) MarshalStable(m any) ([]byte, error) { return c.Marshal(m) }
+
+func (jsonCodec) Unmarshal(b []byte, m any) error {
+	message := m.(proto.Message)
+	if err := platform.CheckJSON(b); err != nil {
+		spoil(message, platform.Violation{Field: "body", Description: err.Error()})
+		return nil
+	}
+	if found := readJSON(b, message); len(found) > 0 {
+		spoil(message, found...)
+	}
+	return nil
+}
+
+// spoilt is the number of the field that holds what is wrong with a message.
+// It is the last one there can be. No client sets it: a field that it sends and
+// that is not known spoils the message.
+const spoilt = protowire.MaxValidNumber
+
+// spoil replaces what a message holds by what is wrong with it.
+func spoil(m proto.Message, found ...platform.Violation) {
+	text, _ := json.Marshal(found) // texts and nothing else
+	proto.Reset(m)
+	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, spoilt, protowire.BytesType), text))
+}
+
+// faults is what is wrong with a message that a codec read.
+func faults(m any) (found []platform.Violation) {
+	message, ok := m.(proto.Message)
+	if !ok {
+		return nil
+	}
+	number, kind, n := protowire.ConsumeTag(message.ProtoReflect().GetUnknown())
+	if n <= 0 || number != spoilt || kind != protowire.BytesType {
+		return nil
+	}
+	text, _ := protowire.ConsumeBytes(message.ProtoReflect().GetUnknown()[n:])
+	_ = json.Unmarshal(text, &found) // as spoil wrote it
+	return found
+}
+
+// unknownFields finds what a message in binary form holds and cannot mean:
+// fields that it does not have, and times that are none. What a mask does not
+// list of a resource is ignored, known or not.
+func unknownFields(m protoreflect.Message) (found []platform.Violation) {
+	masked := narrow(maskOf(m))
+	for _, below := range append([]place{{"", m}}, placesIn("", m)...) {
+		if below.message != m && masked {
+			continue
+		}
+		found = append(found, unknownIn(below)...)
+	}
+	return found
+}
+
+func unknownIn(p place) (found []platform.Violation) {
+	if t, ok := p.message.Interface().(*timestamppb.Timestamp); ok {
+		if t.CheckValid() != nil {
+			found = append(found, platform.Violation{Field: p.path[:max(len(p.path)-1, 0)], Description: "must be a time of the years 1 to 9999"})
+		}
+		return found
+	}
+	var seen []protowire.Number
+	for rest := p.message.GetUnknown(); len(rest) > 0; {
+		number, _, n := protowire.ConsumeField(rest)
+		if n < 0 {
+			return found
+		}
+		if rest = rest[n:]; !slices.Contains(seen, number) {
+			seen = append(seen, number)
+			found = append(found, platform.Violation{
+				Field: p.path + strconv.Itoa(int(number)), Description: "is the number of no field that this service knows",
+			})
+		}
+	}
+	return found
+}
+
+// A place is a message inside another one: path is where, with the separator
+// behind it.
+type place struct {
+	path    string
+	message protoreflect.Message
+}
+
+// placesIn lists the messages that a message holds, at any depth.
+func placesIn(path string, m protoreflect.Message) (all []place) {
+	add := func(path string, v protoreflect.Value) {
+		all = append(all, place{path, v.Message()})
+		all = append(all, placesIn(path, v.Message())...)
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		at := path + spelled(f)
+		switch {
+		case f.IsMap() && f.MapValue().Message() != nil:
+			v.Map().Range(func(key protoreflect.MapKey, v protoreflect.Value) bool {
+				add(at+"."+key.String()+".", v)
+				return true
+			})
+		case f.IsMap() || f.Message() == nil:
+		case f.IsList():
+			for i := range v.List().Len() {
+				add(at+"["+strconv.Itoa(i)+"].", v.List().Get(i))
+			}
+		case path == "" && isResource(f):
+			add("", v)
+		case strings.HasPrefix(string(f.ContainingMessage().Name()), "List"): // the operation refuses a time that is none
+			if f.Message().FullName() != "google.protobuf.Timestamp" {
+				add(at+".", v)
+			}
+		default:
+			add(at+".", v)
+		}
+		return true
+	})
+	return all
+}
+
+// spelled is the name of a field in violations: that of REST, whose queries have
+// snake_case.
+func spelled(f protoreflect.FieldDescriptor) string {
+	of := string(f.ContainingMessage().Name())
+	if of == "UIDPFilter" || strings.HasPrefix(of, "List") {
+		return f.TextName()
+	}
+	return f.JSONName()
+}
+
+// isResource reports whether a field of a request is the resource that is
+// created or updated: violations name the fields of it as REST does, from there.
+func isResource(f protoreflect.FieldDescriptor) bool {
+	of := f.ContainingMessage()
+	name := string(of.Name())
+	return f.Message() != nil && !f.IsList() && !f.IsMap() && (name == "Create"+string(f.Message().Name())+"Request" || name == "Update"+string(f.Message().Name())+"Request")
+}

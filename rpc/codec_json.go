@@ -1,0 +1,247 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
+	"atrium/platform"
+)
+
+// narrow reports whether a mask lists fields, so that others are ignored.
+func narrow(paths []string) bool { return len(paths) > 0 && !slices.Equal(paths, []string{"*"}) }
+
+// maskField is the field of an update that holds its mask; nil: there is none.
+func maskField(of protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	if f := of.Fields().ByName("update_mask"); f != nil && f.Message() != nil && f.Message().FullName() == "google.protobuf.FieldMask" {
+		return f
+	}
+	return nil
+}
+
+func maskOf(m protoreflect.Message) []string {
+	f := maskField(m.Descriptor())
+	if f == nil {
+		return nil
+	}
+	mask, _ := m.Get(f).Message().Interface().(*fieldmaskpb.FieldMask)
+	return mask.GetPaths()
+}
+
+// readJSON reads a message from valid JSON, and tells all that is wrong with it.
+// The mask is read here, since JSON of protocol buffers has no * and no keys of
+// maps.
+func readJSON(b []byte, message proto.Message) []platform.Violation {
+	of := message.ProtoReflect().Descriptor()
+	var found []platform.Violation
+	var paths []string
+	if f := maskField(of); f != nil {
+		b, paths, found = cutMask(b, f)
+	}
+	if len(found) == 0 && protojson.Unmarshal(b, message) == nil {
+		setMask(message, paths)
+		return nil
+	}
+	j := jsonFaults{masked: narrow(paths), found: found}
+	j.message(of, b, "", "body")
+	if len(j.found) > 0 {
+		return j.found
+	}
+	if !j.ignored || (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(b, message) != nil {
+		return []platform.Violation{{Field: "body", Description: "must be the request of this procedure in the JSON form of protocol buffers"}}
+	}
+	setMask(message, paths)
+	return nil
+}
+
+func setMask(message proto.Message, paths []string) {
+	if len(paths) > 0 {
+		m := message.ProtoReflect()
+		m.Set(maskField(m.Descriptor()), protoreflect.ValueOfMessage((&fieldmaskpb.FieldMask{Paths: paths}).ProtoReflect()))
+	}
+}
+
+// cutMask takes the mask out of a JSON object.
+func cutMask(b []byte, f protoreflect.FieldDescriptor) (rest []byte, paths []string, found []platform.Violation) {
+	var rebuilt bytes.Buffer
+	for _, m := range membersOf(b) {
+		if m.name == f.JSONName() || m.name == f.TextName() {
+			var mask *string
+			switch {
+			case json.Unmarshal(m.value, &mask) != nil:
+				found = append(found, platform.Violation{Field: f.JSONName(), Description: "must be a string: paths with commas between"})
+			case mask != nil:
+				paths = append(paths, platform.SplitMask(*mask)...)
+			}
+			continue
+		}
+		name, _ := json.Marshal(m.name) // a string
+		if rebuilt.Len() > 0 {
+			rebuilt.WriteByte(',')
+		}
+		_, _ = fmt.Fprintf(&rebuilt, "%s:%s", name, m.value)
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
+		return b, nil, nil
+	}
+	return slices.Concat([]byte("{"), rebuilt.Bytes(), []byte("}")), paths, found
+}
+
+// A jsonMember is one member of a JSON object.
+type jsonMember struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf lists the members of an object in valid JSON, each as often as it
+// is given; what is no object has none.
+func membersOf(b []byte) (all []jsonMember) {
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return all
+		}
+		m := jsonMember{}
+		if m.name, _ = name.(string); decoder.Decode(&m.value) != nil {
+			return all
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// jsonFaults collects what is wrong with a message in JSON.
+type jsonFaults struct {
+	masked  bool // what a mask does not list of a resource is ignored
+	ignored bool // something was
+	found   []platform.Violation
+}
+
+func (j *jsonFaults) add(field, description string) {
+	j.found = append(j.found, platform.Violation{Field: field, Description: description})
+}
+
+// message reads an object; prefix is its place, with a dot behind it, and name
+// what to call it if it is none.
+func (j *jsonFaults) message(of protoreflect.MessageDescriptor, raw json.RawMessage, prefix, name string) {
+	if !isObject(raw) {
+		j.add(name, "must be a JSON object")
+		return
+	}
+	var seen []protoreflect.FieldNumber
+	for _, m := range membersOf(raw) {
+		f := of.Fields().ByJSONName(m.name)
+		if f == nil {
+			f = of.Fields().ByTextName(m.name)
+		}
+		switch {
+		case f == nil && j.masked && name != "body":
+			j.ignored = true
+		case f == nil:
+			j.add(prefix+shown(m.name), "is not a field of this message")
+		case slices.Contains(seen, f.Number()):
+			j.add(prefix+spelled(f), "is given twice")
+		case string(m.value) != "null":
+			seen = append(seen, f.Number())
+			j.field(f, m.value, prefix+spelled(f))
+		}
+	}
+}
+
+func (j *jsonFaults) field(f protoreflect.FieldDescriptor, raw json.RawMessage, place string) {
+	nested := f.Message()
+	if f.IsMap() {
+		nested = f.MapValue().Message()
+	}
+	if nested == nil || strings.HasPrefix(string(nested.FullName()), "google.protobuf.") {
+		j.leaf(f, raw, place)
+		return
+	}
+	var items []json.RawMessage
+	switch {
+	case f.IsMap() && isObject(raw):
+		for _, m := range membersOf(raw) {
+			j.message(nested, m.value, place+"."+shown(m.name)+".", place+"."+shown(m.name))
+		}
+	case f.IsList() && json.Unmarshal(raw, &items) == nil:
+		for i, item := range items {
+			at := fmt.Sprintf("%s[%d]", place, i)
+			j.message(nested, item, at+".", at)
+		}
+	case f.IsMap() || f.IsList():
+		j.add(place, "must be "+jsonType(f))
+	case isResource(f) && place == f.JSONName():
+		j.message(nested, raw, "", place)
+	default:
+		j.message(nested, raw, place+".", place)
+	}
+}
+
+// leaf reads what holds no message of ours.
+func (j *jsonFaults) leaf(f protoreflect.FieldDescriptor, raw json.RawMessage, place string) {
+	name, _ := json.Marshal(f.JSONName()) // a string
+	alone := slices.Concat([]byte("{"), name, []byte(":"), raw, []byte("}"))
+	if protojson.Unmarshal(alone, dynamicpb.NewMessage(f.ContainingMessage())) != nil {
+		j.add(place, "must be "+jsonType(f))
+	}
+}
+
+// jsonType says in plain words what a field holds in JSON.
+func jsonType(f protoreflect.FieldDescriptor) string {
+	switch {
+	case f.IsMap():
+		return "a JSON object of names and values"
+	case f.IsList():
+		return "a list, each item " + itemType(f)
+	default:
+		return itemType(f)
+	}
+}
+
+func itemType(f protoreflect.FieldDescriptor) string {
+	switch f.Kind() {
+	case protoreflect.StringKind:
+		return "a string"
+	case protoreflect.BoolKind:
+		return "true or false"
+	case protoreflect.BytesKind:
+		return "a string in base64"
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return "a number"
+	case protoreflect.EnumKind:
+		values := f.Enum().Values()
+		return fmt.Sprintf("the name or the number of a value of %s, such as %s", f.Enum().Name(), values.Get(min(1, values.Len()-1)).Name())
+	case protoreflect.MessageKind:
+		switch f.Message().FullName() {
+		case "google.protobuf.Timestamp":
+			return "an RFC 3339 timestamp such as 2026-03-27T13:55:00.785Z"
+		case "google.protobuf.Duration":
+			return "a number of seconds such as 3600s"
+		}
+		return "a JSON object"
+	default:
+		return "a whole number of its size"
+	}
+}
+
+func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
+
+// shown cuts what a client sent to a length fit for an error.
+func shown(s string) string {
+	if len(s) > 100 {
+		s = s[:100] + "..."
+	}
+	return strings.ToValidUTF8(s, "")
+}

@@ -1,0 +1,191 @@
+package rpc
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"atrium/platform"
+	iamv2 "atrium/rpc/gen/platform/iam/v2"
+	registryv2 "atrium/rpc/gen/platform/registry/v2"
+)
+
+func TestWhatAMessageInJSONCannotMeanIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	parent := `"parent": "` + w.org + `"`
+	for _, x := range []struct{ procedure, body, want string }{
+		{"iam.v2.GroupsService/CreateGroup", `{` + parent + `, "group": {"name": "x", "nope": 1, "description": 5}}`, "nope description"},
+		{"iam.v2.GroupsService/CreateGroup", `{` + parent + `, "zebra": 1, "group": []}`, "zebra group"},
+		{"iam.v2.GroupsService/CreateGroup", `{` + parent + `, "group": {"name": "a", "name": "b"}}`, "name"},
+		{"iam.v2.GroupsService/CreateGroup", `{` + parent + `, "group": {"name": "\ud800"}}`, "body"},
+		{"iam.v2.GroupsService/CreateGroup", `{"group": `, "body"},
+		{"iam.v2.GroupsService/CreateGroup", `[]`, "body"},
+		{"iam.v2.GroupsService/CreateGroup", ``, "body"},
+		{"iam.v2.IdentitiesService/CreateIdentity", `{` + parent + `, "identity": {"name": "x", "faceMatch": {}, "claimMatch": {"subjekt": "x", "issuer": 5}}}`, "faceMatch claimMatch.subjekt claimMatch.issuer"},
+		{"iam.v2.RolesService/CreateRole", `{` + parent + `, "role": {"name": "x", "capabilities": ["CAP_NONE"]}}`, "capabilities"},
+		{"iam.v2.RolesService/CreateRole", `{` + parent + `, "role": {"name": "x", "capabilities": [9999]}}`, "capabilities"},
+		{"registry.v2.ReposService/ListRepos", `{"pageSize": "x", "uidp": {"childrenOff": "x"}, "nmae": "x"}`, "page_size uidp.childrenOff nmae"},
+		{"registry.v2.ReposService/UpdateRepo", `{"repo": {"uid": "` + w.org + `"}, "updateMask": ["name"]}`, "updateMask"},
+		{"registry.v2.ReposService/UpdateRepo", `{"repo": {"uid": "` + w.org + `", "catalogTier": "X", "nope": 1}, "updateMask": "catalogTier"}`, "catalogTier"},
+		{"iam.v2.RoleBindingsService/BatchCreateRoleBindings", `{` + parent + `, "requests": [{"roleBinding": {"x": 1}}]}`, "requests[0].roleBinding.x"},
+	} {
+		status, _, text := w.post(theOwner, "/platform."+x.procedure, x.body)
+		var found []string
+		for _, v := range postedViolations(t, text) {
+			found = append(found, v.GetField())
+		}
+		if got := strings.Join(found, " "); status != http.StatusBadRequest || got != x.want || strings.Contains(text, "proto:") || strings.Contains(text, "unmarshal") {
+			t.Errorf("%s %s: %d, violations of %q, want %q: %s", x.procedure, x.body, status, got, x.want, text)
+		}
+	}
+	if _, _, text := w.post(theOwner, "/platform.iam.v2.RolesService/CreateRole", `{`+parent+`, "role": {"name": "x", "capabilities": [9999]}}`); !strings.Contains(text, "9999") {
+		t.Errorf("the unknown number is not named: %s", text)
+	}
+}
+
+// postedViolations reads the details of an error of the Connect protocol.
+func postedViolations(t *testing.T, text string) []*errdetails.BadRequest_FieldViolation {
+	t.Helper()
+	var sent struct {
+		Details []struct{ Type, Value string }
+	}
+	if err := json.Unmarshal([]byte(text), &sent); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var bad errdetails.BadRequest
+	for _, d := range sent.Details {
+		if d.Type != "google.rpc.BadRequest" {
+			continue
+		}
+		value, err := base64.RawStdEncoding.DecodeString(d.Value)
+		if err == nil {
+			err = proto.Unmarshal(value, &bad)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bad.GetFieldViolations()
+}
+
+func TestEveryMaskOfRESTIsTakenInJSON(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.owner()
+	repo := must[*registryv2.Repo](t)(c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{
+		Name: "one", Description: "old", SyncConfig: &registryv2.SyncConfig{Source: "a", Google: "g"},
+	}}))
+	update := func(fields, mask string) *registryv2.Repo {
+		t.Helper()
+		status, _, text := w.post(theOwner, "/platform.registry.v2.ReposService/UpdateRepo", `{"repo": {"uid": "`+repo.GetUid()+`", `+fields+`}, "updateMask": "`+mask+`"}`)
+		if status != http.StatusOK {
+			t.Fatalf("%s with mask %s: %d %s", fields, mask, status, text)
+		}
+		return must[*registryv2.Repo](t)(c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: repo.GetUid()}))
+	}
+	if got := update(`"sync_config": {"source": "b", "google": "ignored"}, "name": "ignored", "nope": 1`, "sync_config.source"); got.GetSyncConfig().GetSource() != "b" || got.GetSyncConfig().GetGoogle() != "g" || got.GetName() != "one" {
+		t.Errorf("a part: %v", got)
+	}
+	if got := update(`"name": "two"`, "syncConfig.google,name"); got.GetSyncConfig().GetSource() != "b" || got.GetSyncConfig().GetGoogle() != "" || got.GetName() != "two" {
+		t.Errorf("two fields: %v", got)
+	}
+	if got := update(`"name": "three"`, "*"); got.GetName() != "three" || got.GetDescription() != "" || got.GetSyncConfig() != nil {
+		t.Errorf("*: %v", got)
+	}
+}
+
+func TestUnknownFieldsInBinaryAreRefusedByNumber(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 999, protowire.VarintType), 1)
+	forged := protowire.AppendBytes(protowire.AppendTag(nil, spoilt, protowire.BytesType), []byte(`[{"field": "mine"}]`))
+	for protocol := range protocols {
+		c := w.as(theOwner, protocol)
+		match := &iamv2.Identity_ClaimMatch{Iss: &iamv2.Identity_ClaimMatch_Issuer{Issuer: "https://example.com"}}
+		match.ProtoReflect().SetUnknown(unknown)
+		identity := &iamv2.Identity{Name: "x", Relationship: &iamv2.Identity_ClaimMatch_{ClaimMatch: match}}
+		identity.ProtoReflect().SetUnknown(unknown)
+		request := &iamv2.CreateIdentityRequest{Parent: w.org, Identity: identity}
+		if protocol == "connect JSON" {
+			continue // it has names, not numbers
+		}
+		_, err := c.identities.CreateIdentity(t.Context(), request)
+		if got := violations(t, refused(t, err, connect.CodeInvalidArgument)); got != "999 claimMatch.999" {
+			t.Errorf("%s: violations of %q", protocol, got)
+		}
+		listed := &registryv2.ListReposRequest{}
+		listed.ProtoReflect().SetUnknown(forged)
+		_, err = c.repos.ListRepos(t.Context(), listed)
+		if got := violations(t, refused(t, err, connect.CodeInvalidArgument)); got != "536870911" {
+			t.Errorf("%s: violations of %q", protocol, got)
+		}
+		_, err = c.tags.ListTags(t.Context(), &registryv2.ListTagsRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: -1 << 60}})
+		if got := violations(t, refused(t, err, connect.CodeInvalidArgument)); got != "updated_since" {
+			t.Errorf("%s: violations of %q", protocol, got)
+		}
+	}
+	var broken iamv2.GetGroupRequest
+	if err := (binaryCodec{}).Unmarshal([]byte{0xff}, &broken); err != nil || len(faults(&broken)) != 1 || faults(&broken)[0].Field != "body" {
+		t.Errorf("%v %v", err, faults(&broken))
+	}
+}
+
+func TestServicesOfV2beta1AnswerAsV2AndUnknownMethodsAreUnimplemented(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for procedure, want := range map[string]int{
+		"/platform.iam.v2beta1.GroupsService/GetGroup":         http.StatusOK,
+		"/platform.registry.v2beta1.ReposService/ListRepos":    http.StatusOK,
+		"/platform.iam.v2.GroupsService/RenameGroup":           http.StatusNotImplemented,
+		"/platform.iam.v2beta1.GroupsService/RenameGroup":      http.StatusNotImplemented,
+		"/platform.iam.v2.GroupsService/":                      http.StatusNotImplemented,
+		"/platform.iam.v2beta1.CasinosService/GetGroup":        http.StatusNotImplemented,
+		"/platform.registry.v2beta1.v2beta1.ReposService/List": http.StatusNotImplemented,
+	} {
+		body := `{}`
+		if strings.HasSuffix(procedure, "GetGroup") {
+			body = `{"uid": "` + w.org + `"}`
+		}
+		if status, _, text := w.post(theOwner, procedure, body); status != want || want != http.StatusOK && !strings.Contains(text, `"unimplemented"`) {
+			t.Errorf("%s: %d %s", procedure, status, text)
+		}
+	}
+	client := connect.NewClient[iamv2.GetGroupRequest, iamv2.Group](w.server.Client(), w.server.URL+"/platform.iam.v2.GroupsService/RenameGroup", connect.WithGRPCWeb())
+	request := connect.NewRequest(&iamv2.GetGroupRequest{})
+	request.Header().Set("X-Subject", theOwner)
+	_, err := client.CallUnary(context.Background(), request)
+	refused(t, err, connect.CodeUnimplemented)
+}
+
+// The numbers of enums in JSON are those of the messages.
+func TestNumbersOfEnumsAreThoseOfTheMessages(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		numbers map[string]int32
+		values  []string
+	}{
+		{iamv2.OrgKind_value, platform.OrgKind("").Values()},
+		{iamv2.OrgStatus_value, platform.OrgStatus("").Values()},
+		{iamv2.IdentityProvider_OIDC_CorrelationRule_value, platform.CorrelationRule("").Values()},
+		{registryv2.CatalogTier_value, platform.CatalogTier("").Values()},
+	} {
+		if len(x.numbers) != len(x.values)+1 {
+			t.Errorf("%d numbers of %q", len(x.numbers), x.values)
+		}
+		for i, name := range x.values {
+			if x.numbers[name] != int32(i+1) {
+				t.Errorf("%s is %d, want %d", name, i+1, x.numbers[name])
+			}
+		}
+	}
+}
