@@ -17,7 +17,7 @@ type AuditLog struct{ p *Platform }
 type AuditRequest struct {
 	DescendantsOf UID      // of this group and everything below; "": all that the caller may audit
 	Actor         string   // of this one only: an identity's UID, or the operator's command
-	Types         []string // of these event types only; none: of all
+	Types         []string // of these event types only; nil: of all; empty: of none
 	Since, Until  Time     // Since is inclusive, Until is not; zero: unbounded
 	Denied        *bool    // only what was refused, or only what was done
 
@@ -57,6 +57,9 @@ func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error)
 	q, err := req.query(ctx)
 	if err != nil {
 		return AuditPage{}, err
+	}
+	if req.Types != nil && len(req.Types) == 0 {
+		return AuditPage{HasPrevious: req.After != ""}, nil
 	}
 	events, err := s.p.store.EventLog(ctx, q)
 	if err != nil {

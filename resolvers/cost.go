@@ -191,13 +191,14 @@ func (p *pricing) argument(f *ast.Field, name string) any {
 }
 
 // check refuses literals that pass validation and have no value, such as a
-// number beyond 64 bits: gqlgen panics at them.
+// number beyond 64 bits: gqlgen panics at them. It refuses empty texts too.
 func (p *pricing) check(f *ast.Field) {
 	for _, argument := range f.Arguments {
 		if _, err := argument.Value.Value(p.operation.Variables); err != nil {
 			p.refuse(badRequest(argument.Name, "must be within the range of its type"))
 		}
 	}
+	p.refuseEmpty(f)
 }
 
 // number is an argument that is a number, as a literal and all decoders of
