@@ -363,7 +363,7 @@ func (ec *executionContext) fieldContext_Subscription_events(ctx context.Context
 
 // region    **************************** object.gotpl ****************************
 
-var eventImplementors = []string{"Event"}
+var eventImplementors = []string{"Event", "Node", "_Entity"}
 
 func (ec *executionContext) _Event(ctx context.Context, sel ast.SelectionSet, obj *platform.Event) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, eventImplementors)
@@ -531,6 +531,26 @@ func (ec *executionContext) marshalNEvent2ᚖatriumᚋplatformᚐEvent(ctx conte
 
 func (ec *executionContext) marshalNEventActor2atriumᚋplatformᚐEventActor(ctx context.Context, sel ast.SelectionSet, v platform.EventActor) graphql.Marshaler {
 	return ec._EventActor(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalOEvent2ᚕᚖatriumᚋplatformᚐEvent(ctx context.Context, sel ast.SelectionSet, v []*platform.Event) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOEvent2ᚖatriumᚋplatformᚐEvent(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOEvent2ᚖatriumᚋplatformᚐEvent(ctx context.Context, sel ast.SelectionSet, v *platform.Event) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Event(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {

@@ -23,6 +23,7 @@ type serveCommand struct {
 	keyFlags
 	graphqlFlags
 	limitFlags
+	answerFlags
 	tlsFlags
 	v1Flags
 	webhookFlags
@@ -48,6 +49,7 @@ func (c *serveCommand) check(f *faults) {
 	c.keyFlags.check(f)
 	c.graphqlFlags.check(f)
 	c.limitFlags.check(f)
+	c.answerFlags.check(f)
 	c.tlsFlags.check(f)
 	c.v1Flags.check(f)
 	c.webhookFlags.check(f)
@@ -106,6 +108,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	c.boundMemory()
 	closing := make(chan struct{})
 	handler := c.handler(db, dev, c.issuer(listener.Addr()), closing, logger)
 	defer background(ctx, db.Run)()
