@@ -464,7 +464,7 @@ func (ec *executionContext) resolveManyEntities(
 			typedReps := make([]*EventByIDsInput, len(reps))
 
 			for i, rep := range reps {
-				id0, err := ec.unmarshalNID2string(ctx, rep.entity["id"])
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["id"])
 				if err != nil {
 					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "id"))
 				}
