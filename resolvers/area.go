@@ -43,5 +43,5 @@ func areaOfField(field *ast.FieldDefinition) string {
 		return requestArea
 	}
 	file := strings.TrimSuffix(path.Base(field.Position.Src.Name), ".graphqls")
-	return cmp.Or(areas[file], requestArea)
+	return cmp.Or(areas[file], areas[field.Name], requestArea)
 }
