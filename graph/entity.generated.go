@@ -25,6 +25,7 @@ type EntityResolver interface {
 	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*platform.Artifact, error)
 	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error)
 	FindManyDeliveryByUIDs(ctx context.Context, reps []*DeliveryByUIDsInput) ([]*platform.Delivery, error)
+	FindManyEventByIDs(ctx context.Context, reps []*EventByIDsInput) ([]*platform.Event, error)
 	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*platform.Subscription, error)
 	FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error)
 	FindManyGroupByUIDs(ctx context.Context, reps []*GroupByUIDsInput) ([]*platform.Group, error)
@@ -119,6 +120,20 @@ func (ec *executionContext) field_Entity_findManyDeliveryByUIDs_args(ctx context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
 		func(ctx context.Context, v any) ([]*DeliveryByUIDsInput, error) {
 			return ec.unmarshalNDeliveryByUIDsInput2ᚕᚖatriumᚋgraphᚐDeliveryByUIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Entity_findManyEventByIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*EventByIDsInput, error) {
+			return ec.unmarshalNEventByIDsInput2ᚕᚖatriumᚋgraphᚐEventByIDsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -557,6 +572,50 @@ func (ec *executionContext) fieldContext_Entity_findManyDeliveryByUIDs(ctx conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Entity_findManyDeliveryByUIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Entity_findManyEventByIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyEventByIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyEventByIDs(ctx, fc.Args["reps"].([]*EventByIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.Event) graphql.Marshaler {
+			return ec.marshalOEvent2ᚕᚖatriumᚋplatformᚐEvent(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyEventByIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Event(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyEventByIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -1298,6 +1357,36 @@ func (ec *executionContext) unmarshalInputDeliveryByUIDsInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputEventByIDsInput(ctx context.Context, obj any) (EventByIDsInput, error) {
+	var it EventByIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ID"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEventSubscriptionByUIDsInput(ctx context.Context, obj any) (EventSubscriptionByUIDsInput, error) {
 	var it EventSubscriptionByUIDsInput
 	if obj == nil {
@@ -1733,6 +1822,11 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._EventSubscription(ctx, sel, obj)
+	case *platform.Event:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Event(ctx, sel, obj)
 	case *platform.Delivery:
 		if obj == nil {
 			return graphql.Null
@@ -1916,6 +2010,28 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 					}
 				}()
 				res = ec._Entity_findManyDeliveryByUIDs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "findManyEventByIDs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Entity_findManyEventByIDs(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -2339,6 +2455,20 @@ func (ec *executionContext) unmarshalNDeliveryByUIDsInput2ᚕᚖatriumᚋgraph�
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalNEventByIDsInput2ᚕᚖatriumᚋgraphᚐEventByIDsInput(ctx context.Context, v any) ([]*EventByIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*EventByIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOEventByIDsInput2ᚖatriumᚋgraphᚐEventByIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNEventSubscriptionByUIDsInput2ᚕᚖatriumᚋgraphᚐEventSubscriptionByUIDsInput(ctx context.Context, v any) ([]*EventSubscriptionByUIDsInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -2566,6 +2696,14 @@ func (ec *executionContext) unmarshalODeliveryByUIDsInput2ᚖatriumᚋgraphᚐDe
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputDeliveryByUIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOEventByIDsInput2ᚖatriumᚋgraphᚐEventByIDsInput(ctx context.Context, v any) (*EventByIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputEventByIDsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -77,11 +77,11 @@ func (ec *executionContext) _Event_id(ctx context.Context, field graphql.Collect
 			return ec.fieldContext_Event_id(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
+			return obj.NodeID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v platform.UID) graphql.Marshaler {
+			return ec.marshalNID2atriumᚋplatformᚐUID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -386,7 +386,7 @@ func (ec *executionContext) fieldContext_Subscription_events(ctx context.Context
 
 // region    **************************** object.gotpl ****************************
 
-var eventImplementors = []string{"Event"}
+var eventImplementors = []string{"Event", "Node", "_Entity"}
 
 func (ec *executionContext) _Event(ctx context.Context, sel ast.SelectionSet, obj *platform.Event) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, eventImplementors)
@@ -559,6 +559,26 @@ func (ec *executionContext) marshalNEvent2ᚖatriumᚋplatformᚐEvent(ctx conte
 
 func (ec *executionContext) marshalNEventActor2atriumᚋplatformᚐEventActor(ctx context.Context, sel ast.SelectionSet, v platform.EventActor) graphql.Marshaler {
 	return ec._EventActor(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalOEvent2ᚕᚖatriumᚋplatformᚐEvent(ctx context.Context, sel ast.SelectionSet, v []*platform.Event) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOEvent2ᚖatriumᚋplatformᚐEvent(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOEvent2ᚖatriumᚋplatformᚐEvent(ctx context.Context, sel ast.SelectionSet, v *platform.Event) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Event(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {

@@ -147,6 +147,8 @@ func isMulti(typeName string) bool {
 		return true
 	case "Delivery":
 		return true
+	case "Event":
+		return true
 	case "EventSubscription":
 		return true
 	case "ExternalGroupRoleMapping":
@@ -433,6 +435,46 @@ func (ec *executionContext) resolveManyEntities(
 			}
 
 			entities, err := ec.Resolvers.Entity().FindManyDeliveryByUIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
+	case "Event":
+		resolverName, err := entityResolverNameForEvent(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "Event": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyEventByIDs":
+			typedReps := make([]*EventByIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, rep.entity["id"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "id"))
+				}
+
+				typedReps[i] = &EventByIDsInput{
+					ID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyEventByIDs(ctx, typedReps)
 			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
 			if err != nil {
 				return err
@@ -1148,6 +1190,41 @@ func entityResolverNameForDelivery(ctx context.Context, rep EntityRepresentation
 		return "findManyDeliveryByUIDs", nil
 	}
 	return "", fmt.Errorf("%w for Delivery due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForEvent(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["id"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"id\" for Event", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for Event", ErrTypeNotFound))
+			break
+		}
+		return "findManyEventByIDs", nil
+	}
+	return "", fmt.Errorf("%w for Event due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }
 

@@ -101,6 +101,10 @@ type EnableSubscriptionPayload struct {
 	Subscription *platform.Subscription `json:"subscription"`
 }
 
+type EventByIDsInput struct {
+	ID platform.UID `json:"ID"`
+}
+
 type EventSubscriptionByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }

@@ -118,6 +118,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeliveryFilter,
 		ec.unmarshalInputDeliveryOrder,
 		ec.unmarshalInputEnableSubscriptionInput,
+		ec.unmarshalInputEventByIDsInput,
 		ec.unmarshalInputEventSubscriptionByUIDsInput,
 		ec.unmarshalInputEventSubscriptionFilter,
 		ec.unmarshalInputEventSubscriptionOrder,
@@ -1246,7 +1247,7 @@ enum ArtifactVersionOrderField {
     descendantsOf: ID
     "Only what this one did: the uid of an identity, or the name of an operator's command."
     actor: String
-    "Only events of these types, at most 100; all where it is absent or empty."
+    "Only events of these types, at most 100; of none where it is empty, of all where it is absent."
     types: [String!]
     "Only what happened at this time or later."
     since: DateTime
@@ -1510,7 +1511,7 @@ type Subscription {
   events(
     "Only of this group and everything below it, by its uid."
     descendantsOf: ID
-    "Only events of these types; all where it is absent or empty."
+    "Only events of these types; all where it is absent. An empty list is an error."
     types: [String!]
     "Resume behind the event of this id; an empty text replays from the oldest that is kept. Absent: from now on."
     after: String
@@ -1520,8 +1521,8 @@ type Subscription {
 }
 
 "The record of one change, or of one that was refused."
-type Event {
-  "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `, in ` + "`" + `auditLog` + "`" + ` too."
+type Event implements Node @key(fields: "id") {
+  "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `, in ` + "`" + `auditLog` + "`" + ` too. It is its global id as it stands: who may read the audit log of its group finds it by ` + "`" + `node` + "`" + `."
   id: ID!
   "What happened to which kind, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
   type: String!
@@ -4560,7 +4561,7 @@ enum VulnerabilityMetadataOrderField {
 `, BuiltIn: true},
 	{Name: "../federation/entity.graphql", Input: `
 # a union of all types that use the @key directive
-union _Entity = AccountAssociation | Advisory | AdvisoryDocument | Artifact | ArtifactVersion | Delivery | EventSubscription | ExternalGroupRoleMapping | Group | GroupInvite | Identity | IdentityProvider | Repo | Role | RoleBinding | Tag | TermsAcceptance | VulnerabilityMetadata
+union _Entity = AccountAssociation | Advisory | AdvisoryDocument | Artifact | ArtifactVersion | Delivery | Event | EventSubscription | ExternalGroupRoleMapping | Group | GroupInvite | Identity | IdentityProvider | Repo | Role | RoleBinding | Tag | TermsAcceptance | VulnerabilityMetadata
 
 input AccountAssociationByUIDsInput {
 	UID: ID!
@@ -4584,6 +4585,10 @@ input ArtifactVersionByUIDsInput {
 
 input DeliveryByUIDsInput {
 	UID: ID!
+}
+
+input EventByIDsInput {
+	ID: ID!
 }
 
 input EventSubscriptionByUIDsInput {
@@ -4643,6 +4648,7 @@ type Entity {
 	findManyArtifactByUIDs(reps: [ArtifactByUIDsInput]!): [Artifact]
 	findManyArtifactVersionByUIDs(reps: [ArtifactVersionByUIDsInput]!): [ArtifactVersion]
 	findManyDeliveryByUIDs(reps: [DeliveryByUIDsInput]!): [Delivery]
+	findManyEventByIDs(reps: [EventByIDsInput]!): [Event]
 	findManyEventSubscriptionByUIDs(reps: [EventSubscriptionByUIDsInput]!): [EventSubscription]
 	findManyExternalGroupRoleMappingByUIDs(reps: [ExternalGroupRoleMappingByUIDsInput]!): [ExternalGroupRoleMapping]
 	findManyGroupByUIDs(reps: [GroupByUIDsInput]!): [Group]

@@ -5757,6 +5757,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._EventSubscription(ctx, sel, obj)
+	case *platform.Event:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Event(ctx, sel, obj)
 	case *platform.Delivery:
 		if obj == nil {
 			return graphql.Null

@@ -197,7 +197,7 @@ func (e *AdvisoryEvent) Type() EventType {
 }
 
 // AdvisoryFilter restricts a list of advisories. Of each list one value must
-// be met. Each condition on events is met by some event, not by one that meets
+// be met; none is where the list is empty and not nil. Each condition on events is met by some event, not by one that meets
 // them all.
 type AdvisoryFilter struct {
 	AdvisoryIDs           []string      `json:",omitempty"`
@@ -212,7 +212,7 @@ type AdvisoryFilter struct {
 	Origin                string        `json:",omitempty"`
 	EventReviewStates     []ReviewState `json:",omitempty"`
 	EventAuthors          []string      `json:",omitempty"`
-	ExcludeEventAuthors   []string      `json:",omitempty"` // none of the events is by one of these
+	ExcludeEventAuthors   []string      `json:",omitempty" excludes:""` // none of the events is by one of these
 	EventReviewers        []string      `json:",omitempty"`
 	EventTypes            []EventType   `json:",omitempty"`
 	LatestEventType       EventType     `json:",omitempty"`

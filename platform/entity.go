@@ -17,6 +17,9 @@ func (*Role) IsEntity() {}
 func (*RoleBinding) IsEntity() {}
 
 // IsEntity marks an entity.
+func (*Event) IsEntity() {}
+
+// IsEntity marks an entity.
 func (*Repo) IsEntity() {}
 
 // IsEntity marks an entity.

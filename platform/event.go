@@ -47,6 +47,9 @@ type EventActor struct {
 	Act     map[string]string `json:"act,omitempty"`
 }
 
+// NodeID is the id as what names the event among objects of all kinds.
+func (e *Event) NodeID() UID { return UID(e.ID) }
+
 // BodyType names what Body is by the area and kind of its resource, such as
 // iam.Group; "" where the event is of no known kind.
 func (e *Event) BodyType() string {

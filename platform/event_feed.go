@@ -12,7 +12,7 @@ type Events struct{ p *Platform }
 // An EventRequest asks for the live feed of events.
 type EventRequest struct {
 	DescendantsOf UID      // of this group and everything below; "": all that the caller may see
-	Types         []string // of these types only; none: of all
+	Types         []string // of these types only; nil: of all
 	After         *string  // resume behind this event's id; "": from the oldest kept; nil: from now on
 	First         int      // end after so many; 0: never
 }
@@ -49,6 +49,9 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		v.add("first", "must not be negative")
 	}
 	v.lines("types", req.Types, 100)
+	if req.Types != nil && len(req.Types) == 0 {
+		v.add("types", "must not be empty: a feed of no types gives nothing; leave it out for all")
+	}
 	if err := v.err(); err != nil {
 		return nil, err
 	}

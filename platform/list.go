@@ -30,7 +30,7 @@ func (r resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T],
 // read reads the page of a request that may be read as q says.
 func (r resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
 	var rows Rows[T]
-	if len(q.Scope.branches) > 0 {
+	if len(q.Scope.branches) > 0 && !asksForNone(q.Filter) {
 		var err error
 		if rows, err = r.table(r.p.store).List(ctx, q); err != nil {
 			return Page[T]{}, err
@@ -63,7 +63,7 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 		}
 		q = one
 		pages[i] = r.page(req, one, Rows[T]{})
-		if len(one.Scope.branches) > 0 {
+		if len(one.Scope.branches) > 0 && !asksForNone(req.Filter) {
 			read, places = append(read, one.Scope), append(places, i)
 		}
 	}
@@ -90,7 +90,8 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
 	// Only scopes of whole subtrees can be narrowed to what points somewhere.
-	alone := req.PageToken != "" || req.UIDP.narrow()
+	nothing := asksForNone(req.Filter)
+	alone := !nothing && (req.PageToken != "" || req.UIDP.narrow())
 	var q Query[F]
 	for i := range n {
 		requests[i] = req
@@ -104,7 +105,9 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 			continue
 		}
 		for _, b := range q.Scope.branches {
-			scopes[i].branches = append(scopes[i].branches, narrow(b))
+			if !nothing {
+				scopes[i].branches = append(scopes[i].branches, narrow(b))
+			}
 		}
 	}
 	if alone || n == 0 {

@@ -1,6 +1,9 @@
 package platform
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
 
 // Sizes of a page (specification, Limits).
 const (
@@ -21,6 +24,20 @@ type UIDFilter struct {
 // narrow reports whether f asks for less than a subtree.
 func (f UIDFilter) narrow() bool {
 	return f.IDs != nil || f.AncestorsOf != "" || f.ChildrenOf != "" || f.InRoot
+}
+
+// asksForNone reports whether a filter asks for one of no values: a list that
+// is given and empty. A list of what is left out (tagged `excludes`) asks for
+// none to be left out.
+func asksForNone(filter any) bool {
+	given := reflect.ValueOf(filter)
+	for i := range given.NumField() {
+		list := given.Field(i)
+		if _, excludes := given.Type().Field(i).Tag.Lookup("excludes"); list.Kind() == reflect.Slice && !excludes && !list.IsNil() && list.Len() == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Parts says what a list is asked for; the zero value asks for all of it.

@@ -61,7 +61,7 @@ type TagFilter struct {
 	Deprecated   *bool  `json:",omitempty"`
 
 	// Without lists classes to leave out; by default every tag is there.
-	Without []TagClass `json:",omitempty"`
+	Without []TagClass `json:",omitempty" excludes:""`
 
 	Names []string `json:",omitempty"` // one of these
 }

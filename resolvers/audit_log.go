@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 
+	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
 )
@@ -18,4 +19,8 @@ func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, acto
 		return nil, err
 	}
 	return scalar.NewAuditLogConnection(page), nil
+}
+
+func (e entities) FindManyEventByIDs(ctx context.Context, reps []*graph.EventByIDsInput) ([]*platform.Event, error) {
+	return represented(ctx, readsOf(ctx).events, keysOf(reps, func(r *graph.EventByIDsInput) string { return string(r.ID) }))
 }

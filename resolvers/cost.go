@@ -17,8 +17,9 @@ import (
 // A costGuard refuses an operation that costs more than Limits.Cost, and tells
 // in extensions.cost what one costs. An object costs 1; a connection costs 1,
 // and what lies under its nodes and edges as often as its page has rows; fields
-// that are given keys cost as much for each; scalars cost nothing. What is
-// selected twice counts twice. Each selection set is visited once: gqlgen's own
+// that are given keys cost as much for each; scalars cost nothing, but for long
+// ones (longFields). What is selected twice counts twice. Scalars are counted by
+// themselves (Limits.Values), since each takes memory. Each selection set is visited once: gqlgen's own
 // guard visits fragments as often as they are spread.
 type costGuard struct {
 	Limits
@@ -46,13 +47,18 @@ func (g *costGuard) Validate(schema graphql.ExecutableSchema) error {
 // MutateOperationContext prices an operation that is valid.
 func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	p := pricing{costGuard: g, operation: operation, fragments: map[string]price{}}
-	cost := p.set(operation.Operation.SelectionSet).flat
+	whole := p.set(operation.Operation.SelectionSet)
+	cost := whole.flat
 	operation.Stats.SetExtension(costExtension, cost)
+	operation.Stats.SetExtension(valuesExtension, whole.values)
 	if p.refused != nil {
 		return p.refused
 	}
 	if over(cost, g.Cost) {
 		return beyond("cost", g.Cost, cost)
+	}
+	if over(whole.values, g.Values) {
+		return beyond("values", g.Values, whole.values)
 	}
 	return nil
 }
@@ -73,10 +79,35 @@ func (g *costGuard) InterceptResponse(ctx context.Context, next graphql.Response
 // A price is what a selection set costs: flat, and for each row where it is
 // that of a connection. So what a fragment costs does not depend on the page
 // that it is spread in, and is found once.
-type price struct{ flat, row int }
+type price struct {
+	flat, row         int
+	values, rowValues int // of scalars, which take memory each
+}
 
 func (p price) plus(q price) price {
-	return price{min(p.flat+q.flat, maxCount), min(p.row+q.row, maxCount)}
+	return price{
+		min(p.flat+q.flat, maxCount), min(p.row+q.row, maxCount),
+		min(p.values+q.values, maxCount), min(p.rowValues+q.rowValues, maxCount),
+	}
+}
+
+// longFields are scalars that can be so long that they cost something, about
+// 1 for each 16 KiB.
+var longFields = map[string]int{
+	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.findings": 4, "Event.body": 4,
+}
+
+// valuesExtension is where the number of scalars is kept until execution, each
+// of which takes about valueBytes.
+const (
+	valuesExtension = "values"
+	valueBytes      = 64
+)
+
+// valuesOf is how many scalars the answer of an operation may have.
+func valuesOf(operation *graphql.OperationContext) int {
+	n, _ := operation.Stats.GetExtension(valuesExtension).(int)
+	return n
 }
 
 func times(n, cost int) int { return min(n*cost, maxCount) }
@@ -129,19 +160,24 @@ func (p *pricing) field(f *ast.Field) price {
 	}
 	kind := p.schema.Types[f.Definition.Type.Name()]
 	if kind == nil || kind.IsLeafType() {
-		return price{}
+		return price{flat: longFields[f.ObjectDefinition.Name+"."+f.Name], values: 1}
 	}
 	inside := p.set(f.SelectionSet)
 	parent := f.ObjectDefinition.Name
 	switch {
 	case strings.HasSuffix(parent, "Connection") && (f.Name == "nodes" || f.Name == "edges"):
-		return price{row: 1 + inside.flat}
+		return price{row: 1 + inside.flat, rowValues: inside.values}
 	case strings.HasSuffix(parent, "Connection"), strings.HasSuffix(parent, "Edge") && f.Name == "node":
-		return price{flat: inside.flat} // pageInfo; the edge has been counted
+		return price{flat: inside.flat, values: inside.values} // pageInfo; the edge has been counted
 	case strings.HasSuffix(kind.Name, "Connection"):
-		return price{flat: min(1+inside.flat+times(p.rows(f), inside.row), maxCount)}
+		rows := p.rows(f)
+		return price{
+			flat:   min(1+inside.flat+times(rows, inside.row), maxCount),
+			values: min(inside.values+times(rows, inside.rowValues), maxCount),
+		}
 	default:
-		return price{flat: times(p.keys(f), 1+inside.flat)}
+		keys := p.keys(f)
+		return price{flat: times(keys, 1+inside.flat), values: times(keys, inside.values)}
 	}
 }
 
@@ -191,13 +227,14 @@ func (p *pricing) argument(f *ast.Field, name string) any {
 }
 
 // check refuses literals that pass validation and have no value, such as a
-// number beyond 64 bits: gqlgen panics at them.
+// number beyond 64 bits: gqlgen panics at them. It refuses empty texts too.
 func (p *pricing) check(f *ast.Field) {
 	for _, argument := range f.Arguments {
 		if _, err := argument.Value.Value(p.operation.Variables); err != nil {
 			p.refuse(badRequest(argument.Name, "must be within the range of its type"))
 		}
 	}
+	p.refuseEmpty(f)
 }
 
 // number is an argument that is a number, as a literal and all decoders of

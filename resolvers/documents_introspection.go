@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -11,9 +12,31 @@ import (
 )
 
 // introspection lets callers with a token read the schema through the schema
-// itself, unless it is off. The gateway's _service stays: it is how a schema
-// gets into a federation at all.
-type introspection struct{ off bool }
+// itself, unless it is off. Then the gateway's _service, which is how a schema
+// gets into a federation at all, answers those that the operator names.
+type introspection struct {
+	off bool
+	sdl func(context.Context) error // whether the caller may read the SDL
+}
+
+// MayReadSDL is the error of a caller who may not read the SDL: it needs what
+// introspection needs and, where that is off, an identity among SchemaReaders.
+func (o Options) MayReadSDL(ctx context.Context) error {
+	actor := platform.ActorOf(ctx)
+	switch {
+	case actor == nil:
+		return platform.Unauthenticated("the schema needs a bearer token")
+	case !o.HideSchema:
+		return nil
+	case slices.ContainsFunc(actor.Identities, func(uid platform.UID) bool { return slices.Contains(o.SchemaReaders, uid) }):
+		return nil
+	default:
+		return &platform.Error{
+			Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF",
+			Message: "Permission denied: the schema is shown only to identities that the operator names (--schema-reader)",
+		}
+	}
+}
 
 // ExtensionName names the extension to the executor.
 func (introspection) ExtensionName() string { return "Introspection" }
@@ -34,6 +57,9 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 				})
 			}
 		case "_service":
+			if err := i.sdl(ctx); err != nil {
+				return gqlerror.WrapIfUnwrapped(err)
+			}
 		default:
 			continue
 		}

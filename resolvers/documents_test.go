@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"atrium/platform"
 )
 
 func byHash(hash, query string) string {
@@ -184,11 +186,18 @@ func TestAHiddenSchemaIsNotSuggested(t *testing.T) {
 func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, hide := range []bool{true, false} {
-		w.handler = New(w.p, Options{HideSchema: hide})
+	for _, o := range []Options{{}, {HideSchema: true, SchemaReaders: []platform.UID{w.owner}}} {
+		w.handler = New(w.p, o)
 		w.ask("{_service{sdl}}")
 		if r := w.as(nobody, "{_service{sdl}}"); len(r.Errors) != 1 || r.Errors[0].Extensions.Code != "UNAUTHENTICATED" {
 			t.Errorf("anonymous: %v", r.Errors)
+		}
+	}
+	// Of who was not named, an owner is told no more than others.
+	w.handler = New(w.p, Options{HideSchema: true, SchemaReaders: []platform.UID{w.org}})
+	for _, query := range []string{"{_service{sdl}}", "{a: _service{b: sdl}}", "{...F} fragment F on Query {_service{sdl}}", "{ping _service{__typename}}"} {
+		if r := w.as(theOwner, query); r.fails("PERMISSION_DENIED").Data != nil {
+			t.Errorf("%s shows %v", query, r.Data)
 		}
 	}
 }

@@ -44,9 +44,12 @@ func (o Options) present(ctx context.Context, err error) *gqlerror.Error {
 	case isRepresentation(ctx) && !isPlatform(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
-	e := platform.AsError(cause)
-	o.log(ctx, e)
-	status := spelled(ctx, e).Status(o.serviceDomain(), requestID(ctx))
+	e := *platform.AsError(cause)
+	if e.Area == "" {
+		e.Area = areaOf(ctx)
+	}
+	o.log(ctx, &e)
+	status := spelled(ctx, &e).Status(o.serviceDomain(), requestID(ctx))
 	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details}
 	maps.Copy(extensions, shown.Extensions) // gqlgen's codes, which limit it was
 	return &gqlerror.Error{
@@ -138,7 +141,7 @@ func renamed(err error, name func(field string) string) error {
 // finding is e with other violations.
 func finding(violations []platform.Violation, e *platform.Error) *platform.Error {
 	again := platform.Invalid(violations...)
-	again.Area = e.Area
+	again.Area, again.Reason, again.Metadata = e.Area, e.Reason, e.Metadata
 	return again
 }
 

@@ -21,7 +21,11 @@ type Options struct {
 	Limits     *Limits           // of documents; nil: DefaultLimits
 	Transport  *Transport        // bounds of the transports; nil: DefaultTransport
 	Trusted    *TrustedDocuments // the only documents that are executed; nil: any
-	HideSchema bool              // no introspection, and no suggestions in errors; _service stays for gateways
+	HideSchema bool              // no introspection, and no suggestions in errors
+
+	// SchemaReaders are the identities that are given the SDL where the schema
+	// is hidden: those of gateways and tools that compose schemas.
+	SchemaReaders []platform.UID
 
 	// Authorize gives ctx with the caller that the values of an Authorization
 	// header prove. It checks the token in a websocket's first message; nil:
@@ -76,7 +80,7 @@ func (o Options) executor(p *platform.Platform) *executor.Executor {
 		if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
 			ctx = withReads(ctx, p) // each one shows what those before it changed
 		}
-		return next(ctx)
+		return measured(ctx, next(ctx))
 	})
 	return x
 }

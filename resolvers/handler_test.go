@@ -79,7 +79,7 @@ func TestInternalErrorsAreHiddenAndLoggedOnce(t *testing.T) {
 			got.fails("INTERNAL repos.nodes.0.tags", "INTERNAL repos.nodes.1.tags", "INTERNAL repos.nodes.2.tags").want("repos.nodes.*.name", "a b c")
 			for _, e := range got.Errors {
 				info := e.Extensions.Details[0]
-				if e.Message != "Internal error." || e.Extensions.Status != 13 || info["domain"] != "iam.example.org" || info["metadata"].(map[string]any)["requestId"] != "req-1" {
+				if e.Message != "Internal error." || e.Extensions.Status != 13 || info["domain"] != "registry.example.org" || info["metadata"].(map[string]any)["requestId"] != "req-1" {
 					t.Errorf("an internal error is shown as %+v", e)
 				}
 			}

@@ -24,8 +24,9 @@ type Limits struct {
 	Depth       int // fields within fields, through fragments
 	RootFields  int // fields of an operation itself, through fragments
 
-	Cost int // what an operation may cost with its variables, see costGuard
-	Keys int // keys that are given to one field, such as nodes(ids:) and _entities(representations:)
+	Cost   int // what an operation may cost with its variables, see costGuard
+	Values int // scalars that the answer may have, by the sizes of its pages
+	Keys   int // keys that are given to one field, such as nodes(ids:) and _entities(representations:)
 }
 
 // DefaultLimits let the standard introspection query through, and any
@@ -33,7 +34,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Tokens: 1000, NameBytes: 256, Definitions: 20, Fields: 400, Aliases: 100, Depth: 15, RootFields: 20,
-		Cost: 5000, Keys: 200,
+		Cost: 5000, Values: 200_000, Keys: 200,
 	}
 }
 

@@ -21,7 +21,7 @@ func (o Options) guard(x *executor.Executor) {
 	}
 	x.Use(documentLimits{limits, parsed})
 	x.Use(&costGuard{Limits: limits})
-	x.Use(introspection{off: o.HideSchema})
+	x.Use(introspection{off: o.HideSchema, sdl: o.MayReadSDL})
 	if o.HideSchema {
 		x.SetDisableSuggestion(true)
 		x.SetDefaultRulesFn(rulesWithoutSuggestions)

@@ -29,6 +29,7 @@ type reads struct {
 	deliveries      *loader[platform.UID, platform.Delivery]
 	vulnerabilities *loader[string, platform.Vulnerability]
 	documents       *loader[string, platform.AdvisoryDocument]
+	events          *loader[string, platform.Event]
 
 	artifacts                 *loader[platform.UID, platform.Artifact]
 	artifactVersions          *loader[platform.UID, platform.ArtifactVersion]
@@ -56,6 +57,7 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 		deliveries:      newLoader(p.Deliveries.GetMany),
 		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
 		documents:       newLoader(p.AdvisoryDocuments.GetMany),
+		events:          newLoader(p.AuditLog.GetMany),
 
 		artifacts:                 newLoader(p.Artifacts.GetMany),
 		artifactVersions:          newLoader(p.ArtifactVersions.GetMany),

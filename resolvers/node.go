@@ -76,6 +76,7 @@ func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntim
 		"Delivery":                 nodesBy(r.deliveries),
 		"VulnerabilityMetadata":    nodesBy(r.vulnerabilities),
 		"AdvisoryDocument":         nodesBy(r.documents),
+		"Event":                    nodesBy(r.events),
 		"Artifact":                 nodesBy(r.artifacts),
 		"ArtifactVersion":          nodesBy(r.artifactVersions),
 		"IdentityProvider":         nodesBy(r.identityProviders),

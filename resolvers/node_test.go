@@ -8,6 +8,7 @@ import (
 	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 const absent = "0123456789abcdef0123456789abcdef01234567"
@@ -28,8 +29,8 @@ func (w *world) keys(variables []any) map[string]string {
 	return map[string]string{
 		"Group": of("team"), "Identity": of("ann"), "Role": string(platform.OwnerRole), "RoleBinding": of("binding"), "Repo": of("repo"),
 		"Tag": of("tag"), "Advisory": of("advisory"), "EventSubscription": of("sink"), "Delivery": of("delivery"), "VulnerabilityMetadata": "GO-01",
-		"AdvisoryDocument": "r01",
-		"Artifact":         of("artifact"), "ArtifactVersion": of("version"),
+		"AdvisoryDocument": "r01", "Event": w.ask("{ auditLog(first: 1) { nodes { id } } }").text("auditLog.nodes.0.id"),
+		"Artifact": of("artifact"), "ArtifactVersion": of("version"),
 		"IdentityProvider": of("provider"), "AccountAssociation": of("team"), "GroupInvite": of("invite"),
 		"ExternalGroupRoleMapping": of("mapping"), "TermsAcceptance": of("org") + "#msa",
 	}
@@ -42,6 +43,8 @@ func representation(typeName, key string) map[string]any {
 		return map[string]any{"__typename": typeName, "vulnerabilityId": key}
 	case "AdvisoryDocument":
 		return map[string]any{"__typename": typeName, "documentId": key}
+	case "Event":
+		return map[string]any{"__typename": typeName, "id": key}
 	case "TermsAcceptance":
 		group, document, _ := strings.Cut(key, "#")
 		return map[string]any{"__typename": typeName, "orgUid": group, "docId": document}
@@ -59,6 +62,8 @@ func missingKey(typeName string) string {
 	switch typeName {
 	case "VulnerabilityMetadata", "AdvisoryDocument":
 		return "GO-99"
+	case "Event":
+		return "01234567-89ab-7def-8123-456789abcdef"
 	case "TermsAcceptance":
 		return absent + "#msa"
 	default:
@@ -78,6 +83,9 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 	}
 	for typeName, key := range keys {
 		id := scalar.GlobalID(typeName, key)
+		if typeName == "Event" {
+			id = key
+		}
 		w.ask(`query($id: ID!) { node(id: $id) { id __typename } }`, "id", id).want("node.id", id).want("node.__typename", typeName).cost(1)
 
 		there, gone := representation(typeName, key), representation(typeName, missingKey(typeName))
@@ -86,7 +94,7 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		// owner of acme sees nothing elsewhere.
 		got := w.as(theOwner, query, "r", []any{there, gone, there})
 		got.want("_entities.0.id", id).want("_entities.1", nil).want("_entities.2.id", id).cost(1)
-		if typeName == "Artifact" || typeName == "ArtifactVersion" || isFeed(typeName) { // which lie nowhere
+		if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || isFeed(typeName) { // which lie nowhere
 			got.clean()
 		} else {
 			got.fails("PERMISSION_DENIED _entities.1")
@@ -210,4 +218,20 @@ func TestTheServiceTellsItsSchemaToGateways(t *testing.T) {
 	if !strings.Contains(public, "type Repo implements Node {") || strings.Contains(public, "@key") || strings.Contains(public, "@link") || strings.Contains(public, "_Any") {
 		t.Error("the public SDL shows what only gateways need")
 	}
+}
+
+func TestAnEventIsFoundByWhoMayReadTheAuditLogWhereItHappened(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		one, two := w.group(w.org, "one"), w.group(w.org, "two")
+		w.member(one, "bob", platform.OwnerRole)
+		events := w.ask(`query($one: ID!, $two: ID!) { one: auditLog(descendantsOf: $one) { edges { node { ... on Node { id } } } } two: auditLog(descendantsOf: $two) { nodes { id type } } }`, "one", one, "two", two)
+		own, other := events.text("one.edges.0.node.id"), events.text("two.nodes.0.id")
+		const query = `query($id: ID!) { node(id: $id) { id ... on Event { type subject } } }`
+		w.as("bob", query, "id", own).clean().want("node.id", own)
+		w.as("bob", query, "id", other).fails("NOT_FOUND node").want("node", nil)
+		w.ask(query, "id", other).want("node.type", events.at("two.nodes.0.type")).want("node.subject", string(two))
+		w.as(theOwner, query, "id", missingKey("Event")).fails("NOT_FOUND node")
+	})
 }

@@ -97,15 +97,14 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for arguments, want := range map[string]string{
-		`first: -1`:                          "first",
-		`last: -1`:                           "last",
-		`first: 1, last: 1`:                  "first",
-		`after: "x", last: 1`:                "after",
-		`first: 1, before: "x"`:              "first",
-		`after: "x"`:                         "after",
-		`before: "x"`:                        "before",
-		`skip: -1, first: -2`:                "first skip",
-		`descendantsOf: "x", childrenOf: ""`: "descendantsOf",
+		`first: -1`:             "first",
+		`last: -1`:              "last",
+		`first: 1, last: 1`:     "first",
+		`after: "x", last: 1`:   "after",
+		`first: 1, before: "x"`: "first",
+		`after: "x"`:            "after",
+		`before: "x"`:           "before",
+		`skip: -1, first: -2`:   "first skip",
 		`childrenOf: "X", where: {ancestorsOf: "Y", uids: ["Z"]}`: "ancestorsOf childrenOf uids",
 	} {
 		got := w.as(theOwner, `{ repos(`+arguments+`) { nodes { name } } }`)

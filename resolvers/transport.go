@@ -114,7 +114,7 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accept
 	case kind == ast.Subscription && !accepts.events:
 		e.refuse(w, r, accepts.json(), &refusal{http.StatusNotAcceptable, badRequest("Accept", "must allow "+mediaEvents+" for a subscription")})
 	case kind == ast.Subscription:
-		e.follow(ctx, w, r, accepts, operation)
+		e.streamSubscription(ctx, w, r, accepts, operation)
 	case accepts.best == mediaEvents:
 		ctx, end := e.lifetime(ctx)
 		e.stream(ctx, end, w, e.run(ctx, operation))
@@ -123,8 +123,8 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accept
 	}
 }
 
-// follow streams a subscription, where the caller may have one more.
-func (e *endpoint) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts accepted, operation *graphql.OperationContext) {
+// streamSubscription streams a subscription, where the caller may have one more.
+func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts accepted, operation *graphql.OperationContext) {
 	leave, err := e.sockets.enter(platform.ActorOf(ctx), "sockets", e.Sockets)
 	if err != nil {
 		e.refuse(w, r, accepts.json(), err)
@@ -172,26 +172,69 @@ func (e *endpoint) run(ctx context.Context, operation *graphql.OperationContext)
 	return func(yield func(*graphql.Response) bool) {
 		ctx, cancel := e.timed(ctx, operation)
 		defer cancel()
-		ctx, end := withEnding(ctx)
-		var next graphql.ResponseHandler
-		for {
-			response, panicked := e.safely(ctx, func() *graphql.Response {
-				if next == nil {
-					next, ctx = e.executor.DispatchOperation(ctx, operation)
-				}
-				return next(ctx)
-			})
-			if response == nil {
-				if err := end.reason(); err != nil {
-					yield(&graphql.Response{Errors: gqlerror.List{e.present(ctx, err)}})
-				}
-				return
-			}
-			if !yield(response) || panicked {
-				return
-			}
+		if operation.Operation.Operation == ast.Subscription {
+			e.runSubscription(ctx, operation, yield)
+			return
+		}
+		ctx, ended := platform.AnswerOf(ctx).Another(ctx)
+		defer ended() // when the client has taken the response
+		answer := platform.AnswerOf(ctx)
+		if err := answer.Read(ctx, valueBytes*valuesOf(operation)); err != nil {
+			yield(e.failed(ctx, ofQuery(err)))
+			return
+		}
+		response, _ := e.safely(ctx, func() *graphql.Response {
+			next, ctx := e.executor.DispatchOperation(ctx, operation)
+			return next(ctx)
+		})
+		if err := answer.Unwritten(); err != nil && response != nil {
+			response = e.failed(ctx, ofQuery(err))
+		}
+		if response != nil {
+			answer.Rendered()
+			yield(response)
 		}
 	}
+}
+
+// runSubscription gives the responses of a subscription. What it reads is not of one
+// answer; each response is one while the client takes it.
+func (e *endpoint) runSubscription(ctx context.Context, operation *graphql.OperationContext, yield func(*graphql.Response) bool) {
+	of := platform.AnswerOf(ctx)
+	ctx, end := withEnding(platform.Uncounted(ctx))
+	var next graphql.ResponseHandler
+	for {
+		response, panicked := e.safely(ctx, func() *graphql.Response {
+			if next == nil {
+				next, ctx = e.executor.DispatchOperation(ctx, operation)
+			}
+			return next(ctx)
+		})
+		if response == nil {
+			if err := end.reason(); err != nil {
+				yield(e.failed(ctx, err))
+			}
+			return
+		}
+		counted, ended := of.Another(ctx)
+		err := platform.AnswerOf(counted).Write(counted, len(response.Data))
+		if err != nil {
+			response = e.failed(ctx, err)
+		}
+		taken := yield(response)
+		ended()
+		if !taken || panicked || err != nil {
+			return
+		}
+	}
+}
+
+// ofQuery is err about the whole of a request.
+func ofQuery(err error) error { return renamed(err, func(string) string { return "query" }) }
+
+// failed is the response that says no more than an error.
+func (e *endpoint) failed(ctx context.Context, err error) *graphql.Response {
+	return &graphql.Response{Errors: gqlerror.List{e.present(ctx, err)}}
 }
 
 func (e *endpoint) timed(ctx context.Context, operation *graphql.OperationContext) (context.Context, context.CancelFunc) {

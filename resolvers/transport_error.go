@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,19 +112,24 @@ func write(w http.ResponseWriter, status int, media string, response *graphql.Re
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(status)
-	w.Write(encode(response))
+	for _, part := range parts(response) {
+		if _, err := w.Write(part); err != nil {
+			return // nobody listens any more
+		}
+	}
 }
 
-// encode gives a response as JSON: without data where nothing was executed, as
-// the specification asks for, and with its errors bounded.
-func encode(response *graphql.Response) []byte {
-	encoded := make([]byte, 0, len(response.Data)+512)
-	separator := byte('{')
+// encode gives a response as JSON in one piece.
+func encode(response *graphql.Response) []byte { return bytes.Join(parts(response), nil) }
+
+// parts gives a response as JSON: without data where nothing was executed, as
+// the specification asks for, and with its errors bounded. The data, which may
+// be long, is not copied.
+func parts(response *graphql.Response) (encoded [][]byte) {
+	separator := `{"`
 	member := func(name string, value []byte) {
-		encoded = append(encoded, separator)
-		encoded = append(encoded, `"`+name+`":`...)
-		encoded = append(encoded, value...)
-		separator = ','
+		encoded = append(encoded, []byte(separator+name+`":`), value)
+		separator = `,"`
 	}
 	if len(response.Errors) > 0 {
 		member("errors", encodeErrors(response.Errors))
@@ -136,7 +142,10 @@ func encode(response *graphql.Response) []byte {
 			member("extensions", extensions)
 		}
 	}
-	return append(encoded, '}')
+	if len(encoded) == 0 {
+		return [][]byte{[]byte("{}")}
+	}
+	return append(encoded, []byte("}"))
 }
 
 // How much of errors is shown. A message repeats names of the request, of which

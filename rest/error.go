@@ -128,7 +128,7 @@ var legacyAreas = map[string]bool{"iam": true, "registry": true, "vulnerabilitie
 // areaOf is the service area that a path lies in; "" where it lies in none.
 func areaOf(path string) string {
 	area, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if legacyAreas[area] || area == "events" || area == "ping" {
+	if legacyAreas[area] || area == "events" || area == "ping" || area == "graphql" {
 		return area
 	}
 	return ""

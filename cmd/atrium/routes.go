@@ -22,7 +22,8 @@ import (
 func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
 	limits, refuse := c.limitFlags.limits(c.Dev), refusing(options)
 	authenticated := auth.Middleware(verifier, limits.strangers(refuse))
-	limited := limits.of(refuse)
+	within, measured := limits.of(refuse), counted(c.pool())
+	limited := func(next http.Handler) http.Handler { return within(measured(next)) }
 	endpoints := authenticated(limited(rest.New(p, options)))
 	procedures := authenticated(limited(rpc.New(p, procedural(options))))
 	graph := c.graphqlFlags.options()
@@ -31,10 +32,9 @@ func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev
 	playground, reference := c.playground(dev, options.Logger), web.Reference("/openapi.json")
 	description := rest.Description(p, options)
 	alone := map[string]http.Handler{
-		"/":        playground,
-		"/graphql": authenticated(limited(resolvers.New(p, graph))),
-		// Anyone may read what is in the source anyway.
-		"/graphql/schema": text(resolvers.SDL()),
+		"/":               playground,
+		"/graphql":        authenticated(limited(resolvers.New(p, graph))),
+		"/graphql/schema": readOnly(authenticated(limited(sdl(graph, refuse)))),
 		"/openapi.json":   description,
 		"/openapi.yaml":   description,
 		"/docs":           reference,
@@ -76,12 +76,24 @@ func procedural(o rest.Options) rpc.Options {
 	return rpc.Options{ServiceDomain: o.ServiceDomain, Logger: o.Logger}
 }
 
-// text answers the same text to everyone.
-func text(content string) http.Handler {
+// readOnly lets through what reads.
+func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "Only GET is answered here.", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// sdl answers the schema as text to who may read it.
+func sdl(o resolvers.Options, refuse errorWriter) http.Handler {
+	content := resolvers.SDL()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := o.MayReadSDL(r.Context()); err != nil {
+			refuse(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")

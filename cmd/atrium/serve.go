@@ -22,6 +22,7 @@ type serveCommand struct {
 	keyFlags
 	graphqlFlags
 	limitFlags
+	answerFlags
 	tlsFlags
 	v1Flags
 	webhookFlags
@@ -47,6 +48,7 @@ func (c *serveCommand) check(f *faults) {
 	c.keyFlags.check(f)
 	c.graphqlFlags.check(f)
 	c.limitFlags.check(f)
+	c.answerFlags.check(f)
 	c.tlsFlags.check(f)
 	c.v1Flags.check(f)
 	c.webhookFlags.check(f)
@@ -113,6 +115,7 @@ func (c *serveCommand) serve(ctx context.Context, end func(), p program, last *s
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	c.boundMemory()
 	closing := make(chan struct{})
 	handler := c.handler(db, dev, c.issuer(listener.Addr()), closing, logger)
 	defer last.background(ctx, "work beside requests", db.Run)()

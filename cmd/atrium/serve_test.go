@@ -120,8 +120,8 @@ func TestThePageTheHealthAndAnythingElseAnswer(t *testing.T) {
 			t.Errorf("%s: %d, want %d\n%s", path, status, want, body)
 		}
 	}
-	if _, sdl := server.get("", "/graphql/schema"); !strings.Contains(sdl, "type Repo implements Node") {
-		t.Errorf("the SDL is %.200s", sdl)
+	if status, body := server.get("", "/graphql/schema"); status != http.StatusUnauthorized || strings.Contains(body, "type Repo") {
+		t.Errorf("the SDL without a token: %d %.200s", status, body)
 	}
 	if status, _ := server.send(http.MethodPost, "", "/graphql/schema", ""); status != http.StatusMethodNotAllowed {
 		t.Errorf("posting to the SDL: %d", status)
@@ -130,6 +130,32 @@ func TestThePageTheHealthAndAnythingElseAnswer(t *testing.T) {
 	token := regexp.MustCompile(`eyJ[\w.-]+`).FindString(page)
 	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
 		t.Errorf("the page's token: %d: %s", status, body)
+	}
+	if _, sdl := server.get(token, "/graphql/schema"); !strings.Contains(sdl, "type Repo implements Node") {
+		t.Errorf("the SDL is %.200s", sdl)
+	}
+}
+
+func TestTheSDLIsForNamedIdentitiesWhereIntrospectionIsOff(t *testing.T) {
+	t.Parallel()
+	database := storetest.SQLite(t)
+	first := start(t, database, "--dev")
+	owner, viewer := strings.TrimSpace(on(t, database, "token")), strings.TrimSpace(on(t, database, "token", "--as", "viewer"))
+	_, body := first.send(http.MethodPost, viewer, "/graphql", `{"query": "{viewer{identities{uid}}}"}`)
+	uid := regexp.MustCompile(`[0-9a-f]{40}/[0-9a-f/]+`).FindString(body)
+	if err := first.end(); err != nil {
+		t.Fatal(err)
+	}
+	server := start(t, database, "--dev", "--no-introspection", "--schema-reader", uid)
+	for token, want := range map[string]int{"": http.StatusUnauthorized, owner: http.StatusForbidden, viewer: http.StatusOK} {
+		status, body := server.get(token, "/graphql/schema")
+		if status != want || strings.Contains(body, "type Repo") != (want == http.StatusOK) {
+			t.Errorf("the SDL: %d %.200s, want %d", status, body, want)
+		}
+		_, body = server.send(http.MethodPost, token, "/graphql", `{"query": "{_service{sdl}}"}`)
+		if strings.Contains(body, "type Repo") != (want == http.StatusOK) {
+			t.Errorf("_service: %.200s, want %d", body, want)
+		}
 	}
 }
 

@@ -1,8 +1,8 @@
-// The schema that clients get: valid, described throughout, and to be had without a token as a file.
+// The schema that clients get: valid, described throughout, and to be had as a file.
 
 import assert from 'node:assert/strict';
 import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, validateSchema } from 'graphql';
-import { check, clientSchema, endpoint, finish } from '../lib.mjs';
+import { check, clientSchema, endpoint, finish, headers } from '../lib.mjs';
 
 let schema;
 
@@ -28,8 +28,9 @@ await check('every type, field, argument and enum value has a description', () =
   assert.deepEqual(bare, []);
 });
 
-await check('the public schema is there without a token', async () => {
-  const response = await fetch(endpoint + '/schema');
+await check('the public schema is there with a token', async () => {
+  assert.equal((await fetch(endpoint + '/schema')).status, 401);
+  const response = await fetch(endpoint + '/schema', { headers });
   assert.equal(response.status, 200);
   const text = await response.text();
   assert.ok(buildSchema(text, { assumeValidSDL: true }).getType('Repo'));

@@ -22,6 +22,9 @@ func GlobalID(typeName, key string) string {
 
 // ParseGlobalID takes a global id apart; ok is false for what is none.
 func ParseGlobalID(id string) (typeName, key string, ok bool) {
+	if platform.IsEventID(id) {
+		return "Event", id, true
+	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(id)
 	if err != nil {
 		return "", "", false
@@ -69,9 +72,10 @@ func ParseTermsKey(key string) platform.TermsKey {
 	return platform.TermsKey{Group: platform.UID(group), DocID: document}
 }
 
-// inNodeID reports whether a field is the id that an object has as a Node.
+// inNodeID reports whether a field is the id that an object has as a Node, made
+// of its type and key. An event's is its own id: no other object has it.
 func inNodeID(fc *graphql.FieldContext) bool {
-	if fc == nil || fc.Field.Field == nil || fc.Field.Name != "id" {
+	if fc == nil || fc.Field.Field == nil || fc.Field.Name != "id" || fc.Object == "Event" {
 		return false
 	}
 	object := fc.Field.ObjectDefinition

@@ -78,6 +78,9 @@ func logged(q *statement, a platform.AuditQuery, b platform.Branch) {
 			q.add(" AND e.id "+bound.compare+" ?", bound.id)
 		}
 	}
+	if a.IDs != nil {
+		q.add(" AND e.id ?", list(a.IDs))
+	}
 	if len(a.Types) > 0 {
 		q.add(" AND e.type ?", among(a.Types))
 	}

@@ -22,7 +22,7 @@ var _ platform.Store = (*Store)(nil)
 // New makes a store of an engine whose schema is up to date.
 func New(engine Engine) *Store {
 	engine = shareOf(engine)
-	return &Store{tables: tables{engine, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
+	return &Store{tables: tables{measured{engine}, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
 }
 
 // Follow tells Changed of what other processes store, and them of what this

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"runtime/debug"
+
+	"atrium/platform"
+)
+
+// answerFlags bound what answers hold in memory.
+type answerFlags struct {
+	AnswerBytes  int64 `default:"16777216" placeholder:"BYTES" help:"What may be read for one answer, and what its body may hold; 0 is any size."`
+	AnswerMemory int64 `default:"268435456" placeholder:"BYTES" help:"What all answers under way may take in memory; one caller's take half of it. 0 is any size."`
+}
+
+// leastAnswers is how many of the largest answers must fit into the memory of
+// all, so that one alone always does.
+const leastAnswers = 10
+
+func (a *answerFlags) check(f *faults) {
+	if a.AnswerBytes < 0 {
+		f.add("answer-bytes", "must not be negative")
+	}
+	if a.AnswerMemory != 0 && a.AnswerMemory < leastAnswers*a.AnswerBytes {
+		f.add("answer-memory", "must be 0 or at least %d times --answer-bytes", leastAnswers)
+	}
+}
+
+// pool counts the memory of answers.
+func (a *answerFlags) pool() *platform.AnswerPool {
+	return platform.NewAnswerPool(platform.AnswerLimits{One: a.AnswerBytes, All: a.AnswerMemory}, debug.FreeOSMemory)
+}
+
+// restMemory is what a server takes beside its answers.
+const restMemory = 160 << 20
+
+// boundMemory makes the garbage collector work harder before the process takes
+// more than its answers may, unless GOMEMLIMIT says what it may take.
+func (a *answerFlags) boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" && a.AnswerMemory > 0 {
+		debug.SetMemoryLimit(a.AnswerMemory + restMemory)
+	}
+}
+
+// counted counts what the answers to requests hold. It stands behind the
+// authentication.
+func counted(pool *platform.AnswerPool) layer {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx, end := pool.Open(r.Context())
+			defer end()
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// memoryVariable asks for the proof of how much memory one caller can take.
+const memoryVariable = "ATRIUM_MEMORY"
+
+// What one caller may raise a process to, and what it must fall to again.
+const (
+	mostMemory = 512_000_000
+	leftMemory = 200_000_000
+)
+
+// One caller holds 20 answers open, each as large as an answer may be, and
+// takes nothing of them.
+func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
+	if os.Getenv(memoryVariable) == "" {
+		t.Skip(memoryVariable + " is not set")
+	}
+	binary := filepath.Join(t.TempDir(), "atrium")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := spawn(t, binary, url)
+		token := strings.TrimSpace(on(t, url, "token"))
+		acme := demoUID(t, &running{t: t, stdout: server.stdout})
+		fillReadmes(t, server, token, acme, 60)
+		before := server.memory(t, "VmRSS")
+		query := func(document string) string {
+			return fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", token, len(document), document)
+		}
+		for _, attack := range []struct{ name, request string }{
+			{"readmes", query(`{"query": "{repos(first: 200) {nodes {name readme}}}"}`)},
+			{"readmes twice", query(`{"query": "{a: repos(first: 60) {nodes {readme}} b: repos(first: 60) {nodes {readme}}}"}`)},
+			{"many values", query(`{"query": "{` + `repos(first: 200) {nodes {...F}}` + `} fragment F on Repo {` + strings.Repeat("uid name description createTime ", 60) + `}"}`)},
+			{"a list", "GET /registry/v2/repos?page_size=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\n\r\n"},
+		} {
+			answers := holdOpen(t, server, attack.request, 20)
+			t.Logf("%s: %v, peak %d MB", attack.name, answers, server.memory(t, "VmHWM")/1_000_000)
+		}
+		if peak := server.memory(t, "VmHWM"); peak > mostMemory {
+			t.Errorf("one caller raises the process to %d MB", peak/1_000_000)
+		}
+		left := server.memory(t, "VmRSS")
+		for deadline := time.Now().Add(time.Minute); left > leftMemory && time.Now().Before(deadline); left = server.memory(t, "VmRSS") {
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Logf("%d MB before, %d MB when they have gone", before/1_000_000, left/1_000_000)
+		if left > leftMemory {
+			t.Errorf("%d MB stay when they have gone", left/1_000_000)
+		}
+	})
+}
+
+// memory reads a figure of the process in bytes.
+func (p *process) memory(t *testing.T, name string) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, found := strings.CutPrefix(line, name+":"); found {
+			kb, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kb * 1024
+		}
+	}
+	t.Fatalf("no %s", name)
+	return 0
+}
+
+func fillReadmes(t *testing.T, server *process, token, group string, n int) {
+	t.Helper()
+	r := &running{t: t, url: server.url}
+	text := strings.Repeat("0123456789abcdef", 256<<10/16)
+	for i := range n {
+		_, made := r.send(http.MethodPost, token, "/registry/v2/repos/"+group, fmt.Sprintf(`{"name": "long-%03d"}`, i))
+		_, rest, _ := strings.Cut(made, `"uid":"`)
+		uid, _, _ := strings.Cut(rest, `"`)
+		body := fmt.Sprintf(`{"query": "mutation($c: String!) {updateRepoReadme(input: {uid: \"%s\", content: $c}) {repo {uid}}}", "variables": {"c": %q}}`, uid, text)
+		if status, answer := r.send(http.MethodPost, token, "/graphql", body); status != http.StatusOK || strings.Contains(answer, "errors") {
+			t.Fatalf("%d %s", status, answer)
+		}
+	}
+}
+
+// holdOpen sends a request n times at once, reads no more than the status of
+// each answer, and hangs up when all have come to one. It counts the statuses.
+func holdOpen(t *testing.T, server *process, request string, n int) map[string]int {
+	t.Helper()
+	statuses := map[string]int{}
+	var lock sync.Mutex
+	var answered, hungUp sync.WaitGroup
+	answered.Add(n)
+	done := make(chan struct{})
+	for range n {
+		hungUp.Go(func() {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(server.url, "http://"))
+			if err != nil {
+				answered.Done()
+				t.Error(err)
+				return
+			}
+			defer func() { _ = conn.Close() }()
+			_, _ = io.WriteString(conn, request)
+			status, _ := bufio.NewReaderSize(conn, 64).ReadString('\n')
+			lock.Lock()
+			statuses[strings.TrimSpace(status)]++
+			lock.Unlock()
+			answered.Done()
+			<-done
+		})
+	}
+	answered.Wait()
+	close(done)
+	hungUp.Wait()
+	return statuses
+}

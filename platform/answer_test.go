@@ -1,0 +1,116 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func openAnswer(t *testing.T, p *AnswerPool, caller string) (context.Context, func()) {
+	t.Helper()
+	ctx := WithActor(t.Context(), &Actor{Identities: []UID{UID(caller)}})
+	return p.Open(ctx)
+}
+
+func read(ctx context.Context, n int) error { return AnswerOf(ctx).Read(ctx, n) }
+
+func TestAnAnswerIsRefusedBeyondItsBytes(t *testing.T) {
+	t.Parallel()
+	ctx, end := openAnswer(t, NewAnswerPool(AnswerLimits{One: 1000}, nil), "ann")
+	defer end()
+	if err := errors.Join(read(ctx, 1000), AnswerOf(ctx).Write(ctx, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	err := AsError(read(ctx, 1))
+	if err.Code != CodeInvalidArgument || err.Reason != "LIMIT_EXCEEDED" || err.Violations[0].Field != "page_size" || err.Metadata["value"] != "1000" {
+		t.Errorf("one byte more is %+v", err)
+	}
+	if AnswerOf(ctx).Unwritten() != nil {
+		t.Error("the body was written")
+	}
+	if err := AnswerOf(ctx).Write(ctx, 1); err == nil || !errors.Is(AnswerOf(ctx).Unwritten(), err) {
+		t.Errorf("a byte of the body more is %v", err)
+	}
+}
+
+func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
+	t.Parallel()
+	idle := make(chan struct{}, 1)
+	pool := NewAnswerPool(AnswerLimits{All: 400 << 20}, func() { idle <- struct{}{} })
+	ann, endAnn := openAnswer(t, pool, "ann")
+	more, endMore := openAnswer(t, pool, "ann")
+	bob, endBob := openAnswer(t, pool, "bob")
+	if err := read(ann, 99<<20); err != nil { // takes twice as much
+		t.Fatal(err)
+	}
+	if err := read(more, 60<<10/readWeight); err != nil {
+		t.Errorf("a small answer: %v", err)
+	}
+	err := AsError(read(more, 10<<20))
+	if err.Code != CodeUnavailable || err.RetryAfter == 0 {
+		t.Errorf("beyond half of it: %+v", err)
+	}
+	if err := read(bob, 90<<20); err != nil {
+		t.Errorf("another caller: %v", err)
+	}
+	waited := make(chan error)
+	again, endAgain := openAnswer(t, pool, "ann")
+	go func() { waited <- read(again, 10<<20) }()
+	endAnn()
+	if err := <-waited; err != nil {
+		t.Errorf("it is not given what was given back: %v", err)
+	}
+	for _, end := range []func(){endMore, endBob, endAgain, endAnn} {
+		end()
+	}
+	<-idle
+	if pool.used != 0 || len(pool.callers) != 0 || pool.waiting != 0 {
+		t.Errorf("%d bytes of %v are never given back", pool.used, pool.callers)
+	}
+}
+
+func TestFewWaitForMemory(t *testing.T) {
+	t.Parallel()
+	pool := NewAnswerPool(AnswerLimits{All: 4 << 20}, nil)
+	full, end := openAnswer(t, pool, "ann")
+	if err := read(full, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	const asked = 20
+	failed := make(chan error, asked)
+	for range asked {
+		go func() {
+			ctx, end := openAnswer(t, pool, "ann")
+			defer end()
+			failed <- read(ctx, 1<<20)
+		}()
+	}
+	for range asked - maxWaiting { // at once: the memory is not given back before
+		if err := <-failed; AsError(err).Code != CodeUnavailable {
+			t.Errorf("one of too many waits and gets %v", err)
+		}
+	}
+	end()
+	for range maxWaiting {
+		<-failed
+	}
+	uncounted := Uncounted(full)
+	if err := read(uncounted, 1<<30); err != nil {
+		t.Errorf("what is not counted: %v", err)
+	}
+}
+
+func TestWhatWasReadIsGivenBackWhenTheBodyIsThere(t *testing.T) {
+	t.Parallel()
+	pool := NewAnswerPool(AnswerLimits{All: 400 << 20}, nil)
+	ctx, end := openAnswer(t, pool, "ann")
+	defer end()
+	answer := AnswerOf(ctx)
+	if err := errors.Join(read(ctx, 40<<20), answer.Write(ctx, 10<<20)); err != nil {
+		t.Fatal(err)
+	}
+	answer.Rendered()
+	if want := int64(writtenWeight*10<<20) - freeBytes; pool.used != want {
+		t.Errorf("the body takes %d, want %d", pool.used, want)
+	}
+}

@@ -1,0 +1,45 @@
+package resolvers
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+func TestErrorsWithoutAnAreaHaveThatOfTheirRootField(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for query, want := range map[string]string{
+		`{ repos { nodes { uid } } }`:                                  "registry",
+		`{ a: advisories { nodes { uid } } }`:                          "vulnerabilities",
+		`{ groups { nodes { uid } } }`:                                 "iam",
+		`{ auditLog { nodes { id } } }`:                                "events",
+		`{ advisoryDocuments { documentId } }`:                         "advisory",
+		`{ artifacts(where: {ecosystems: [JAVA]}) { nodes { uid } } }`: "libraries",
+		`{ nonsense }`: "graphql",
+		`{ __typename`: "graphql",
+		`{ viewer { can(capability: REPO_LIST, on: "x") } }`: "iam",
+	} {
+		got := w.as(nobody, query)
+		if len(got.Errors) == 0 || fmt.Sprint(got.Errors[0].Extensions.Details[0]["domain"]) != want+".atrium.dev" {
+			t.Errorf("%s fails with %+v, want the area %s", query, got.Errors, want)
+		}
+	}
+}
+
+func TestEveryRootFieldHasAnArea(t *testing.T) {
+	t.Parallel()
+	schema := schemaOf()
+	for _, root := range []*ast.Definition{schema.Query, schema.Mutation, schema.Subscription} {
+		for _, field := range root.Fields {
+			switch field.Name {
+			case "node", "nodes", "ping", "_service", "_entities", "__schema", "__type":
+				continue
+			}
+			if areaOfField(field) == requestArea {
+				t.Errorf("%s.%s has no area", root.Name, field.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package resolvers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/graph"
+	"atrium/store/storetest"
+)
+
+// hosts tell how an object of each type that has arguments is asked for.
+var hosts = map[string]string{
+	"Query": "%s", "Group": "group(uid: $org) { %s }", "Identity": "identity(uid: $owner) { %s }", "Role": `role(uid: "7872e984573b3a80d1d5dcf9ac7fd799d10a760c") { %s }`,
+	"Repo": "repo(uid: $repo) { %s }", "Image": "tag(uid: $tag) { image { %s } }", "IdentityProvider": "identityProvider(uid: $provider) { %s }",
+	"EventSubscription": "subscription(uid: $sink) { %s }", "Artifact": "artifact(uid: $artifact) { %s }", "Viewer": "viewer { %s }",
+}
+
+// needed are the arguments without which a field cannot be asked for.
+var needed = map[string]string{
+	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
+	"where": "{ecosystems: [JAVA]}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
+	"representations": "[]", "capability": "GROUPS_LIST",
+}
+
+// A probe is one argument, or one field of an argument that is an input
+// object, of one field of one type.
+type probe struct {
+	field *ast.FieldDefinition
+	host  string
+	name  string // of what is probed
+	kind  *ast.Type
+	given func(value string) string // the arguments, with a value for what is probed
+}
+
+func (p probe) ask(w *world, variables []any, value string) answer {
+	selection := ""
+	switch named := schemaOf().Types[p.field.Type.Name()]; {
+	case strings.HasSuffix(named.Name, "Connection"):
+		selection = "{ nodes { __typename } pageInfo { hasNextPage } }"
+	case !named.IsLeafType():
+		selection = "{ __typename }"
+	}
+	asked := p.field.Name + p.given(value) + selection
+	return w.as(theOwner, operation("query", fmt.Sprintf(hosts[p.host], asked)), variables...)
+}
+
+func schemaOf() *ast.Schema { return graph.NewExecutableSchema(graph.Config{}).Schema() }
+
+// probes walks every argument of the schema but those of mutations.
+func probes(t *testing.T) (all []probe) {
+	schema := schemaOf()
+	for _, object := range schema.Types {
+		if object.Kind != ast.Object || object.Name == "Mutation" || object.Name == "Subscription" || object.Name == "Entity" || strings.HasPrefix(object.Name, "__") {
+			continue
+		}
+		for _, field := range object.Fields {
+			if strings.HasPrefix(field.Name, "_") || len(field.Arguments) == 0 {
+				continue
+			}
+			if hosts[object.Name] == "" {
+				t.Errorf("%s.%s has arguments: say in hosts how one is asked for", object.Name, field.Name)
+			}
+			for _, argument := range field.Arguments {
+				one := func(member string) func(string) string {
+					return func(value string) string { return argumentsOf(field, argument.Name, member, value) }
+				}
+				all = append(all, probe{field, object.Name, argument.Name, argument.Type, one("")})
+				if input := schema.Types[argument.Type.Name()]; input.Kind == ast.InputObject && argument.Type.Elem == nil {
+					for _, member := range input.Fields {
+						all = append(all, probe{field, object.Name, member.Name, member.Type, one(member.Name)})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// argumentsOf are the arguments that a field needs, with a value for one of
+// them or for a member of it, which "" leaves out.
+func argumentsOf(field *ast.FieldDefinition, name, member, value string) string {
+	var given []string
+	for _, a := range field.Arguments {
+		switch {
+		case a.Name == name && value == "" && !a.Type.NonNull: // is left out
+		case a.Name == name && member == "":
+			given = append(given, name+": "+value)
+		case a.Name == name:
+			inside := member + ": " + value
+			if value == "" {
+				inside = ""
+			}
+			if a.Type.NonNull && member != "ecosystems" {
+				inside += ", ecosystems: [JAVA]"
+			}
+			given = append(given, name+": {"+inside+"}")
+		case a.Type.NonNull:
+			given = append(given, a.Name+": "+needed[a.Name])
+		}
+	}
+	if len(given) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(given, ", ") + ")"
+}
+
+// cursors begin at the start where they are empty, as REST's page_token does.
+var cursors = map[string]bool{"after": true, "before": true}
+
+// Lists whose absence is no wish for all, or that leave out what they hold.
+var otherLists = map[string]string{
+	"ecosystems": "is required, with at least one", "images": "is required, with at least one", "excludeEventAuthors": "leaves out nobody",
+	"Viewer.uids": "is refused: one's own bindings are not narrowed by it",
+}
+
+func TestAnEmptyArgumentIsRefusedOrFindsNothingAndNullIsAbsent(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		variables := w.furnish()
+		for _, p := range probes(t) {
+			text := p.kind.Name() == "ID" || p.kind.Name() == "String"
+			if text && !cursors[p.name] {
+				empty := `""`
+				if p.kind.Elem != nil {
+					empty = `[""]`
+				}
+				if got := p.ask(w, variables, empty); len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" || got.violations() != p.name {
+					t.Errorf("%s: answers %v %+v, want a violation of %s", got.asked, got.Data, got.Errors, p.name)
+				}
+			}
+			if !p.kind.NonNull {
+				absent, null := p.ask(w, variables, ""), p.ask(w, variables, "null")
+				if fmt.Sprint(absent.Data, len(absent.Errors)) != fmt.Sprint(null.Data, len(null.Errors)) {
+					t.Errorf("%s: answers %v, and %v without it", null.asked, null.Data, absent.Data)
+				}
+			}
+			if p.kind.Elem != nil && otherLists[p.name] == "" && otherLists[p.host+"."+p.name] == "" {
+				got := p.ask(w, variables, "[]").clean()
+				if shown := fmt.Sprint(got.Data); strings.Contains(shown, "__typename") {
+					t.Errorf("%s: finds %s", got.asked, shown)
+				}
+			}
+		}
+	})
+}
+
+func TestAVariableThatIsEmptyIsRefusedAsALiteralIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.furnish()
+	for query, want := range map[string]string{
+		`query($x: ID) { repos(descendantsOf: $x) { totalCount } }`:                          "descendantsOf",
+		`query($x: String) { repos(where: {name: $x}) { totalCount } }`:                      "name",
+		`query($x: String) { groups { nodes { repos(where: {name: $x}) { totalCount } } } }`: "name",
+	} {
+		if got := w.as(theOwner, query, "x", "").violations(); got != want {
+			t.Errorf("%s names %q, want %q", query, got, want)
+		}
+		w.ask(query, "x", nil)
+	}
+	w.ask(`query($x: AdvisoryFilter) { advisories(where: $x) { totalCount nodes { uid } } }`, "x", map[string]any{"artifactNames": []string{}}).want("advisories.totalCount", 0).want("advisories.nodes", []any{})
+	w.ask(`{ repos { nodes { advisories(where: {artifactNames: []}) { totalCount } } } }`).want("repos.nodes.*.advisories.totalCount", "0 0 0")
+	if got := w.as(theOwner, `query($x: AdvisoryFilter) { advisories(where: $x) { totalCount } }`, "x", map[string]any{"artifactNames": []string{"r00", ""}}).violations(); got != "artifactNames" {
+		t.Errorf("an empty name in a list names %q", got)
+	}
+}
