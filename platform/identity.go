@@ -105,7 +105,11 @@ func noTwin[T, F any](*T) (f F) { return f }
 
 // Create makes an identity below a group.
 func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) (*Identity, error) {
-	return s.create(ctx, parent, in, noTwin)
+	made, err := s.accept(ctx, parent, in)
+	if err != nil {
+		return nil, s.refused(ctx, "created", parent, err)
+	}
+	return s.insert(ctx, parent, made, noTwin, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made.ClaimMatch) })
 }
 
 // Update changes an identity. Who changes its rule decides who acts with what
@@ -118,11 +122,14 @@ func (s Identities) Update(ctx context.Context, uid UID, in Input[Identity]) (*I
 	if fields = change.oneRule(fields); len(fields) == 0 {
 		return s.unchanged(ctx, uid)
 	}
-	return s.write(ctx, uid, change, fields, noTwin, func(tx Tx, _ *Identity, fields []string) error {
-		if slices.Contains(fields, "claimMatch") || slices.Contains(fields, "staticKeys") {
-			return s.holdsAllBound(ctx, tx, uid)
+	return s.write(ctx, uid, change, fields, noTwin, func(tx Tx, change *Identity, fields []string) error {
+		if !slices.Contains(fields, "claimMatch") && !slices.Contains(fields, "staticKeys") {
+			return nil
 		}
-		return nil
+		if err := s.holdsAllBound(ctx, tx, uid); err != nil {
+			return err
+		}
+		return s.p.admitRule(ctx, tx, uid, change.ClaimMatch)
 	})
 }
 
