@@ -132,11 +132,11 @@ func (g *Guard) checkURL(u *url.URL) error {
 	}
 }
 
-// checkIssuer refuses an issuer that may not be asked because of its scheme.
+// checkIssuer refuses an issuer of plain http that is not exempt.
 func (g *Guard) checkIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
-	if err != nil {
-		return nil //nolint:nilerr // discovery says what is wrong with it
+	if err != nil || u.Scheme != "http" {
+		return nil //nolint:nilerr // discovery says what else is wrong with it
 	}
 	return g.checkURL(u)
 }
