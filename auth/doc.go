@@ -13,6 +13,8 @@
 //	guard.go        outgoing requests that must not reach private addresses
 //	development.go  the issuer inside the process, for local use only
 //	middleware.go   the Authorization header
+//	gate.go         a limit of tokens that prove nobody
+//	organisation.go which organisations an issuer lists in its file
 //
 // Nothing in a token is believed before its signature is, and no URL or key
 // inside of a token is ever used: keys come from issuers that an identity or

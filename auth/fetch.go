@@ -23,6 +23,7 @@ const (
 
 // A fetcher asks issuers for their keys.
 type fetcher struct {
+	guard  *Guard
 	client *http.Client
 }
 

@@ -132,6 +132,15 @@ func (g *Guard) checkURL(u *url.URL) error {
 	}
 }
 
+// checkIssuer refuses an issuer of plain http that is not exempt.
+func (g *Guard) checkIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	if err != nil || u.Scheme != "http" {
+		return nil //nolint:nilerr // discovery says what else is wrong with it
+	}
+	return g.checkURL(u)
+}
+
 func portOf(u *url.URL) string {
 	if port := u.Port(); port != "" {
 		return port

@@ -62,6 +62,7 @@ type testDirectory struct {
 	claims []platform.Claims
 	static []platform.IdentityKeys
 	err    error
+	nobody bool // no identity matches
 }
 
 func (d *testDirectory) StaticKeys(context.Context, string, string) ([]platform.IdentityKeys, error) {
@@ -79,7 +80,10 @@ func (d *testDirectory) Authenticate(_ context.Context, c platform.Claims) (*pla
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.claims = append(d.claims, c)
-	return &platform.Actor{}, nil
+	if d.nobody {
+		return &platform.Actor{}, nil
+	}
+	return &platform.Actor{Identities: []platform.UID{"somebody"}}, nil
 }
 
 func (d *testDirectory) setKnown(issuer string, known bool) {

@@ -54,7 +54,21 @@ func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.Publ
 	if err := i.checkKnown(ctx, issuer); err != nil {
 		return nil, err
 	}
+	if err := i.fetcher.guard.checkIssuer(issuer); err != nil {
+		i.logger.WarnContext(ctx, "issuer's keys not fetched", "issuer", issuer, "error", err)
+		return nil, platform.Unauthenticated("the token's issuer must be https; the operator can allow plain http for its host with --allow-host")
+	}
 	return i.add(issuer).refreshed(ctx, t, i.now)
+}
+
+// olderKey gives the key of issuer that t names, where it is at hand and may
+// serve while the issuer is away.
+func (i *issuers) olderKey(issuer string, t *token) (crypto.PublicKey, bool) {
+	set := i.lookup(issuer)
+	if set == nil {
+		return nil, false
+	}
+	return set.older(t, i.now())
 }
 
 // checkKnown refuses an issuer that neither a setting nor anything stored

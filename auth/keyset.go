@@ -72,21 +72,33 @@ func find(keys []publicKey, t *token) (crypto.PublicKey, bool) {
 // A keySet holds the keys of one issuer. It is safe for concurrent use.
 type keySet struct {
 	fetch func(context.Context) ([]publicKey, error)
-	turn  chan struct{} // holds one element while someone fetches
 
-	mu      sync.Mutex
-	keys    []publicKey
-	fetched time.Time // when keys were; zero before
-	tried   time.Time // when the last fetch began
-	err     error     // how the last fetch ended
+	mu       sync.Mutex
+	keys     []publicKey
+	fetched  time.Time // when keys were; zero before
+	tried    time.Time // when the last fetch began
+	err      error     // how the last fetch ended
+	underWay *fetching // nil: none is
 }
+
+// A fetching is a fetch under way.
+type fetching struct {
+	done chan struct{} // closed when it has ended
+	late chan struct{} // closed when who has older keys need not wait any more
+}
+
+// patience is how long a request with an older key waits for the issuer.
+const patience = 300 * time.Millisecond
 
 func newKeySet(fetch func(context.Context) ([]publicKey, error)) *keySet {
-	return &keySet{fetch: fetch, turn: make(chan struct{}, 1)}
+	return &keySet{fetch: fetch}
 }
 
+// An awayError is why an issuer could not be asked.
+type awayError struct{ error }
+
 // held answers from what has been fetched. It answers false where a fetch is
-// due first.
+// due first, or under way.
 func (s *keySet) held(t *token, now time.Time) (key crypto.PublicKey, answered bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,38 +107,76 @@ func (s *keySet) held(t *token, now time.Time) (key crypto.PublicKey, answered b
 	switch {
 	case found && age < keysFresh:
 		return key, true, nil
-	case now.Sub(s.tried) >= fetchPause:
+	case s.underWay != nil, now.Sub(s.tried) >= fetchPause:
 		return nil, false, nil
 	case found && age < keysKept:
 		return key, true, nil
 	case s.err != nil:
-		return nil, true, platform.Unavailable("the token's issuer cannot be asked for its keys", s.err)
+		away := platform.Unavailable("the token's issuer cannot be asked for its keys", awayError{s.err})
+		away.RetryAfter = max(time.Second, s.tried.Add(fetchPause).Sub(now))
+		return nil, true, away
 	default:
 		return nil, true, platform.Unauthenticated("the token is signed with a key that its issuer does not have")
 	}
 }
 
+// older gives the key that t names while it may serve, however long ago it was
+// fetched.
+func (s *keySet) older(t *token, now time.Time) (crypto.PublicKey, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key, found := find(s.keys, t)
+	return key, found && now.Sub(s.fetched) < keysKept
+}
+
 // refreshed fetches the keys, unless someone else just has, and answers from
-// them.
+// them. While an issuer hangs, an older key serves, and the fetch goes on in
+// the background.
 func (s *keySet) refreshed(ctx context.Context, t *token, clock func() time.Time) (crypto.PublicKey, error) {
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	now := clock()
 	if key, answered, err := s.held(t, now); answered {
 		return key, err
 	}
-	// Others wait for this answer, so it outlives the request that asks.
-	keys, err := s.fetch(context.WithoutCancel(ctx))
-	s.mu.Lock()
-	s.tried, s.err = now, err
-	if err == nil {
-		s.keys, s.fetched = keys, now
+	under := s.fetching(ctx, now)
+	older, found := s.older(t, now)
+	late := under.late
+	if !found {
+		late = nil
 	}
-	s.mu.Unlock()
-	key, _, err := s.held(t, now)
+	select {
+	case <-under.done:
+	case <-late:
+		return older, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	key, answered, err := s.held(t, now)
+	if !answered { // the next fetch has begun already
+		return nil, platform.Unavailable("the token's issuer is being asked for its keys", nil)
+	}
 	return key, err
+}
+
+// fetching gives the fetch under way, and begins one where there is none.
+func (s *keySet) fetching(ctx context.Context, now time.Time) *fetching {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.underWay != nil {
+		return s.underWay
+	}
+	under := &fetching{make(chan struct{}), make(chan struct{})}
+	s.underWay, s.tried = under, now
+	late := time.AfterFunc(patience, func() { close(under.late) })
+	go func() {
+		// Others wait for this answer, so it outlives the request that asks.
+		keys, err := s.fetch(context.WithoutCancel(ctx))
+		late.Stop()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.underWay, s.err = nil, err; err == nil {
+			s.keys, s.fetched = keys, now
+		}
+		close(under.done)
+	}()
+	return under
 }

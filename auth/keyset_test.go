@@ -182,8 +182,97 @@ func TestAFetchOutlivesWhoAskedForIt(t *testing.T) {
 		cancel()
 		return []publicKey{{alg: jose.ES256, key: testKeys().ec.Public()}}, ctx.Err()
 	})
-	if _, err := set.refreshed(ctx, &token{alg: jose.ES256}, newTestClock().now); err != nil {
+	clock := newTestClock()
+	_, _ = set.refreshed(ctx, &token{alg: jose.ES256}, clock.now)
+	if _, err := set.refreshed(t.Context(), &token{alg: jose.ES256}, clock.now); err != nil {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnOlderKeyServesWhileItsIssuerHangs(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	release, hanging := make(chan struct{}), make(chan struct{}, 9)
+	t.Cleanup(func() { close(release) })
+	f.issuer.set(func() {
+		f.issuer.override = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hanging <- struct{}{}; <-release })
+	})
+	f.clock.advance(10 * time.Minute)
+	begun := time.Now()
+	f.accept(f.token(nil))
+	if <-hanging; time.Since(begun) >= fetchTimeout {
+		t.Errorf("a good token waited %s for its issuer", time.Since(begun))
+	}
+	f.accept(f.token(nil))
+}
+
+func TestRetryAfterIsWhenTheIssuerIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.issuer.set(func() { f.issuer.override = http.NotFoundHandler() })
+	for _, want := range []time.Duration{30 * time.Second, 20 * time.Second} {
+		var e *platform.Error
+		if err := f.verify(f.token(nil)); !errors.As(err, &e) || e.Code != platform.CodeUnavailable || e.RetryAfter != want {
+			t.Errorf("got %v, to be tried after %v, want %s", err, e, want)
+		}
+		f.clock.advance(10 * time.Second)
+	}
+	if !strings.Contains(f.log.String(), "404") {
+		t.Errorf("the log does not say why: %s", f.log)
+	}
+}
+
+func TestAnIssuerOfPlainHTTPIsNamedAsSuch(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.directory.setKnown("http://plain.example.com", true)
+	f.refuse(f.token(map[string]any{"iss": "http://plain.example.com"}), platform.CodeUnauthenticated, "must be https")
+}
+
+func TestATokenForAnotherAudienceIsNotAuthenticated(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.directory.nobody = true
+	f.refuse(f.token(map[string]any{"aud": "elsewhere"}), platform.CodeUnauthenticated, `"https://atrium.test" "atrium"`)
+	f.accept(f.token(nil))
+}
+
+// A testGate lets so many tokens that prove nobody pass.
+type testGate struct{ left int }
+
+func (g *testGate) Admit() error {
+	if g.left == 0 {
+		return &platform.Error{Code: platform.CodeResourceExhausted}
+	}
+	return nil
+}
+
+func (g *testGate) Failed(err error) error { g.left--; return err }
+
+func TestForgedTokensAreLimitedBeforeTheDatabaseIsAsked(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.accept(f.token(nil))
+	f.directory.setKnown("https://away.invalid", true)
+	gate := &testGate{left: 2}
+	ctx := WithGate(t.Context(), gate)
+	forged := f.token(map[string]any{"iss": "https://away.invalid"})
+	for range 2 {
+		if _, err := f.verifier.Verify(ctx, forged); !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
+			t.Errorf("got %v", err)
+		}
+	}
+	asked := len(f.directory.asked)
+	if _, err := f.verifier.Verify(ctx, forged); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) || len(f.directory.asked) != asked {
+		t.Errorf("beyond the limit: %v, and the directory was asked %d times", err, len(f.directory.asked)-asked)
+	}
+	if _, err := f.verifier.Verify(ctx, f.token(nil)); err != nil {
+		t.Errorf("a good token is kept out: %v", err)
+	}
+	f.clock.advance(10 * time.Minute)
+	if _, err := f.verifier.Verify(ctx, f.token(nil)); err != nil {
+		t.Errorf("a good token is kept out when the keys are to be fetched again: %v", err)
 	}
 }
 

@@ -36,7 +36,7 @@ func (v *Verifier) Authorize(ctx context.Context, authorization []string) (conte
 	}
 	raw, err := credentials(authorization)
 	if err != nil {
-		return nil, platform.Unauthenticated(err.Error())
+		return nil, failed(ctx, platform.Unauthenticated(err.Error()))
 	}
 	actor, err := v.Verify(ctx, raw)
 	if err != nil {

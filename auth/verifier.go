@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"crypto"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -66,6 +67,7 @@ func New(o Options) *Verifier {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+	guard := NewGuard(o.AllowHosts)
 	return &Verifier{
 		directory:   o.Directory,
 		audience:    slices.Clone(o.Audience),
@@ -74,7 +76,7 @@ func New(o Options) *Verifier {
 		issuers: &issuers{
 			directory: o.Directory,
 			trusted:   slices.Clone(o.Issuers),
-			fetcher:   fetcher{client: NewGuard(o.AllowHosts).Client(fetchTimeout, maxDocument)},
+			fetcher:   fetcher{guard, guard.Client(fetchTimeout, maxDocument)},
 			now:       o.Clock,
 			logger:    o.Logger,
 			sets:      map[string]*usedKeySet{},
@@ -91,12 +93,16 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 	// bothered with a token that cannot hold anyway.
 	t, claims, err := read(raw, v.audience, v.now())
 	if err != nil {
-		return nil, platform.Unauthenticated(err.Error())
+		return nil, failed(ctx, platform.Unauthenticated(err.Error()))
 	}
 	if err := v.verify(ctx, t, &claims); err != nil {
-		return nil, err
+		return nil, failed(ctx, err)
 	}
-	return v.directory.Authenticate(ctx, claims)
+	actor, err := v.directory.Authenticate(ctx, claims)
+	if err == nil && len(actor.Identities) == 0 && !claims.ServiceAudience {
+		return nil, failed(ctx, platform.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
+	}
+	return actor, err
 }
 
 // verify checks the signature: under keys of the issuer that are at hand, keys
@@ -108,6 +114,9 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (er
 	}
 	if held && t.verify(key) == nil {
 		return nil
+	}
+	if err := v.admit(ctx, c.Issuer, t); err != nil {
+		return err
 	}
 	if c.StaticIdentities, err = v.staticIdentities(ctx, t, *c); err != nil || len(c.StaticIdentities) > 0 {
 		return err
@@ -121,6 +130,15 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (er
 		return platform.Unauthenticated(err.Error())
 	}
 	return nil
+}
+
+// admit asks the gate before the database is asked about a token that nothing
+// at hand verifies.
+func (v *Verifier) admit(ctx context.Context, issuer string, t *token) error {
+	if key, found := v.issuers.olderKey(issuer, t); found && t.verify(key) == nil {
+		return nil
+	}
+	return gateOf(ctx).Admit()
 }
 
 // heldKey gives the key by which a token of issuer must be signed, where the

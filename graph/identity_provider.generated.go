@@ -350,6 +350,52 @@ func (ec *executionContext) fieldContext_IdentityProvider_oidc(_ context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _IdentityProvider_issuerVerified(ctx context.Context, field graphql.CollectedField, obj *platform.IdentityProvider) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_issuerVerified(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IssuerVerified, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_issuerVerified(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IdentityProvider", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _IdentityProvider_issuerVerifyTime(ctx context.Context, field graphql.CollectedField, obj *platform.IdentityProvider) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IdentityProvider_issuerVerifyTime(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IssuerVerifyTime, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.Time) graphql.Marshaler {
+			return ec.marshalODateTime2atriumᚋplatformᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IdentityProvider_issuerVerifyTime(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IdentityProvider", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _IdentityProvider_createTime(ctx context.Context, field graphql.CollectedField, obj *platform.IdentityProvider) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -871,6 +917,38 @@ func (ec *executionContext) fieldContext_UpdateIdentityProviderPayload_identityP
 	return fc, nil
 }
 
+func (ec *executionContext) _VerifyIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *VerifyIdentityProviderPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VerifyIdentityProviderPayload_identityProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IdentityProvider, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *platform.IdentityProvider) graphql.Marshaler {
+			return ec.marshalNIdentityProvider2ᚖatriumᚋplatformᚐIdentityProvider(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VerifyIdentityProviderPayload_identityProvider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VerifyIdentityProviderPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_IdentityProvider(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -1195,6 +1273,36 @@ func (ec *executionContext) unmarshalInputUpdateIdentityProviderInput(ctx contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputVerifyIdentityProviderInput(ctx context.Context, obj any) (VerifyIdentityProviderInput, error) {
+	var it VerifyIdentityProviderInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1328,6 +1436,16 @@ func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.Selec
 			}
 		case "oidc":
 			out.Values[i] = ec._IdentityProvider_oidc(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "issuerVerified":
+			out.Values[i] = ec._IdentityProvider_issuerVerified(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "issuerVerifyTime":
+			out.Values[i] = ec._IdentityProvider_issuerVerifyTime(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1678,6 +1796,44 @@ func (ec *executionContext) _UpdateIdentityProviderPayload(ctx context.Context, 
 	return out
 }
 
+var verifyIdentityProviderPayloadImplementors = []string{"VerifyIdentityProviderPayload"}
+
+func (ec *executionContext) _VerifyIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *VerifyIdentityProviderPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, verifyIdentityProviderPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VerifyIdentityProviderPayload")
+		case "identityProvider":
+			out.Values[i] = ec._VerifyIdentityProviderPayload_identityProvider(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
@@ -1762,6 +1918,11 @@ func (ec *executionContext) marshalNIdentityProviderOrderField2string(ctx contex
 
 func (ec *executionContext) unmarshalNUpdateIdentityProviderInput2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputUpdateIdentityProviderInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNVerifyIdentityProviderInput2atriumᚋgraphᚐVerifyIdentityProviderInput(ctx context.Context, v any) (VerifyIdentityProviderInput, error) {
+	res, err := ec.unmarshalInputVerifyIdentityProviderInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1872,6 +2033,13 @@ func (ec *executionContext) marshalOUpdateIdentityProviderPayload2ᚖatriumᚋgr
 		return graphql.Null
 	}
 	return ec._UpdateIdentityProviderPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOVerifyIdentityProviderPayload2ᚖatriumᚋgraphᚐVerifyIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, v *VerifyIdentityProviderPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._VerifyIdentityProviderPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

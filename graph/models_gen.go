@@ -204,6 +204,18 @@ type UpdateRepoReadmePayload struct {
 	Repo *platform.Repo `json:"repo,omitempty"`
 }
 
+// Which identity provider to verify.
+type VerifyIdentityProviderInput struct {
+	// Its uid.
+	UID platform.UID `json:"uid"`
+}
+
+// The identity provider, which takes effect now.
+type VerifyIdentityProviderPayload struct {
+	// The identity provider.
+	IdentityProvider *platform.IdentityProvider `json:"identityProvider"`
+}
+
 type VulnerabilityMetadataByVulnerabilityIDsInput struct {
 	VulnerabilityID string `json:"VulnerabilityID"`
 }

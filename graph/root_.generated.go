@@ -172,6 +172,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateRepoReadmeInput,
 		ec.unmarshalInputUpdateRoleBindingInput,
 		ec.unmarshalInputUpdateRoleInput,
+		ec.unmarshalInputVerifyIdentityProviderInput,
 		ec.unmarshalInputVulnerabilityMetadataByVulnerabilityIDsInput,
 		ec.unmarshalInputVulnerabilityMetadataFilter,
 		ec.unmarshalInputVulnerabilityMetadataOrder,
@@ -2509,7 +2510,10 @@ type Identity implements Node @key(fields: "uid") {
 
 """
 What the claims of a token must be. Issuer and subject are always checked, exactly or by a pattern; patterns are RE2
-and match the whole value. Without an audience rule the token must be made for this service.
+and match the whole value. Without an audience rule the token must be made for this service. A subject pattern needs an
+issuer that the organisation has verified by an identity provider, or that the operator has allowed; on an issuer that
+serves many tenants, such as that of GitHub Actions, it must begin with the tenant, such as ` + "`" + `repo:acme/` + "`" + `. Issuer patterns
+need the operator's allowance and begin with a literal scheme and host.
 """
 type ClaimMatch {
   "` + "`" + `iss` + "`" + ` must be exactly this URL."
@@ -2524,9 +2528,9 @@ type ClaimMatch {
   audience: String
   "` + "`" + `aud` + "`" + ` must hold a value that matches."
   audiencePattern: String
-  "Further claims and the exact values they must have."
+  "Further claims and the exact values they must have. Of a claim that is a list, such as ` + "`" + `groups` + "`" + `, one element must."
   claims: StringMap
-  "Further claims and the patterns they must match."
+  "Further claims and the patterns they must match. Of a claim that is a list one element must."
   claimPatterns: StringMap
 }
 
@@ -2630,7 +2634,7 @@ input CreateIdentityInput {
   staticKeys: StaticKeysInput
 }
 
-"What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes, and match the whole value."
+"What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern."
 input ClaimMatchInput {
   "` + "`" + `iss` + "`" + ` must be exactly this https URL."
   issuer: String
@@ -2644,9 +2648,9 @@ input ClaimMatchInput {
   audience: String
   "` + "`" + `aud` + "`" + ` must hold a value that matches."
   audiencePattern: String
-  "Further claims and the exact values they must have; with ` + "`" + `claimPatterns` + "`" + ` at most 20."
+  "Further claims and the exact values they must have, or one element of them where they are lists; with ` + "`" + `claimPatterns` + "`" + ` at most 20."
   claims: StringMap
-  "Further claims and the patterns they must match."
+  "Further claims and the patterns they must match, or one element of them where they are lists."
   claimPatterns: StringMap
 }
 
@@ -2761,6 +2765,17 @@ extend type Mutation {
     input: UpdateIdentityProviderInput!
   ): UpdateIdentityProviderPayload
   """
+  Looks whether the organisation has proven that the provider's issuer is its own, after which the provider takes effect.
+  Proof is a token of the issuer, brought by the caller, whose claim ` + "`" + `atrium_organisation` + "`" + ` is the uid of the root group (or
+  a list that holds it), or a file at ` + "`" + `<issuer>/.well-known/atrium-organisation` + "`" + `, a JSON object such as
+  ` + "`" + `{"organisations": ["<uid of the root group>"]}` + "`" + `, which is read again every day. Needs identity_providers.update and
+  role_bindings.create. FAILED_PRECONDITION (ISSUER_NOT_VERIFIED) without proof; UNAVAILABLE where the file cannot be read.
+  """
+  verifyIdentityProvider(
+    "Which one."
+    input: VerifyIdentityProviderInput!
+  ): VerifyIdentityProviderPayload
+  """
   Deletes an identity provider: whom it let in loses access at once, and the identities stay. Needs
   identity_providers.delete. FAILED_PRECONDITION (RESOURCE_NOT_EMPTY) while it has mappings.
   """
@@ -2772,7 +2787,8 @@ extend type Mutation {
 
 """
 An OpenID provider of a group's own. Who brings a token of it gets an identity in the group on first use, with the
-default role.
+default role. It takes effect once the organisation has proven that the issuer is its own (` + "`" + `verifyIdentityProvider` + "`" + `), or
+the operator has allowed it.
 """
 type IdentityProvider implements Node @key(fields: "uid") {
   "Global id."
@@ -2787,6 +2803,10 @@ type IdentityProvider implements Node @key(fields: "uid") {
   defaultRoleUid: ID!
   "Which tokens come in; null where none do."
   oidc: OIDC
+  "Whether the organisation has proven the issuer, so that its callers come in."
+  issuerVerified: Boolean!
+  "When that was last confirmed; null where it is not proven."
+  issuerVerifyTime: DateTime
   "When it was created."
   createTime: DateTime!
   "When it was last changed."
@@ -2955,6 +2975,18 @@ input UpdateIdentityProviderInput {
 
 "The identity provider after the change."
 type UpdateIdentityProviderPayload {
+  "The identity provider."
+  identityProvider: IdentityProvider!
+}
+
+"Which identity provider to verify."
+input VerifyIdentityProviderInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The identity provider, which takes effect now."
+type VerifyIdentityProviderPayload {
   "The identity provider."
   identityProvider: IdentityProvider!
 }
@@ -5939,6 +5971,10 @@ func (ec *executionContext) childFields_IdentityProvider(ctx context.Context, fi
 		return ec.fieldContext_IdentityProvider_defaultRoleUid(ctx, field)
 	case "oidc":
 		return ec.fieldContext_IdentityProvider_oidc(ctx, field)
+	case "issuerVerified":
+		return ec.fieldContext_IdentityProvider_issuerVerified(ctx, field)
+	case "issuerVerifyTime":
+		return ec.fieldContext_IdentityProvider_issuerVerifyTime(ctx, field)
 	case "createTime":
 		return ec.fieldContext_IdentityProvider_createTime(ctx, field)
 	case "updateTime":
@@ -6485,6 +6521,14 @@ func (ec *executionContext) childFields_UpdateRolePayload(ctx context.Context, f
 		return ec.fieldContext_UpdateRolePayload_role(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateRolePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_VerifyIdentityProviderPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "identityProvider":
+		return ec.fieldContext_VerifyIdentityProviderPayload_identityProvider(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VerifyIdentityProviderPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

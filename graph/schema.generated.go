@@ -39,6 +39,7 @@ type MutationResolver interface {
 	DeleteIdentity(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Created[platform.IdentityProvider], error)
 	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[platform.IdentityProvider], error)
+	VerifyIdentityProvider(ctx context.Context, input VerifyIdentityProviderInput) (*VerifyIdentityProviderPayload, error)
 	DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[platform.Repo], error)
 	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Repo], error)
@@ -628,6 +629,20 @@ func (ec *executionContext) field_Mutation_updateRole_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (map[string]any, error) {
 			return ec.unmarshalNUpdateRoleInput2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_verifyIdentityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (VerifyIdentityProviderInput, error) {
+			return ec.unmarshalNVerifyIdentityProviderInput2atriumᚋgraphᚐVerifyIdentityProviderInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2960,6 +2975,50 @@ func (ec *executionContext) fieldContext_Mutation_updateIdentityProvider(ctx con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_updateIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_verifyIdentityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_verifyIdentityProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().VerifyIdentityProvider(ctx, fc.Args["input"].(VerifyIdentityProviderInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *VerifyIdentityProviderPayload) graphql.Marshaler {
+			return ec.marshalOVerifyIdentityProviderPayload2ᚖatriumᚋgraphᚐVerifyIdentityProviderPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_verifyIdentityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VerifyIdentityProviderPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_verifyIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -5947,6 +6006,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "updateIdentityProvider":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateIdentityProvider(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "verifyIdentityProvider":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_verifyIdentityProvider(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

@@ -36,7 +36,8 @@ type Actor struct {
 	Identities             []UID
 	Expires                time.Time // of its token: what stays open longer must end then
 
-	audience string // one that its token names, where it was not made for this service
+	audience string   // one that its token names, where it was not made for this service
+	vouched  []string // organisations that the token's issuer names: OrganisationClaim
 	grants   []grant
 	mapped   []mapped // where grants come from beside the identities
 	operator string   // an operator's command, from which no capability is asked
@@ -114,13 +115,20 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 	if unstorable(c.Issuer) || unstorable(c.Subject) {
 		return a, nil // no rule names them
 	}
-	candidates, entrances, err := p.store.Candidates(ctx, c.bearer())
+	a.vouched = claimTexts(c.Values[OrganisationClaim])
+	candidates, entrances, err := p.store.Candidates(ctx, p.bearer(c))
 	if err != nil {
 		return nil, err
 	}
+	matchers := map[UID]*matcher{}
 	for _, candidate := range candidates {
 		identity := candidate.Identity
-		if !identity.matches(c, p.now()) {
+		m := matchers[identity.UID.Root()]
+		if m == nil {
+			m = &matcher{patterns: p.patterns}
+			matchers[identity.UID.Root()] = m
+		}
+		if !p.counts(candidate) || !m.matches(identity, c, p.now()) {
 			continue
 		}
 		a.join(identity.UID, candidate.Grants)
@@ -132,6 +140,12 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 		}
 	}
 	return a, nil
+}
+
+// counts reports whether the rule of a candidate may let anybody in.
+func (p *Platform) counts(c Candidate) bool {
+	rule := c.Identity.ClaimMatch
+	return c.Proven || !rule.Key().HasPattern() || p.namesTenant(rule)
 }
 
 // join adds an identity to those that a acts as.

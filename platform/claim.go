@@ -3,7 +3,6 @@ package platform
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,7 +10,9 @@ import (
 
 // A ClaimMatch is the rule of an identity: what a token's claims must be.
 // Patterns are RE2 and match the whole value. Of each pair one is set; without
-// an audience rule the token must be made for this service.
+// an audience rule the token must be made for this service. A claim that is a
+// list has a value when one of its elements is that value, and matches a pattern
+// when one of them does.
 type ClaimMatch struct {
 	Issuer          string            `json:"issuer,omitempty"`
 	IssuerPattern   string            `json:"issuerPattern,omitempty"`
@@ -64,10 +65,9 @@ func (m *ClaimMatch) check(v *violations) {
 
 // Limits of what one rule may ask, since it runs on requests of strangers.
 const (
-	maxClaims       = 20
-	maxPatternBytes = 512
-	maxRuleBytes    = 1024 // two are the key of an index, whose entries are bounded
-	maxKeysBytes    = 16 << 10
+	maxClaims    = 20
+	maxRuleBytes = 1024 // two are the key of an index, whose entries are bounded
+	maxKeysBytes = 16 << 10
 )
 
 func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
@@ -83,14 +83,6 @@ func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
 	}
 	if pattern != "" {
 		v.pattern(field+"Pattern", pattern)
-	}
-}
-
-func (v *violations) pattern(field, pattern string) {
-	if len(pattern) > maxPatternBytes {
-		v.add(field, "must be at most %d bytes", maxPatternBytes)
-	} else if _, err := regexp.Compile(pattern); err != nil {
-		v.add(field, "must be an RE2 pattern")
 	}
 }
 
@@ -123,68 +115,55 @@ func (k *StaticKeys) check(v *violations) {
 }
 
 // matches decides whether the rule of an identity accepts a token.
-func (i *Identity) matches(c Claims, now Time) bool {
+func (m *matcher) matches(i *Identity, c Claims, now Time) bool {
 	if len(c.StaticIdentities) > 0 {
 		return slices.Contains(c.StaticIdentities, i.UID) && i.StaticKeys.acceptsStatic(c, now)
 	}
-	m := i.ClaimMatch
-	if m == nil || m.Issuer == "" && m.IssuerPattern == "" || m.Subject == "" && m.SubjectPattern == "" {
-		return false
-	}
-	return oneMatches(m.Issuer, m.IssuerPattern, c.Issuer) &&
-		oneMatches(m.Subject, m.SubjectPattern, c.Subject) &&
-		m.acceptsAudience(c) && m.acceptsClaims(c.Values)
+	rule := i.ClaimMatch
+	return rule.Key() != (RuleKey{}) &&
+		m.one(rule.Issuer, rule.IssuerPattern, c.Issuer) &&
+		m.one(rule.Subject, rule.SubjectPattern, c.Subject) &&
+		m.acceptsAudience(rule, c) && m.acceptsClaims(rule, c.Values)
 }
 
-func (m *ClaimMatch) acceptsAudience(c Claims) bool {
-	if m.Audience == "" && m.AudiencePattern == "" {
+func (m *matcher) acceptsAudience(rule *ClaimMatch, c Claims) bool {
+	if rule.Audience == "" && rule.AudiencePattern == "" {
 		return c.ServiceAudience
 	}
-	return slices.ContainsFunc(c.Audience, func(aud string) bool { return oneMatches(m.Audience, m.AudiencePattern, aud) })
+	return slices.ContainsFunc(c.Audience, func(aud string) bool { return m.one(rule.Audience, rule.AudiencePattern, aud) })
 }
 
-func (m *ClaimMatch) acceptsClaims(values map[string]any) bool {
-	for name, want := range m.Claims {
-		if got, ok := claimText(values[name]); !ok || got != want {
+func (m *matcher) acceptsClaims(rule *ClaimMatch, values map[string]any) bool {
+	for name, want := range rule.Claims {
+		if !slices.Contains(claimTexts(values[name]), want) {
 			return false
 		}
 	}
-	for name, pattern := range m.ClaimPatterns {
-		if got, ok := claimText(values[name]); !ok || !fullMatch(pattern, got) {
+	for name, pattern := range rule.ClaimPatterns {
+		if !slices.ContainsFunc(claimTexts(values[name]), func(got string) bool { return m.full(pattern, got) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// claimText is the text of a claim that is a string, number or boolean.
-func claimText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case bool, float64, json.Number:
-		b, err := json.Marshal(v)
-		return string(b), err == nil
-	default:
-		return "", false
+// claimTexts are the texts of a claim: one of a string, number or boolean, and
+// those of its elements of a list.
+func claimTexts(v any) []string {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
 	}
-}
-
-func oneMatches(exact, pattern, got string) bool {
-	if exact != "" {
-		return exact == got
+	var texts []string
+	for _, one := range list {
+		switch one := one.(type) {
+		case string:
+			texts = append(texts, one)
+		case bool, float64, json.Number:
+			if b, err := json.Marshal(one); err == nil {
+				texts = append(texts, string(b))
+			}
+		}
 	}
-	return fullMatch(pattern, got)
-}
-
-// fullMatch reports whether a pattern matches all of s. The pattern is left as
-// it is: put between \A(?: and )\z it could close that group.
-func fullMatch(pattern, s string) bool {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return false
-	}
-	re.Longest()
-	at := re.FindStringIndex(s)
-	return at != nil && at[0] == 0 && at[1] == len(s)
+	return texts
 }

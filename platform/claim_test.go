@@ -3,20 +3,27 @@ package platform
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // bearer is what a plain good token says.
 func bearer(change func(*Claims)) Claims {
 	c := Claims{
 		Issuer: "https://issuer.example.com", Subject: "ada", Audience: []string{"atrium"}, ServiceAudience: true,
-		Values: map[string]any{"team": "blue", "level": float64(7), "big": json.Number("9007199254740993"), "admin": true, "groups": []any{"a"}, "org": map[string]any{"id": "1"}, "none": nil, "empty": ""},
+		Values: map[string]any{"team": "blue", "level": float64(7), "big": json.Number("9007199254740993"), "admin": true, "groups": []any{"c", "a"}, "sizes": []any{json.Number("1"), json.Number("2")}, "nested": []any{[]any{"a"}}, "empties": []any{}, "org": map[string]any{"id": "1"}, "none": nil, "empty": ""},
 	}
 	if change != nil {
 		change(&c)
 	}
 	return c
+}
+
+// tried tries the rule of an identity on a token.
+func tried(i *Identity, c Claims, now Time) bool {
+	return (&matcher{patterns: newPatterns()}).matches(i, c, now)
 }
 
 func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
@@ -72,13 +79,18 @@ func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
 		{"a number as another text", claim("level", "7.0"), false},
 		{"a large number", claim("big", "9007199254740993"), true},
 		{"a boolean", claim("admin", "true"), true},
-		{"a list", claim("groups", "a"), false},
+		{"an element of a list", claim("groups", "a"), true},
+		{"another element of a list", claim("groups", "b"), false},
+		{"a number in a list", claim("sizes", "2"), true},
+		{"a list in a list", claim("nested", "a"), false},
+		{"an empty list", claim("empties", ""), false},
 		{"an object", claim("org", "1"), false},
 		{"null", claim("none", ""), false},
 		{"claim pattern", claimLike("team", "b.*"), true},
 		{"claim pattern of a part", claimLike("team", "lu"), false},
 		{"claim pattern on a claim it lacks", claimLike("club", ".*"), false},
-		{"claim pattern on a list", claimLike("groups", ".*"), false},
+		{"claim pattern on a list", claimLike("groups", "a|b"), true},
+		{"claim pattern on another list", claimLike("groups", "b.*"), false},
 		{"all claims must match", with(func(m *ClaimMatch) {
 			m.Claims, m.ClaimPatterns = map[string]string{"team": "blue", "admin": "true"}, map[string]string{"level": `\d`, "empty": "x?"}
 		}), true},
@@ -86,11 +98,11 @@ func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
 			m.Claims, m.ClaimPatterns = map[string]string{"team": "blue", "admin": "false"}, map[string]string{"level": `\d`}
 		}), false},
 	} {
-		if got := (&Identity{ClaimMatch: &x.rule}).matches(bearer(nil), Time{}); got != x.want {
+		if got := tried(&Identity{ClaimMatch: &x.rule}, bearer(nil), Time{}); got != x.want {
 			t.Errorf("%s: matches is %t", x.what, got)
 		}
 	}
-	if (&Identity{}).matches(bearer(nil), Time{}) || (&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}).matches(bearer(nil), Time{}) {
+	if tried(&Identity{}, bearer(nil), Time{}) || tried(&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}, bearer(nil), Time{}) {
 		t.Error("an identity without a claim match matches")
 	}
 }
@@ -99,20 +111,20 @@ func TestWithoutAnAudienceRuleATokenMustBeMadeForThisService(t *testing.T) {
 	t.Parallel()
 	elsewhere := bearer(func(c *Claims) { c.Audience, c.ServiceAudience = []string{"other", "third"}, false })
 	plain := ClaimMatch{Issuer: elsewhere.Issuer, Subject: elsewhere.Subject}
-	if (&Identity{ClaimMatch: &plain}).matches(elsewhere, Time{}) {
+	if tried(&Identity{ClaimMatch: &plain}, elsewhere, Time{}) {
 		t.Error("a token for another service matches")
 	}
 	named := plain
 	named.Audience = "third"
-	if !(&Identity{ClaimMatch: &named}).matches(elsewhere, Time{}) {
+	if !tried(&Identity{ClaimMatch: &named}, elsewhere, Time{}) {
 		t.Error("one of its audiences is named, yet it does not match")
 	}
-	if (&Identity{ClaimMatch: &named}).matches(bearer(nil), Time{}) {
+	if tried(&Identity{ClaimMatch: &named}, bearer(nil), Time{}) {
 		t.Error("a token for this service matches a rule for another one")
 	}
 	pattern := plain
 	pattern.AudiencePattern = "o.*"
-	if nobody := bearer(func(c *Claims) { c.Audience = nil }); (&Identity{ClaimMatch: &pattern}).matches(nobody, Time{}) {
+	if nobody := bearer(func(c *Claims) { c.Audience = nil }); tried(&Identity{ClaimMatch: &pattern}, nobody, Time{}) {
 		t.Error("a token for nobody matches")
 	}
 }
@@ -132,6 +144,7 @@ func TestARuleIsCheckedAsAWhole(t *testing.T) {
 		`{"issuer": "https://i.example.com", "subjectPattern": "("}`:                                            "claimMatch.subjectPattern",
 		`{"issuer": "https://i.example.com", "subjectPattern": "a)|(?:b"}`:                                      "claimMatch.subjectPattern",
 		`{"issuer": "https://i.example.com", "subjectPattern": "a{1,2000}"}`:                                    "claimMatch.subjectPattern",
+		`{"issuer": "https://i.example.com", "subjectPattern": "((a{30}){30}){9}"}`:                             "claimMatch.subjectPattern",
 		`{"issuer": "https://i.example.com", "subjectPattern": "(?=a)"}`:                                        "claimMatch.subjectPattern",
 		`{"issuer": "https://i.example.com", "subject": "s", "audience": "a", "audiencePattern": "a"}`:          "claimMatch.audience",
 		`{"issuer": "https://i.example.com", "subject": "s", "claimPatterns": {"a": "[", "b": "ok", "c": "*"}}`: "claimMatch.claimPatterns.a claimMatch.claimPatterns.c",
@@ -159,14 +172,25 @@ func FuzzPattern(f *testing.F) {
 	f.Add("a)|(?:.*", "b")
 	f.Add(`\Qa`, "a")
 	f.Add("(?i)A$", "a")
+	f.Add("^ab(c|d)$", "abd")
 	f.Fuzz(func(t *testing.T, pattern, s string) {
 		_, err := regexp.Compile(pattern)
+		if len(pattern) > maxPatternBytes || len(s) > maxMatched || compile(pattern).size > maxProgram {
+			return
+		}
+		m := &matcher{patterns: newPatterns(), work: -1 << 40}
+		full := m.full(pattern, s)
 		anchored, anchoredErr := regexp.Compile(`\A(?:` + pattern + `)\z`)
-		if err != nil && fullMatch(pattern, s) {
+		if err != nil && full {
 			t.Fatalf("%q is no pattern, yet it matches", pattern)
 		}
-		if err == nil && anchoredErr == nil && fullMatch(pattern, s) != anchored.MatchString(s) {
-			t.Fatalf("%q matches the whole of %q: %t", pattern, s, fullMatch(pattern, s))
+		if err == nil && anchoredErr == nil && full != anchored.MatchString(s) {
+			t.Fatalf("%q matches the whole of %q: %t", pattern, s, full)
+		}
+		// A rule is found by what its pattern is literal at the start of.
+		key := (&ClaimMatch{Issuer: "i", SubjectPattern: pattern}).Key()
+		if err == nil && utf8.ValidString(s) && full && !slices.Contains(subjectKeys(s), key.Subject) {
+			t.Fatalf("%q matches %q, and is not found by %q", pattern, s, key.Subject)
 		}
 	})
 }

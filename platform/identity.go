@@ -109,7 +109,11 @@ func noTwin[T, F any](*T) (f F) { return f }
 
 // Create makes an identity below a group.
 func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) (*Identity, error) {
-	return s.create(ctx, parent, in, noTwin)
+	made, err := s.accept(ctx, parent, in)
+	if err != nil {
+		return nil, s.refused(ctx, "created", parent, err)
+	}
+	return s.insert(ctx, parent, made, noTwin, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made.ClaimMatch) })
 }
 
 // Update changes an identity. Who changes its rule decides who acts with what
@@ -117,10 +121,13 @@ func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) 
 func (s Identities) Update(ctx context.Context, uid UID, in Input[Identity]) (*Identity, error) {
 	return s.updateIf(ctx, uid, in, noTwin, func(tx Tx, change *change[Identity]) error {
 		change.fields = change.row.oneRule(change.fields)
-		if change.writes("claimMatch") || change.writes("staticKeys") {
-			return s.holdsAllBound(ctx, tx, uid)
+		if !change.writes("claimMatch") && !change.writes("staticKeys") {
+			return nil
 		}
-		return nil
+		if err := s.holdsAllBound(ctx, tx, uid); err != nil {
+			return err
+		}
+		return s.p.admitRule(ctx, tx, uid, change.row.ClaimMatch)
 	})
 }
 

@@ -7,7 +7,8 @@ import (
 
 // An IdentityProvider lets people of a group's own OpenID provider in: who
 // brings a token of it gets an identity in the group on first use, with the
-// default role.
+// default role. It takes effect once the organisation has proven that the issuer
+// is its own: see Verify.
 type IdentityProvider struct {
 	UID         UID    `json:"uid"`
 	Name        string `json:"name"` // unique in its group
@@ -16,6 +17,10 @@ type IdentityProvider struct {
 	UpdateTime  Time   `json:"updateTime,omitzero"`
 	DefaultRole UID    `json:"defaultRole"`
 	OIDC        *OIDC  `json:"oidc,omitempty"` // none: nobody comes in
+
+	// Nobody comes in before the organisation has proven the issuer.
+	IssuerVerified   bool `json:"issuerVerified"`
+	IssuerVerifyTime Time `json:"issuerVerifyTime,omitzero"`
 
 	HiddenSecret []byte `json:"-"` // the client secret, as stored
 }
@@ -100,6 +105,7 @@ var identityProviderKind = Kind[IdentityProvider]{
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile},
 		{"defaultRole", Updatable}, {"oidc", Updatable}, {"oidc.correlationRule", AtCreation},
+		{"issuerVerified", Volatile}, {"issuerVerifyTime", Volatile},
 	},
 	Required: []string{"name", "defaultRole"},
 	Orders: []OrderField[IdentityProvider]{
@@ -151,8 +157,25 @@ func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[Iden
 		if err := s.holdSecret(ctx, tx, made); err != nil {
 			return err
 		}
-		return handsOutRole(ctx, tx, "defaultRole", made.DefaultRole, parent)
+		if err := handsOutRole(ctx, tx, "defaultRole", made.DefaultRole, parent); err != nil {
+			return err
+		}
+		proof, err := s.proof(ctx, tx, made)
+		made.IssuerVerified, made.IssuerVerifyTime = proof.Method.Complete(), proof.VerifyTime
+		return err
 	})
+}
+
+// proof reads what the organisation of p has proven of p's issuer.
+func (s IdentityProviders) proof(ctx context.Context, tx Tx, p *IdentityProvider) (*IssuerProof, error) {
+	if p.OIDC == nil {
+		return &IssuerProof{}, nil
+	}
+	proof, err := s.p.proof(ctx, tx, p.UID.Root(), p.OIDC.Issuer)
+	if err != nil {
+		return &IssuerProof{}, err
+	}
+	return proof, nil
 }
 
 // hideSecret encrypts the client secret that came with p, so that neither
@@ -202,6 +225,9 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[Identit
 			role = change.row.DefaultRole
 		}
 		if err := handsOutRole(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.writes("oidc") {
+			return err
+		}
+		if _, err := s.proof(ctx, tx, change.row); err != nil {
 			return err
 		}
 		return s.p.ExternalGroupRoleMappings.handOutAll(ctx, tx, uid)

@@ -44,7 +44,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := &world{TB: t, url: url, store: storetest.Open(t, url)}
-		w.p = w.replica(w.store, platform.Options{})
+		w.p = w.replica(w.store, platform.Options{AllowIssuers: true})
 		test(t, w)
 	})
 }

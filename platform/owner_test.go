@@ -124,7 +124,7 @@ func TestSigningUpIsOffUnlessTheOperatorAllowsIt(t *testing.T) {
 func TestWhoSignsUpOwnsANewOrganisation(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		open := w.replica(w.store, platform.Options{AllowSignup: true})
+		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
 		team := w.group(acme.uid)
 		_, err := open.Groups.Create(w.with(platform.OwnerRole, team, team), "", body[platform.Group](`{"name": "mine"}`))
 		refused(t, "an identity below the root", err, platform.CodePermissionDenied)
@@ -153,7 +153,7 @@ func TestWhoSignsUpOwnsANewOrganisation(t *testing.T) {
 func TestWhoSignsUpByATokenForAnotherServiceIsLetIntoTheNewOrganisation(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		open := w.replica(w.store, platform.Options{AllowSignup: true})
+		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
 		_, err := open.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "ci", "claimMatch": {"issuer": %q, "subjectPattern": "ci-.*", "audiencePattern": "runn.*"}}`, issuer))
 		must(t, err)
 		claims := platform.Claims{Issuer: issuer, Subject: "ci-7", Audience: []string{"third", "runner"}}

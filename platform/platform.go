@@ -20,6 +20,15 @@ type Options struct {
 	SinkPorts     []string         // ports of public hosts that event sinks may name beside 443
 	Logger        *slog.Logger
 
+	// AllowIssuers takes every issuer as proven: for development.
+	AllowIssuers bool
+	// SharedIssuers serve many tenants; nil: DefaultSharedIssuers.
+	SharedIssuers []SharedIssuer
+	// IssuerFile reads the organisations that an issuer lists at IssuerFileURL;
+	// none where the issuer answers that there is no such file. Without it
+	// nobody proves an issuer by a file.
+	IssuerFile func(ctx context.Context, issuer string) ([]UID, error)
+
 	AuditRetention    time.Duration // of events, which are the audit log; 0: 90 days
 	DeliveryRetention time.Duration // of deliveries after they have ended; 0: 30 days
 	DeliveryTimeScale float64       // of the waits between attempts, for tests; 0: 1
@@ -53,6 +62,7 @@ type Platform struct {
 	GroupInvites              GroupInvites
 	ExternalGroupRoleMappings ExternalGroupRoleMappings
 	Terms                     Terms
+	Issuers                   Issuers
 
 	store   Store
 	options Options
@@ -64,8 +74,9 @@ type Platform struct {
 	sealerTurn chan struct{} // holds one while the sealer's keys are read
 	sealerRead time.Time     // when they were, by whoever has the turn
 
-	seen    chan UID
-	denials denials
+	patterns *patterns
+	seen     chan UID
+	denials  denials
 }
 
 // New prepares a Platform over store: shared keys and built-in roles are in
@@ -80,7 +91,13 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	options.AuditRetention = cmp.Or(options.AuditRetention, 90*24*time.Hour)
 	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
 	options.DeliveryTimeScale = cmp.Or(options.DeliveryTimeScale, 1)
-	p := &Platform{store: store, options: options, broadcast: newBroadcast(store, options.Logger), sealerTurn: make(chan struct{}, 1), seen: make(chan UID, 256)}
+	if options.SharedIssuers == nil {
+		options.SharedIssuers = DefaultSharedIssuers()
+	}
+	p := &Platform{
+		store: store, options: options, broadcast: newBroadcast(store, options.Logger),
+		sealerTurn: make(chan struct{}, 1), patterns: newPatterns(), seen: make(chan UID, 256),
+	}
 	p.denials.p = p
 	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
@@ -106,6 +123,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.GroupInvites = GroupInvites{resources[GroupInvite, GroupInviteFilter]{p, &groupInviteKind, Reader.GroupInvites, Tx.GroupInviteRows}}
 	p.ExternalGroupRoleMappings = ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind, Reader.ExternalGroupRoleMappings, Tx.ExternalGroupRoleMappingRows}}
 	p.Terms = Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind, Reader.Terms, Tx.TermsRows}}
+	p.Issuers = Issuers{p}
 	p.Events = Events{p}
 	p.AuditLog = AuditLog{p}
 	p.Deliveries = Deliveries{resources[Delivery, DeliveryFilter]{p, &deliveryKind, Reader.Deliveries, Tx.DeliveryRows}}
@@ -160,6 +178,7 @@ func (p *Platform) Run(ctx context.Context) {
 			p.options.Logger.Warn("other replicas are not heard: their events come up to a second late", "error", err)
 		})
 	})
+	following.Go(func() { p.Issuers.recheckRegularly(ctx) })
 	defer following.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

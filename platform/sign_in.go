@@ -16,6 +16,13 @@ type Bearer struct {
 	ExternalIDs []string
 	// Groups is every text in a claim that could list external groups.
 	Groups []string
+	// Issuers and Subjects are the parts of the keys that rules with patterns
+	// are found by, of organisations that have proven the issuer.
+	Issuers, Subjects []string
+	// Tenants are the subjects' parts of the keys that the rules of every
+	// organisation are found by, together with Issuer. There are some where the
+	// issuer is shared.
+	Tenants []string
 	// Static, where not empty, are the identities whose own keys signed the
 	// token: no others are looked for.
 	Static []UID
@@ -25,12 +32,21 @@ type Bearer struct {
 type Candidate struct {
 	Identity *Identity
 	Grants   []Grant
+	Proven   bool // its organisation has proven the issuers of its rule
 }
+
+// How many candidates one token reads: of each organisation, and in all. Those
+// that name issuer and subject exactly come first, then the oldest.
+const (
+	MaxCandidates       = 400
+	MaxCandidatesOfRoot = 40
+)
 
 // An Entrance is an identity provider of a token's issuer, with the identities
 // it may have let the bearer in as, and what it maps external groups to.
 type Entrance struct {
 	Provider *IdentityProvider
+	Proof    ProofMethod // never empty
 	People   []Person
 	Mapped   []MappedGrant
 }
@@ -49,8 +65,14 @@ type MappedGrant struct {
 }
 
 // bearer is what the store is asked for of a token.
-func (c Claims) bearer() Bearer {
-	b := Bearer{Issuer: c.Issuer, Subject: c.Subject, Static: c.StaticIdentities, ExternalIDs: []string{c.Subject}}
+func (p *Platform) bearer(c Claims) Bearer {
+	b := Bearer{
+		Issuer: c.Issuer, Subject: c.Subject, Static: c.StaticIdentities, ExternalIDs: []string{c.Subject},
+		Issuers: issuerKeys(c.Issuer), Subjects: subjectKeys(c.Subject),
+	}
+	if tenant := p.tenant(c.Issuer, c.Subject); tenant != "" {
+		b.Tenants = patternKeys(c.Subject, utf8.RuneCountInString(tenant))
+	}
 	if oid, _ := c.Values["oid"].(string); oid != "" && oid != c.Subject {
 		b.ExternalIDs = append(b.ExternalIDs, oid)
 	}
@@ -83,10 +105,13 @@ func (p *Platform) enter(ctx context.Context, a *Actor, c Claims, e *Entrance) e
 		return nil
 	}
 	at := slices.IndexFunc(e.People, func(one Person) bool { return one.ExternalID == external })
-	if at >= 0 {
+	switch {
+	case at >= 0:
 		a.join(e.People[at].Identity.UID, e.People[at].Grants)
 		p.noteSeen(e.People[at].Identity)
-	} else {
+	case !e.Proof.Complete():
+		return nil
+	default:
 		person, grants, err := p.welcome(ctx, c, e.Provider, external)
 		if err != nil {
 			return err
@@ -168,7 +193,7 @@ func (p *Platform) welcome(ctx context.Context, c Claims, provider *IdentityProv
 
 // welcomed reads the identity of somebody who came in just now.
 func (p *Platform) welcomed(ctx context.Context, c Claims, provider *IdentityProvider, external string) (*Identity, []Grant, error) {
-	_, entrances, err := p.store.Candidates(ctx, c.bearer())
+	_, entrances, err := p.store.Candidates(ctx, p.bearer(c))
 	for _, e := range entrances {
 		for _, one := range e.People {
 			if e.Provider.UID == provider.UID && one.ExternalID == external {

@@ -19,9 +19,10 @@ type Store interface {
 	Write(ctx context.Context, unit func(tx Tx) error) error
 
 	// Candidates finds identities whose rule may match the token of a bearer,
-	// by one indexed statement: exact rules that are equal, and every rule
-	// with a pattern in their place. The same statement finds the identity
-	// providers of its issuer. The caller decides.
+	// by one indexed statement: those of equal keys, and those with patterns of
+	// organisations that have proven the issuer, up to MaxCandidates. The same
+	// statement finds the identity providers of its issuer that have a proof.
+	// The caller decides.
 	Candidates(ctx context.Context, b Bearer) ([]Candidate, []Entrance, error)
 
 	// StaticIdentities finds identities with keys of their own that name
@@ -31,6 +32,14 @@ type Store interface {
 	// KnowsIssuer reports whether some identity or identity provider names
 	// issuer exactly.
 	KnowsIssuer(ctx context.Context, issuer string) (bool, error)
+
+	// IssuerProofs lists every proof and, without a method, what organisations
+	// have providers and patterns for but no proof.
+	IssuerProofs(ctx context.Context) ([]*IssuerProof, error)
+
+	// DueIssuerProofs lists proofs by a file that were not looked at since a
+	// time, the one that waits for longest first.
+	DueIssuerProofs(ctx context.Context, before Time, limit int) ([]*IssuerProof, error)
 
 	// LookupIdentity finds the oldest identity with exactly this issuer and
 	// subject; "" where there is none.
@@ -129,6 +138,14 @@ type Reader interface {
 	// each is the provider.
 	MappedGrants(ctx context.Context, provider UID, externalGroups ...string) ([]Grant, error)
 
+	// IssuerProof reads what an organisation has proven of an issuer; one
+	// without a method where that is nothing.
+	IssuerProof(ctx context.Context, root UID, issuer string) (*IssuerProof, error)
+
+	// CountRules counts the identities of an organisation that tokens find by a
+	// key, without one of them.
+	CountRules(ctx context.Context, root UID, key RuleKey, without UID) (int, error)
+
 	// TermsOf reads acceptances by group and document; missing ones are left
 	// out.
 	TermsOf(ctx context.Context, keys TermsKeys) ([]*TermsAcceptance, error)
@@ -222,6 +239,11 @@ type Tx interface {
 
 	// FailDeliveries ends all deliveries of a subscription that have not.
 	FailDeliveries(ctx context.Context, subscription UID, reason string, at Time) error
+
+	// PutIssuerProof stores a proof, or replaces the one of the same
+	// organisation and issuer. DeleteIssuerProof removes it, if it is there.
+	PutIssuerProof(ctx context.Context, proof *IssuerProof) error
+	DeleteIssuerProof(ctx context.Context, root UID, issuer string) error
 
 	// SetReadme changes the readme of a repo that is there.
 	SetReadme(ctx context.Context, repo UID, content string) error

@@ -25,6 +25,14 @@ func (m mutations) UpdateIdentityProvider(ctx context.Context, input map[string]
 	return update(ctx, m.p.IdentityProviders.Update, input)
 }
 
+func (m mutations) VerifyIdentityProvider(ctx context.Context, input graph.VerifyIdentityProviderInput) (*graph.VerifyIdentityProviderPayload, error) {
+	verified, err := m.p.IdentityProviders.Verify(ctx, input.UID)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.VerifyIdentityProviderPayload{IdentityProvider: verified}, nil
+}
+
 func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
 	return remove(ctx, m.p.IdentityProviders.Delete, "IdentityProvider", input)
 }

@@ -39,7 +39,7 @@ func newWorld(t testing.TB) *world {
 
 func newWorldAt(t testing.TB, url string) *world {
 	t.Helper()
-	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true})
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,11 @@ func iamRoutes(p *platform.Platform) []route {
 		create("/iam/v2/identityProviders/{parent=**}", p.IdentityProviders),
 		update("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
 		remove("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
+		{
+			name: "VerifyIdentityProvider", method: http.MethodPost, pattern: "/iam/v2/identityProviders:verify",
+			capabilities: needing(p.IdentityProviders.Kind().Updating()...),
+			body:         verification{}, answer: platform.IdentityProvider{}, call: strict(verifyProvider(p.IdentityProviders)),
+		},
 
 		list("/iam/v2/externalGroupRoleMappings", p.ExternalGroupRoleMappings,
 			text("identity_provider_uid", func(f *platform.ExternalGroupRoleMappingFilter) *platform.UID { return &f.IdentityProvider })),

@@ -16,6 +16,9 @@ type (
 		Parent                    platform.UID                         `json:"parent"`
 		ExternalGroupRoleMappings []*platform.ExternalGroupRoleMapping `json:"externalGroupRoleMappings"`
 	}
+	verification struct {
+		UID platform.UID `json:"uid"`
+	}
 	invitation struct {
 		Code string `json:"code"`
 	}
@@ -65,6 +68,16 @@ func acceptInvite(of platform.GroupInvites) operation {
 			return nil, err
 		}
 		return of.Accept(r.Context(), code)
+	}
+}
+
+func verifyProvider(of platform.IdentityProviders) operation {
+	return func(r *request) (any, error) {
+		var uid platform.UID
+		if err := r.decode(func(d *decoding, body []byte) { uid = d.uid("uid", d.object("", body, "uid")["uid"]) }); err != nil {
+			return nil, err
+		}
+		return of.Verify(r.Context(), uid)
 	}
 }
 

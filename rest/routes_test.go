@@ -129,6 +129,11 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 			return "", "", fmt.Sprintf(`{"parent":%q,"names":[%q]}`, w.provider, mapping(n))
 		},
 
+		"VerifyIdentityProvider": func(n int) (string, string, string) {
+			uid := w.make("/iam/v2/identityProviders/"+w.org, fmt.Sprintf(`{"name":"verified %d","defaultRole":%q,"oidc":{"issuer":"https://v.example.com","clientId":"c"}}`, n, w.role))
+			return "", "", fmt.Sprintf(`{"uid":%q}`, uid)
+		},
+
 		"ListGroupInvites":  collection,
 		"GetGroupInvite":    of(w.invite, "", ""),
 		"CreateGroupInvite": of(w.group, "", `{"roleUid":"`+w.role+`","ttl":"3600s"}`),

@@ -32,6 +32,10 @@ func (s identityProviders) UpdateIdentityProvider(ctx context.Context, r *iamv2.
 	return as(identityProvider)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[platform.IdentityProvider](changed, r.GetUpdateMask())))
 }
 
+func (s identityProviders) VerifyIdentityProvider(ctx context.Context, r *iamv2.VerifyIdentityProviderRequest) (*iamv2.IdentityProvider, error) {
+	return as(identityProvider)(s.of.Verify(ctx, platform.UID(r.GetUid())))
+}
+
 func (s identityProviders) DeleteIdentityProvider(ctx context.Context, r *iamv2.DeleteIdentityProviderRequest) (*emptypb.Empty, error) {
 	return done(s.of.Delete(ctx, platform.UID(r.GetUid())))
 }
@@ -40,6 +44,7 @@ func identityProvider(p *platform.IdentityProvider) *iamv2.IdentityProvider {
 	m := &iamv2.IdentityProvider{
 		Uid: string(p.UID), Name: p.Name, Description: p.Description, DefaultRole: string(p.DefaultRole),
 		CreateTime: timestamp(p.CreateTime), UpdateTime: timestamp(p.UpdateTime),
+		IssuerVerified: p.IssuerVerified, IssuerVerifyTime: timestamp(p.IssuerVerifyTime),
 	}
 	if p.OIDC != nil {
 		m.Configuration = &iamv2.IdentityProvider_Oidc{Oidc: oidc(p.OIDC)}

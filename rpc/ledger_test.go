@@ -19,14 +19,16 @@ import (
 var (
 	ourFields = []string{
 		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
+		"IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
 	}
-	ourRPCs     = []string{"AcceptGroupInvite"}
-	ourMessages = []string{"AcceptGroupInviteRequest"}
+	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
+	ourMessages = []string{"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest"}
 	// The wire is the same with presence and without. With it a client can say false.
 	ourPresence = []string{"ListTagsRequest.include_referrers", "ListTagsRequest.include_dates", "ListTagsRequest.include_epochs"}
 	// What an operation answers that has no response of its own.
 	answers = map[string]string{
 		"GetArchitectures": "Architectures", "GetSize": "Size", "AcceptGroupInvite": "RoleBinding",
+		"VerifyIdentityProvider": "IdentityProvider",
 	}
 )
 

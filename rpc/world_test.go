@@ -38,7 +38,7 @@ func newWorld(t testing.TB) *world { return newWorldOn(t, storetest.SQLite(t), O
 
 func newWorldOn(t testing.TB, url string, o Options) *world {
 	t.Helper()
-	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true})
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{AllowSignup: true, AllowIssuers: true})
 	if err != nil {
 		t.Fatal(err)
 	}

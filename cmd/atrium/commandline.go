@@ -31,6 +31,11 @@ type commandLine struct {
 		Up     migrateUpCommand     `cmd:"" help:"Bring the database up to date."`
 		Status migrateStatusCommand `cmd:"" help:"List the migrations and whether they are applied."`
 	} `cmd:"" help:"Look after the database's schema."`
+	Issuers struct {
+		List   issuersListCommand   `cmd:"" help:"List which organisations have proven which issuers, and what waits for a proof."`
+		Allow  issuersAllowCommand  `cmd:"" help:"Let an organisation decide about callers of an issuer, without a proof of its own."`
+		Revoke issuersRevokeCommand `cmd:"" help:"Take the proof of an organisation for an issuer away."`
+	} `cmd:"" help:"Say which organisations may decide about callers of which issuers."`
 	Recount    recountCommand    `cmd:"" help:"Correct the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Seal new page tokens with a new key."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`

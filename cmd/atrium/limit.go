@@ -91,24 +91,17 @@ type standing struct {
 func (l *limits) enter(caller string, now time.Time) (leave func(), left standing, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	c, known := l.counts.Get(caller)
-	if !known {
-		c = &count{recent: rate.NewLimiter(rate.Limit(l.rate), l.burst)}
-		l.counts.Add(caller, c)
-	}
+	c := l.count(caller)
 	within := l.rate == 0 || c.recent.AllowN(now, 1)
 	free := l.inFlight == 0 || c.open < l.inFlight
 	if within && free {
 		c.open++
 	}
 	tokens := c.recent.TokensAt(now)
-	left = standing{requests: max(0, int(tokens)), slots: max(0, l.inFlight-c.open)}
-	if l.rate > 0 {
-		left.full = l.earning(float64(l.burst) - tokens)
-	}
+	left = l.left(c, tokens)
 	switch {
 	case !within:
-		return nil, left, tooMany("more requests than a caller may send", l.earning(1-tokens))
+		return nil, left, l.tooOften(tokens)
 	case !free:
 		return nil, left, tooMany("too many requests of the caller are under way", time.Second)
 	}
@@ -117,6 +110,41 @@ func (l *limits) enter(caller string, now time.Time) (leave func(), left standin
 		defer l.lock.Unlock()
 		c.open--
 	}), left, nil
+}
+
+// exhausted tells whether a caller has no request left at once, without
+// counting one.
+func (l *limits) exhausted(caller string, now time.Time) (left standing, err error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	c := l.count(caller)
+	tokens := c.recent.TokensAt(now)
+	if l.rate > 0 && tokens < 1 {
+		err = l.tooOften(tokens)
+	}
+	return l.left(c, tokens), err
+}
+
+// count gives the count of a caller.
+func (l *limits) count(caller string) *count {
+	c, known := l.counts.Get(caller)
+	if !known {
+		c = &count{recent: rate.NewLimiter(rate.Limit(l.rate), l.burst)}
+		l.counts.Add(caller, c)
+	}
+	return c
+}
+
+func (l *limits) left(c *count, tokens float64) standing {
+	left := standing{requests: max(0, int(tokens)), slots: max(0, l.inFlight-c.open)}
+	if l.rate > 0 {
+		left.full = l.earning(float64(l.burst) - tokens)
+	}
+	return left
+}
+
+func (l *limits) tooOften(tokens float64) error {
+	return tooMany("more requests than a caller may send", l.earning(1-tokens))
 }
 
 // earning is how long it takes until a caller may send n requests more.

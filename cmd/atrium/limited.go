@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"atrium/auth"
 	"atrium/platform"
 )
 
@@ -36,25 +37,48 @@ func (l *limits) of(refuse errorWriter) layer {
 	}
 }
 
-// strangers is refuse for an authentication: a request whose token proves
-// nobody counts for the address that it comes from. It never keeps out a
-// caller with a good token, who may share the address.
-func (l *limits) strangers(refuse errorWriter) errorWriter {
+// strangers stands before the authentication: a request whose token proves
+// nobody counts for the address that it comes from. A caller whose token is
+// verified by keys at hand is never kept out, though others at the address may
+// have used the limit up; one whose token needs a look into the database is.
+func (l *limits) strangers(next http.Handler) http.Handler {
 	if l.off() {
-		return refuse
+		return next
 	}
-	return func(w http.ResponseWriter, r *http.Request, err error) {
-		if platform.AsError(err).Code == platform.CodeUnauthenticated {
-			leave, left, exhausted := l.enter(peer(r.RemoteAddr), time.Now())
-			l.tell(w.Header(), left)
-			if exhausted != nil {
-				err = exhausted
-			} else {
-				defer leave()
-			}
-		}
-		refuse(w, r, err)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		gate := stranger{l, peer(r.RemoteAddr), w.Header()}
+		next.ServeHTTP(w, r.WithContext(auth.WithGate(r.Context(), gate)))
+	})
+}
+
+// A stranger is the sender of a token that proves nobody so far.
+type stranger struct {
+	limits  *limits
+	address string
+	header  http.Header
+}
+
+// Admit refuses where the address has no request left.
+func (s stranger) Admit() error {
+	left, err := s.limits.exhausted(s.address, time.Now())
+	if err != nil {
+		s.limits.tell(s.header, left)
 	}
+	return err
+}
+
+// Failed counts a request of the address.
+func (s stranger) Failed(err error) error {
+	if platform.AsError(err).Code == platform.CodeResourceExhausted {
+		return err // by Admit
+	}
+	leave, left, exhausted := s.limits.enter(s.address, time.Now())
+	s.limits.tell(s.header, left)
+	if exhausted != nil {
+		return exhausted
+	}
+	leave()
+	return err
 }
 
 // operation counts what a caller asks for on a connection that is open already.

@@ -21,7 +21,9 @@ import (
 // cleans paths, and those of REST hold UIDs in more than one spelling.
 func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
 	limits, refuse := c.limitFlags.limits(c.Dev), refusing(options)
-	authenticated := auth.Middleware(verifier, limits.strangers(refuse))
+	authenticated := func(next http.Handler) http.Handler {
+		return limits.strangers(auth.Middleware(verifier, refuse)(next))
+	}
 	within, measured := limits.of(refuse), counted(c.pool())
 	limited := func(next http.Handler) http.Handler { return within(measured(next)) }
 	endpoints := authenticated(limited(rest.New(p, options)))

@@ -30,6 +30,7 @@ type serveCommand struct {
 	Dev           bool     `help:"Development mode: demonstration data in an empty database, tokens by atrium token."`
 	Audience      []string `default:"${audience}" help:"Name of this service in the aud of tokens; several may be given."`
 	TrustIssuer   []string `placeholder:"URL" help:"Issuer to trust beside those that identities name; several may be given."`
+	SharedIssuer  []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer of many tenants, and what matches the start of a subject up to the end of the tenant's name; several may be given. GitHub Actions and GitLab unless given."`
 	AllowHost     []string `placeholder:"HOST" help:"Host, at any port or as HOST:PORT, that may be private or plain http as issuer and event sink; several may be given."`
 	CORSOrigin    []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin of pages that may use the API beside the server's own; several may be given."`
 	AllowSignup   bool     `help:"Let identities of an organisation make new ones."`
@@ -37,7 +38,8 @@ type serveCommand struct {
 	Migrate       bool     `default:"true" negatable:"" help:"Bring the database up to date first."`
 	LogLevel      string   `default:"info" help:"debug, info, warn or error."`
 
-	level slog.Level
+	level  slog.Level
+	shared []platform.SharedIssuer
 }
 
 // defaultAudience is what tokens for a server call it unless told otherwise.
@@ -58,6 +60,9 @@ func (c *serveCommand) check(f *faults) {
 	}
 	for _, issuer := range c.TrustIssuer {
 		checkIssuer(f, "trust-issuer", issuer)
+	}
+	for _, text := range c.SharedIssuer {
+		c.shared = append(c.shared, sharedIssuer(f, "shared-issuer", text))
 	}
 	for _, host := range c.AllowHost {
 		checkHost(f, "allow-host", host)
@@ -149,6 +154,7 @@ func (c *serveCommand) prepare(ctx context.Context, logger *slog.Logger) (*datab
 	return c.open(ctx, platform.Options{
 		AllowSignup: c.AllowSignup, EncryptionKey: c.key, PrivateSinks: c.AllowHost, SinkPorts: c.SinkPort, Logger: logger,
 		AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
+		AllowIssuers: c.Dev, SharedIssuers: c.shared, IssuerFile: auth.OrganisationFile(c.AllowHost),
 	})
 }
 

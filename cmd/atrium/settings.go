@@ -32,6 +32,17 @@ func checkIssuer(f *faults, flag, issuer string) {
 	}
 }
 
+// sharedIssuer reads an issuer and the pattern of its tenants.
+func sharedIssuer(f *faults, flag, text string) platform.SharedIssuer {
+	issuer, pattern, _ := strings.Cut(text, "=")
+	checkIssuer(f, flag, issuer)
+	tenant, err := regexp.Compile(`\A(?:` + pattern + `)`)
+	if err != nil || pattern == "" {
+		f.add(flag, "%.200q must be URL=PATTERN, with an RE2 pattern such as repo:[^/:]+/", text)
+	}
+	return platform.SharedIssuer{Issuer: issuer, Tenant: tenant}
+}
+
 // serverURL reads where a server is; nil where the text does not say it. It
 // never shows the text, which may hold a password.
 func serverURL(f *faults, flag, text string) *url.URL {

@@ -8,7 +8,7 @@ var identityProviders = kind{
 		"groupsClaim": "groups", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": true,
 	}},
 	needs:   "name defaultRole",
-	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "issuerVerified": false},
 	derived: map[string]func(any) fields{"oidc": withoutSecret},
 	bad: append([]bad{
 		{name: "no default role", fields: fields{"defaultRole": ""}, violations: "defaultRole"},
@@ -44,8 +44,12 @@ var identityProviders = kind{
 	},
 }
 
-// withoutSecret is a configuration as it is shown.
+// withoutSecret is a configuration as it is shown. Every issuer counts as proven
+// here.
 func withoutSecret(given any) fields {
 	config, _ := given.(fields)
-	return fields{"oidc": config.without("clientSecret")}
+	if config == nil {
+		return fields{"oidc": config.without("clientSecret")}
+	}
+	return fields{"oidc": config.without("clientSecret"), "issuerVerified": true, "issuerVerifyTime": "<time>"}
 }

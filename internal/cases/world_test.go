@@ -47,7 +47,7 @@ func newWorld(t *testing.T, url string) *world {
 	// the same time.
 	began := time.Now()
 	clock := func() time.Time { return began.Add(time.Duration(w.ticks.Add(1)) * time.Millisecond) }
-	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{Clock: clock, AllowSignup: true})
+	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{Clock: clock, AllowSignup: true, AllowIssuers: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"unicode"
@@ -47,10 +46,9 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 }
 
 // A rule is kept as one text, so that planners know how many identities have
-// it. anyValue stands in it for a pattern. Issuers and subjects that rules name
-// hold no control character.
+// it. A platform.PatternMark begins what comes from a pattern. Issuers and
+// subjects that rules name hold no control character.
 const (
-	anyValue  = "\x01"
 	ruleBreak = "\x02" // between issuer and subject
 	ruleEnd   = "\x03" // follows ruleBreak
 )
@@ -59,11 +57,13 @@ const (
 func rule(issuer, subject string) string { return issuer + ruleBreak + subject }
 
 // ruleOf is what tokens find an identity by; "" where its rule matches none.
-func ruleOf(i *platform.Identity) string {
-	if i.ClaimMatch == nil {
+func ruleOf(i *platform.Identity) string { return ruleText(i.ClaimMatch.Key()) }
+
+func ruleText(key platform.RuleKey) string {
+	if key == (platform.RuleKey{}) {
 		return ""
 	}
-	return rule(cmp.Or(i.ClaimMatch.Issuer, anyValue), cmp.Or(i.ClaimMatch.Subject, anyValue))
+	return rule(key.Issuer, key.Subject)
 }
 
 // staticRuleOf is what tokens find an identity with keys of its own by.
@@ -85,7 +85,13 @@ func externalRuleOf(i *platform.Identity) string {
 // ruleParts takes a rule apart; what a pattern stands for is "".
 func ruleParts(rule string) (issuer, subject string) {
 	issuer, subject, _ = strings.Cut(rule, ruleBreak)
-	return strings.TrimPrefix(issuer, anyValue), strings.TrimPrefix(subject, anyValue)
+	exact := func(part string) string {
+		if strings.HasPrefix(part, platform.PatternMark) {
+			return ""
+		}
+		return part
+	}
+	return exact(issuer), exact(subject)
 }
 
 // mostStatic bounds what one token makes the service read and try, since

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 
 	"atrium/platform"
 )
@@ -10,6 +11,8 @@ var identityProviders = table[platform.IdentityProvider, platform.IdentityProvid
 	name: "identity_provider", number: 10,
 	uid:      func(p *platform.IdentityProvider) platform.UID { return p.UID },
 	enclosed: parent,
+	joins:    " LEFT JOIN issuer_proof v ON v.issuer = t.issuer AND v.root = t.root",
+	joinBy:   []string{"issuer", "root"},
 	columns: []column[platform.IdentityProvider]{
 		{"t.uid", "", func(p *platform.IdentityProvider) any { return (*string)(&p.UID) }},
 		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},
@@ -19,11 +22,25 @@ var identityProviders = table[platform.IdentityProvider, platform.IdentityProvid
 		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.HiddenSecret }},
 		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.CreateTime} }},
 		{"t.update_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.UpdateTime} }},
+		{"COALESCE(v.method, '')", "", func(p *platform.IdentityProvider) any { return verified{&p.IssuerVerified} }},
+		{"v.verify_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.IssuerVerifyTime} }},
 	},
 	writeOnly: []column[platform.IdentityProvider]{
 		{"t.issuer", "oidc", func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
 	},
 	where: func(f platform.IdentityProviderFilter, s *statement) { s.name(f.Name) },
+}
+
+// verified reads whether a proof is one that lets newcomers in.
+type verified struct{ to *bool }
+
+func (c verified) Scan(src any) error {
+	method, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("cannot read a method from %T", src)
+	}
+	*c.to = platform.ProofMethod(method).Complete()
+	return nil
 }
 
 func issuerOf(p *platform.IdentityProvider) string {

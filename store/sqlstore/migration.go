@@ -35,6 +35,12 @@ func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, 
 	return &Migrator{db, provider, tries}, nil
 }
 
+// afterSQL is what a migration does beside its file, by its number: what SQL
+// cannot say.
+var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
+	6: rekeyPatterns,
+}
+
 // migrations reads the files of SQL, in the words of a dialect.
 func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 	files, err := listMigrations()
@@ -50,6 +56,9 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 		ddl := dialect.DDL.Replace(string(text))
 		all = append(all, goose.NewGoMigration(file.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, ddl)
+			if then := afterSQL[file.version]; err == nil && then != nil {
+				err = then(ctx, tx, dialect)
+			}
 			return err
 		}}, nil))
 	}

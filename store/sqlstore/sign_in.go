@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 
 	"atrium/platform"
 )
@@ -11,18 +12,37 @@ import (
 // in, and what these map the bearer's external groups to.
 func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.Entrance, error) {
 	q := s.dialect.statement()
-	q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, " + boundColumns + " FROM identity i" + boundJoins)
 	if len(b.Static) > 0 {
-		q.add(" WHERE i.uid ?", uidList(b.Static))
+		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidList(b.Static))
 	} else {
-		q.add(" WHERE i.match_rule IN (?, ?, ?, ?)",
-			rule(b.Issuer, b.Subject), rule(b.Issuer, anyValue), rule(anyValue, b.Subject), rule(anyValue, anyValue))
+		q.add("SELECT 0, CASE c.place WHEN 2 THEN 'proven' ELSE '' END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, " + boundColumns + " FROM (")
+		chosen(q, b)
+		q.add(") c JOIN identity i ON i.uid = c.uid" + boundJoins)
 		entrances(q, b)
 	}
 	q.add(" ORDER BY 1, 2, 6")
 	var found signIns
 	err := s.conn.Run(ctx, q.done(found.add))
 	return found.candidates, found.entrances, err
+}
+
+// chosen selects the candidates: of each organisation as many as its share, and
+// so many in all. Each part stops at the limit on its index, so that it costs
+// the same however many rules there are elsewhere.
+func chosen(q *statement, b platform.Bearer) {
+	q.add("SELECT uid, place FROM (SELECT uid, place, create_time, row_number() OVER (PARTITION BY root ORDER BY place, create_time, uid) AS share FROM (")
+	withKey := func(place int, key string) {
+		q.add(fmt.Sprintf("SELECT * FROM (SELECT uid, root, create_time, %d AS place FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT %d) k%d", place, platform.MaxCandidates, len(q.args)), key)
+	}
+	withKey(0, rule(b.Issuer, b.Subject))
+	for _, subject := range b.Tenants {
+		q.add(" UNION ALL ")
+		withKey(1, rule(b.Issuer, subject))
+	}
+	q.add(" UNION ALL SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.dialect.Parents(q.arg, b.Subjects, b.Subjects))
+	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, among(b.Issuers), rule(b.Issuer, b.Subject))
+	q.add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
+		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
 }
 
 // What is bound to an identity i: one row for each role, or one of empty texts.
@@ -36,14 +56,14 @@ func entrances(q *statement, b platform.Bearer) {
 	for i, id := range b.ExternalIDs {
 		external[i] = rule(b.Issuer, id)
 	}
-	q.add(" UNION ALL SELECT 1, p.uid, p.default_role, p.oidc, '', COALESCE(i.uid, ''), '', '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
-		" FROM identity_provider p LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?"+boundJoins+" WHERE p.issuer = ?", external, b.Issuer)
+	q.add(" UNION ALL SELECT 1, p.uid, p.default_role, p.oidc, v.method, COALESCE(i.uid, ''), '', '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
+		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?"+boundJoins+" WHERE v.issuer = ?", external, b.Issuer)
 	if len(b.Groups) == 0 {
 		return
 	}
 	q.add(" UNION ALL SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities"+
-		" FROM identity_provider p JOIN external_group_role_mapping m ON m.parent = p.uid AND m.external_group_id ?"+
-		" JOIN role r ON r.uid = m.role WHERE p.issuer = ?", among(b.Groups), b.Issuer)
+		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root JOIN external_group_role_mapping m ON m.parent = p.uid AND m.external_group_id ?"+
+		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", among(b.Groups), b.Issuer)
 }
 
 // signIns collects the rows, whose parts come one after the other.
@@ -57,8 +77,8 @@ func (found *signIns) add(scan func(...any) error) error {
 	var provider platform.IdentityProvider
 	var i platform.Identity
 	var g platform.Grant
-	var group, external string
-	if err := scan(&part, (*string)(&provider.UID), (*string)(&provider.DefaultRole), jsonColumn{&provider.OIDC}, &group,
+	var text, external string
+	if err := scan(&part, (*string)(&provider.UID), (*string)(&provider.DefaultRole), jsonColumn{&provider.OIDC}, &text,
 		(*string)(&i.UID), jsonColumn{&i.ClaimMatch}, jsonColumn{&i.StaticKeys}, &external, timeColumn{&i.LastSeenTime},
 		(*string)(&g.Group), (*string)(&g.Role), jsonColumn{&g.Capabilities}); err != nil {
 		return err
@@ -68,17 +88,19 @@ func (found *signIns) add(scan func(...any) error) error {
 		if n := len(found.candidates); n == 0 || found.candidates[n-1].Identity.UID != i.UID {
 			found.candidates = append(found.candidates, platform.Candidate{Identity: &i})
 		}
-		bind(&found.candidates[len(found.candidates)-1], g)
+		last := &found.candidates[len(found.candidates)-1]
+		last.Proven = last.Proven || provider.UID != ""
+		bind(last, g)
 	case 1:
 		if n := len(found.entrances); n == 0 || found.entrances[n-1].Provider.UID != provider.UID {
-			found.entrances = append(found.entrances, platform.Entrance{Provider: &provider})
+			found.entrances = append(found.entrances, platform.Entrance{Provider: &provider, Proof: platform.ProofMethod(text)})
 		}
 		found.person(&i, external, g)
 	case 2:
 		for n := range found.entrances {
 			if e := &found.entrances[n]; e.Provider.UID == provider.UID {
 				g.Identity = provider.UID
-				e.Mapped = append(e.Mapped, platform.MappedGrant{Grant: g, ExternalGroupID: group})
+				e.Mapped = append(e.Mapped, platform.MappedGrant{Grant: g, ExternalGroupID: text})
 			}
 		}
 	}

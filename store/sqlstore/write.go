@@ -196,6 +196,13 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	case !found:
 		return platform.ErrNotFound
 	}
+	if w.joins != "" { // RETURNING has the table's own columns only
+		rows, err := w.lastLook(ctx, w.uid(row))
+		if err != nil {
+			return err
+		}
+		*row = *rows[0]
+	}
 	if w.aliases == nil || !slices.Contains(fields, "aliases") {
 		return nil
 	}

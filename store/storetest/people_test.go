@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"atrium/platform"
@@ -98,11 +99,22 @@ func TestCandidatesBringWhatIsBoundToThem(t *testing.T) {
 // candidates are the identities whose rule may match.
 func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Candidate {
 	t.Helper()
-	found, _, err := w.store.Candidates(t.Context(), platform.Bearer{Issuer: issuer, Subject: subject})
+	found, _, err := w.store.Candidates(t.Context(), bearerOf(issuer, subject))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// bearerOf is a bearer who looks up every key that the rules of these tests
+// have.
+func bearerOf(issuer, subject string) platform.Bearer {
+	host, _, _ := strings.Cut(strings.TrimPrefix(issuer, "https://"), "/")
+	return platform.Bearer{
+		Issuer: issuer, Subject: subject,
+		Issuers:  []string{issuer, platform.PatternMark, platform.PatternMark + "https://" + host},
+		Subjects: []string{subject, platform.PatternMark},
+	}
 }
 
 func TestBeingSeenIsNoChange(t *testing.T) {

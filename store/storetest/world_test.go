@@ -47,7 +47,7 @@ func newWorld(t testing.TB, url string) *world {
 // replica is one more platform over the same data.
 func (w *world) replica(s platform.Store) *platform.Platform {
 	w.t.Helper()
-	p, err := platform.New(w.t.Context(), s, platform.Options{Clock: w.now, AllowSignup: true})
+	p, err := platform.New(w.t.Context(), s, platform.Options{Clock: w.now, AllowSignup: true, AllowIssuers: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -746,9 +746,11 @@ type Identity_ClaimMatch struct {
 	//	*Identity_ClaimMatch_Audience
 	//	*Identity_ClaimMatch_AudiencePattern
 	Aud isIdentity_ClaimMatch_Aud `protobuf_oneof:"aud"`
-	// What other claims must be, by their names.
+	// What other claims must be, by their names. Of a claim that is a list one
+	// element must.
 	Claims map[string]string `protobuf:"bytes,7,rep,name=claims,proto3" json:"claims,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// What other claims must match, by their names.
+	// What other claims must match, by their names. Of a claim that is a list
+	// one element must.
 	ClaimPatterns map[string]string `protobuf:"bytes,8,rep,name=claim_patterns,json=claimPatterns,proto3" json:"claim_patterns,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

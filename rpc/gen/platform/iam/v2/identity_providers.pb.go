@@ -99,8 +99,13 @@ type IdentityProvider struct {
 	//
 	//	*IdentityProvider_Oidc
 	Configuration isIdentityProvider_Configuration `protobuf_oneof:"configuration"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Whether the organisation has proven the issuer, so that its callers come
+	// in. Output only.
+	IssuerVerified bool `protobuf:"varint,100,opt,name=issuer_verified,json=issuerVerified,proto3" json:"issuer_verified,omitempty"`
+	// When that was last confirmed. Output only.
+	IssuerVerifyTime *timestamppb.Timestamp `protobuf:"bytes,101,opt,name=issuer_verify_time,json=issuerVerifyTime,proto3" json:"issuer_verify_time,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *IdentityProvider) Reset() {
@@ -187,6 +192,20 @@ func (x *IdentityProvider) GetOidc() *IdentityProvider_OIDC {
 		if x, ok := x.Configuration.(*IdentityProvider_Oidc); ok {
 			return x.Oidc
 		}
+	}
+	return nil
+}
+
+func (x *IdentityProvider) GetIssuerVerified() bool {
+	if x != nil {
+		return x.IssuerVerified
+	}
+	return false
+}
+
+func (x *IdentityProvider) GetIssuerVerifyTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.IssuerVerifyTime
 	}
 	return nil
 }
@@ -523,6 +542,52 @@ func (x *UpdateIdentityProviderRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 }
 
 // Names an identity provider.
+type VerifyIdentityProviderRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The uid of the identity provider. Required.
+	Uid           string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifyIdentityProviderRequest) Reset() {
+	*x = VerifyIdentityProviderRequest{}
+	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifyIdentityProviderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifyIdentityProviderRequest) ProtoMessage() {}
+
+func (x *VerifyIdentityProviderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifyIdentityProviderRequest.ProtoReflect.Descriptor instead.
+func (*VerifyIdentityProviderRequest) Descriptor() ([]byte, []int) {
+	return file_platform_iam_v2_identity_providers_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *VerifyIdentityProviderRequest) GetUid() string {
+	if x != nil {
+		return x.Uid
+	}
+	return ""
+}
+
+// Names an identity provider.
 type DeleteIdentityProviderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the identity provider. Required.
@@ -533,7 +598,7 @@ type DeleteIdentityProviderRequest struct {
 
 func (x *DeleteIdentityProviderRequest) Reset() {
 	*x = DeleteIdentityProviderRequest{}
-	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[6]
+	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +610,7 @@ func (x *DeleteIdentityProviderRequest) String() string {
 func (*DeleteIdentityProviderRequest) ProtoMessage() {}
 
 func (x *DeleteIdentityProviderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[6]
+	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +623,7 @@ func (x *DeleteIdentityProviderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteIdentityProviderRequest.ProtoReflect.Descriptor instead.
 func (*DeleteIdentityProviderRequest) Descriptor() ([]byte, []int) {
-	return file_platform_iam_v2_identity_providers_proto_rawDescGZIP(), []int{6}
+	return file_platform_iam_v2_identity_providers_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeleteIdentityProviderRequest) GetUid() string {
@@ -591,7 +656,7 @@ type IdentityProvider_OIDC struct {
 
 func (x *IdentityProvider_OIDC) Reset() {
 	*x = IdentityProvider_OIDC{}
-	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[7]
+	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +668,7 @@ func (x *IdentityProvider_OIDC) String() string {
 func (*IdentityProvider_OIDC) ProtoMessage() {}
 
 func (x *IdentityProvider_OIDC) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[7]
+	mi := &file_platform_iam_v2_identity_providers_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -672,7 +737,7 @@ var File_platform_iam_v2_identity_providers_proto protoreflect.FileDescriptor
 
 const file_platform_iam_v2_identity_providers_proto_rawDesc = "" +
 	"\n" +
-	"(platform/iam/v2/identity_providers.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x8f\x06\n" +
+	"(platform/iam/v2/identity_providers.proto\x12\x0fplatform.iam.v2\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x82\a\n" +
 	"\x10IdentityProvider\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -682,7 +747,9 @@ const file_platform_iam_v2_identity_providers_proto_rawDesc = "" +
 	"\vupdate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\x12!\n" +
 	"\fdefault_role\x18\x06 \x01(\tR\vdefaultRole\x12<\n" +
-	"\x04oidc\x18\x14 \x01(\v2&.platform.iam.v2.IdentityProvider.OIDCH\x00R\x04oidc\x1a\xc6\x03\n" +
+	"\x04oidc\x18\x14 \x01(\v2&.platform.iam.v2.IdentityProvider.OIDCH\x00R\x04oidc\x12'\n" +
+	"\x0fissuer_verified\x18d \x01(\bR\x0eissuerVerified\x12H\n" +
+	"\x12issuer_verify_time\x18e \x01(\v2\x1a.google.protobuf.TimestampR\x10issuerVerifyTime\x1a\xc6\x03\n" +
 	"\x04OIDC\x12\x16\n" +
 	"\x06issuer\x18\x01 \x01(\tR\x06issuer\x12\x1b\n" +
 	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12#\n" +
@@ -721,13 +788,16 @@ const file_platform_iam_v2_identity_providers_proto_rawDesc = "" +
 	"\x11identity_provider\x18\x01 \x01(\v2!.platform.iam.v2.IdentityProviderR\x10identityProvider\x12;\n" +
 	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask\"1\n" +
+	"\x1dVerifyIdentityProviderRequest\x12\x10\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"1\n" +
 	"\x1dDeleteIdentityProviderRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid2\xbf\x04\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid2\xac\x05\n" +
 	"\x18IdentityProvidersService\x12{\n" +
 	"\x15ListIdentityProviders\x12-.platform.iam.v2.ListIdentityProvidersRequest\x1a..platform.iam.v2.ListIdentityProvidersResponse\"\x03\x90\x02\x01\x12j\n" +
 	"\x13GetIdentityProvider\x12+.platform.iam.v2.GetIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\"\x03\x90\x02\x01\x12k\n" +
 	"\x16CreateIdentityProvider\x12..platform.iam.v2.CreateIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\x12k\n" +
-	"\x16UpdateIdentityProvider\x12..platform.iam.v2.UpdateIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\x12`\n" +
+	"\x16UpdateIdentityProvider\x12..platform.iam.v2.UpdateIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\x12k\n" +
+	"\x16VerifyIdentityProvider\x12..platform.iam.v2.VerifyIdentityProviderRequest\x1a!.platform.iam.v2.IdentityProvider\x12`\n" +
 	"\x16DeleteIdentityProvider\x12..platform.iam.v2.DeleteIdentityProviderRequest\x1a\x16.google.protobuf.EmptyB&Z$atrium/rpc/gen/platform/iam/v2;iamv2b\x06proto3"
 
 var (
@@ -743,7 +813,7 @@ func file_platform_iam_v2_identity_providers_proto_rawDescGZIP() []byte {
 }
 
 var file_platform_iam_v2_identity_providers_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_platform_iam_v2_identity_providers_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_platform_iam_v2_identity_providers_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_platform_iam_v2_identity_providers_proto_goTypes = []any{
 	(IdentityProvider_OIDC_CorrelationRule)(0), // 0: platform.iam.v2.IdentityProvider.OIDC.CorrelationRule
 	(*IdentityProvider)(nil),                   // 1: platform.iam.v2.IdentityProvider
@@ -752,38 +822,42 @@ var file_platform_iam_v2_identity_providers_proto_goTypes = []any{
 	(*GetIdentityProviderRequest)(nil),         // 4: platform.iam.v2.GetIdentityProviderRequest
 	(*CreateIdentityProviderRequest)(nil),      // 5: platform.iam.v2.CreateIdentityProviderRequest
 	(*UpdateIdentityProviderRequest)(nil),      // 6: platform.iam.v2.UpdateIdentityProviderRequest
-	(*DeleteIdentityProviderRequest)(nil),      // 7: platform.iam.v2.DeleteIdentityProviderRequest
-	(*IdentityProvider_OIDC)(nil),              // 8: platform.iam.v2.IdentityProvider.OIDC
-	(*timestamppb.Timestamp)(nil),              // 9: google.protobuf.Timestamp
-	(*v2.UIDPFilter)(nil),                      // 10: platform.uidp.v2.UIDPFilter
-	(*fieldmaskpb.FieldMask)(nil),              // 11: google.protobuf.FieldMask
-	(*emptypb.Empty)(nil),                      // 12: google.protobuf.Empty
+	(*VerifyIdentityProviderRequest)(nil),      // 7: platform.iam.v2.VerifyIdentityProviderRequest
+	(*DeleteIdentityProviderRequest)(nil),      // 8: platform.iam.v2.DeleteIdentityProviderRequest
+	(*IdentityProvider_OIDC)(nil),              // 9: platform.iam.v2.IdentityProvider.OIDC
+	(*timestamppb.Timestamp)(nil),              // 10: google.protobuf.Timestamp
+	(*v2.UIDPFilter)(nil),                      // 11: platform.uidp.v2.UIDPFilter
+	(*fieldmaskpb.FieldMask)(nil),              // 12: google.protobuf.FieldMask
+	(*emptypb.Empty)(nil),                      // 13: google.protobuf.Empty
 }
 var file_platform_iam_v2_identity_providers_proto_depIdxs = []int32{
-	9,  // 0: platform.iam.v2.IdentityProvider.create_time:type_name -> google.protobuf.Timestamp
-	9,  // 1: platform.iam.v2.IdentityProvider.update_time:type_name -> google.protobuf.Timestamp
-	8,  // 2: platform.iam.v2.IdentityProvider.oidc:type_name -> platform.iam.v2.IdentityProvider.OIDC
-	10, // 3: platform.iam.v2.ListIdentityProvidersRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	1,  // 4: platform.iam.v2.ListIdentityProvidersResponse.identity_providers:type_name -> platform.iam.v2.IdentityProvider
-	1,  // 5: platform.iam.v2.CreateIdentityProviderRequest.identity_provider:type_name -> platform.iam.v2.IdentityProvider
-	1,  // 6: platform.iam.v2.UpdateIdentityProviderRequest.identity_provider:type_name -> platform.iam.v2.IdentityProvider
-	11, // 7: platform.iam.v2.UpdateIdentityProviderRequest.update_mask:type_name -> google.protobuf.FieldMask
-	0,  // 8: platform.iam.v2.IdentityProvider.OIDC.correlation_rule:type_name -> platform.iam.v2.IdentityProvider.OIDC.CorrelationRule
-	2,  // 9: platform.iam.v2.IdentityProvidersService.ListIdentityProviders:input_type -> platform.iam.v2.ListIdentityProvidersRequest
-	4,  // 10: platform.iam.v2.IdentityProvidersService.GetIdentityProvider:input_type -> platform.iam.v2.GetIdentityProviderRequest
-	5,  // 11: platform.iam.v2.IdentityProvidersService.CreateIdentityProvider:input_type -> platform.iam.v2.CreateIdentityProviderRequest
-	6,  // 12: platform.iam.v2.IdentityProvidersService.UpdateIdentityProvider:input_type -> platform.iam.v2.UpdateIdentityProviderRequest
-	7,  // 13: platform.iam.v2.IdentityProvidersService.DeleteIdentityProvider:input_type -> platform.iam.v2.DeleteIdentityProviderRequest
-	3,  // 14: platform.iam.v2.IdentityProvidersService.ListIdentityProviders:output_type -> platform.iam.v2.ListIdentityProvidersResponse
-	1,  // 15: platform.iam.v2.IdentityProvidersService.GetIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
-	1,  // 16: platform.iam.v2.IdentityProvidersService.CreateIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
-	1,  // 17: platform.iam.v2.IdentityProvidersService.UpdateIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
-	12, // 18: platform.iam.v2.IdentityProvidersService.DeleteIdentityProvider:output_type -> google.protobuf.Empty
-	14, // [14:19] is the sub-list for method output_type
-	9,  // [9:14] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	10, // 0: platform.iam.v2.IdentityProvider.create_time:type_name -> google.protobuf.Timestamp
+	10, // 1: platform.iam.v2.IdentityProvider.update_time:type_name -> google.protobuf.Timestamp
+	9,  // 2: platform.iam.v2.IdentityProvider.oidc:type_name -> platform.iam.v2.IdentityProvider.OIDC
+	10, // 3: platform.iam.v2.IdentityProvider.issuer_verify_time:type_name -> google.protobuf.Timestamp
+	11, // 4: platform.iam.v2.ListIdentityProvidersRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	1,  // 5: platform.iam.v2.ListIdentityProvidersResponse.identity_providers:type_name -> platform.iam.v2.IdentityProvider
+	1,  // 6: platform.iam.v2.CreateIdentityProviderRequest.identity_provider:type_name -> platform.iam.v2.IdentityProvider
+	1,  // 7: platform.iam.v2.UpdateIdentityProviderRequest.identity_provider:type_name -> platform.iam.v2.IdentityProvider
+	12, // 8: platform.iam.v2.UpdateIdentityProviderRequest.update_mask:type_name -> google.protobuf.FieldMask
+	0,  // 9: platform.iam.v2.IdentityProvider.OIDC.correlation_rule:type_name -> platform.iam.v2.IdentityProvider.OIDC.CorrelationRule
+	2,  // 10: platform.iam.v2.IdentityProvidersService.ListIdentityProviders:input_type -> platform.iam.v2.ListIdentityProvidersRequest
+	4,  // 11: platform.iam.v2.IdentityProvidersService.GetIdentityProvider:input_type -> platform.iam.v2.GetIdentityProviderRequest
+	5,  // 12: platform.iam.v2.IdentityProvidersService.CreateIdentityProvider:input_type -> platform.iam.v2.CreateIdentityProviderRequest
+	6,  // 13: platform.iam.v2.IdentityProvidersService.UpdateIdentityProvider:input_type -> platform.iam.v2.UpdateIdentityProviderRequest
+	7,  // 14: platform.iam.v2.IdentityProvidersService.VerifyIdentityProvider:input_type -> platform.iam.v2.VerifyIdentityProviderRequest
+	8,  // 15: platform.iam.v2.IdentityProvidersService.DeleteIdentityProvider:input_type -> platform.iam.v2.DeleteIdentityProviderRequest
+	3,  // 16: platform.iam.v2.IdentityProvidersService.ListIdentityProviders:output_type -> platform.iam.v2.ListIdentityProvidersResponse
+	1,  // 17: platform.iam.v2.IdentityProvidersService.GetIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
+	1,  // 18: platform.iam.v2.IdentityProvidersService.CreateIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
+	1,  // 19: platform.iam.v2.IdentityProvidersService.UpdateIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
+	1,  // 20: platform.iam.v2.IdentityProvidersService.VerifyIdentityProvider:output_type -> platform.iam.v2.IdentityProvider
+	13, // 21: platform.iam.v2.IdentityProvidersService.DeleteIdentityProvider:output_type -> google.protobuf.Empty
+	16, // [16:22] is the sub-list for method output_type
+	10, // [10:16] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_platform_iam_v2_identity_providers_proto_init() }
@@ -801,7 +875,7 @@ func file_platform_iam_v2_identity_providers_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_iam_v2_identity_providers_proto_rawDesc), len(file_platform_iam_v2_identity_providers_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -46,6 +46,9 @@ const (
 	// IdentityProvidersServiceUpdateIdentityProviderProcedure is the fully-qualified name of the
 	// IdentityProvidersService's UpdateIdentityProvider RPC.
 	IdentityProvidersServiceUpdateIdentityProviderProcedure = "/platform.iam.v2.IdentityProvidersService/UpdateIdentityProvider"
+	// IdentityProvidersServiceVerifyIdentityProviderProcedure is the fully-qualified name of the
+	// IdentityProvidersService's VerifyIdentityProvider RPC.
+	IdentityProvidersServiceVerifyIdentityProviderProcedure = "/platform.iam.v2.IdentityProvidersService/VerifyIdentityProvider"
 	// IdentityProvidersServiceDeleteIdentityProviderProcedure is the fully-qualified name of the
 	// IdentityProvidersService's DeleteIdentityProvider RPC.
 	IdentityProvidersServiceDeleteIdentityProviderProcedure = "/platform.iam.v2.IdentityProvidersService/DeleteIdentityProvider"
@@ -64,6 +67,12 @@ type IdentityProvidersServiceClient interface {
 	// Changes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_UPDATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	UpdateIdentityProvider(context.Context, *v2.UpdateIdentityProviderRequest) (*v2.IdentityProvider, error)
+	// Looks whether the organisation has proven that the issuer is its own. Proof
+	// is a token of the issuer, brought by the caller, whose claim
+	// atrium_organisation is the uid of the root group, or a file at the issuer,
+	// /.well-known/atrium-organisation, that lists it. Needs
+	// CAP_IAM_IDENTITY_PROVIDERS_UPDATE and CAP_IAM_ROLE_BINDINGS_CREATE.
+	VerifyIdentityProvider(context.Context, *v2.VerifyIdentityProviderRequest) (*v2.IdentityProvider, error)
 	// Deletes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_DELETE.
 	DeleteIdentityProvider(context.Context, *v2.DeleteIdentityProviderRequest) (*emptypb.Empty, error)
 }
@@ -105,6 +114,12 @@ func NewIdentityProvidersServiceClient(httpClient connect.HTTPClient, baseURL st
 			connect.WithSchema(identityProvidersServiceMethods.ByName("UpdateIdentityProvider")),
 			connect.WithClientOptions(opts...),
 		),
+		verifyIdentityProvider: connect.NewClient[v2.VerifyIdentityProviderRequest, v2.IdentityProvider](
+			httpClient,
+			baseURL+IdentityProvidersServiceVerifyIdentityProviderProcedure,
+			connect.WithSchema(identityProvidersServiceMethods.ByName("VerifyIdentityProvider")),
+			connect.WithClientOptions(opts...),
+		),
 		deleteIdentityProvider: connect.NewClient[v2.DeleteIdentityProviderRequest, emptypb.Empty](
 			httpClient,
 			baseURL+IdentityProvidersServiceDeleteIdentityProviderProcedure,
@@ -120,6 +135,7 @@ type identityProvidersServiceClient struct {
 	getIdentityProvider    *connect.Client[v2.GetIdentityProviderRequest, v2.IdentityProvider]
 	createIdentityProvider *connect.Client[v2.CreateIdentityProviderRequest, v2.IdentityProvider]
 	updateIdentityProvider *connect.Client[v2.UpdateIdentityProviderRequest, v2.IdentityProvider]
+	verifyIdentityProvider *connect.Client[v2.VerifyIdentityProviderRequest, v2.IdentityProvider]
 	deleteIdentityProvider *connect.Client[v2.DeleteIdentityProviderRequest, emptypb.Empty]
 }
 
@@ -159,6 +175,15 @@ func (c *identityProvidersServiceClient) UpdateIdentityProvider(ctx context.Cont
 	return nil, err
 }
 
+// VerifyIdentityProvider calls platform.iam.v2.IdentityProvidersService.VerifyIdentityProvider.
+func (c *identityProvidersServiceClient) VerifyIdentityProvider(ctx context.Context, req *v2.VerifyIdentityProviderRequest) (*v2.IdentityProvider, error) {
+	response, err := c.verifyIdentityProvider.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // DeleteIdentityProvider calls platform.iam.v2.IdentityProvidersService.DeleteIdentityProvider.
 func (c *identityProvidersServiceClient) DeleteIdentityProvider(ctx context.Context, req *v2.DeleteIdentityProviderRequest) (*emptypb.Empty, error) {
 	response, err := c.deleteIdentityProvider.CallUnary(ctx, connect.NewRequest(req))
@@ -181,6 +206,12 @@ type IdentityProvidersServiceHandler interface {
 	// Changes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_UPDATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	UpdateIdentityProvider(context.Context, *v2.UpdateIdentityProviderRequest) (*v2.IdentityProvider, error)
+	// Looks whether the organisation has proven that the issuer is its own. Proof
+	// is a token of the issuer, brought by the caller, whose claim
+	// atrium_organisation is the uid of the root group, or a file at the issuer,
+	// /.well-known/atrium-organisation, that lists it. Needs
+	// CAP_IAM_IDENTITY_PROVIDERS_UPDATE and CAP_IAM_ROLE_BINDINGS_CREATE.
+	VerifyIdentityProvider(context.Context, *v2.VerifyIdentityProviderRequest) (*v2.IdentityProvider, error)
 	// Deletes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_DELETE.
 	DeleteIdentityProvider(context.Context, *v2.DeleteIdentityProviderRequest) (*emptypb.Empty, error)
 }
@@ -218,6 +249,12 @@ func NewIdentityProvidersServiceHandler(svc IdentityProvidersServiceHandler, opt
 		connect.WithSchema(identityProvidersServiceMethods.ByName("UpdateIdentityProvider")),
 		connect.WithHandlerOptions(opts...),
 	)
+	identityProvidersServiceVerifyIdentityProviderHandler := connect.NewUnaryHandlerSimple(
+		IdentityProvidersServiceVerifyIdentityProviderProcedure,
+		svc.VerifyIdentityProvider,
+		connect.WithSchema(identityProvidersServiceMethods.ByName("VerifyIdentityProvider")),
+		connect.WithHandlerOptions(opts...),
+	)
 	identityProvidersServiceDeleteIdentityProviderHandler := connect.NewUnaryHandlerSimple(
 		IdentityProvidersServiceDeleteIdentityProviderProcedure,
 		svc.DeleteIdentityProvider,
@@ -234,6 +271,8 @@ func NewIdentityProvidersServiceHandler(svc IdentityProvidersServiceHandler, opt
 			identityProvidersServiceCreateIdentityProviderHandler.ServeHTTP(w, r)
 		case IdentityProvidersServiceUpdateIdentityProviderProcedure:
 			identityProvidersServiceUpdateIdentityProviderHandler.ServeHTTP(w, r)
+		case IdentityProvidersServiceVerifyIdentityProviderProcedure:
+			identityProvidersServiceVerifyIdentityProviderHandler.ServeHTTP(w, r)
 		case IdentityProvidersServiceDeleteIdentityProviderProcedure:
 			identityProvidersServiceDeleteIdentityProviderHandler.ServeHTTP(w, r)
 		default:
@@ -259,6 +298,10 @@ func (UnimplementedIdentityProvidersServiceHandler) CreateIdentityProvider(conte
 
 func (UnimplementedIdentityProvidersServiceHandler) UpdateIdentityProvider(context.Context, *v2.UpdateIdentityProviderRequest) (*v2.IdentityProvider, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.iam.v2.IdentityProvidersService.UpdateIdentityProvider is not implemented"))
+}
+
+func (UnimplementedIdentityProvidersServiceHandler) VerifyIdentityProvider(context.Context, *v2.VerifyIdentityProviderRequest) (*v2.IdentityProvider, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.iam.v2.IdentityProvidersService.VerifyIdentityProvider is not implemented"))
 }
 
 func (UnimplementedIdentityProvidersServiceHandler) DeleteIdentityProvider(context.Context, *v2.DeleteIdentityProviderRequest) (*emptypb.Empty, error) {

@@ -1,0 +1,234 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// files are those that issuers serve, by issuer; an issuer of none is away.
+type files map[string][]platform.UID
+
+var errAway = errors.New("connection refused")
+
+func (f files) read(_ context.Context, issuer string) ([]platform.UID, error) {
+	if listed, ok := f[issuer]; ok {
+		return listed, nil
+	}
+	return nil, errAway
+}
+
+// strict lets the world's platform ask for proofs.
+func (w *world) strict() files {
+	f := files{}
+	w.p = w.replica(w.store, platform.Options{
+		IssuerFile: f.read, SharedIssuers: []platform.SharedIssuer{{Issuer: shared, Tenant: regexp.MustCompile(`^repo:[^/:]+/`)}},
+	})
+	return f
+}
+
+const shared = "https://ci.example.com"
+
+func (w *world) providerBy(owner context.Context, group platform.UID) *platform.IdentityProvider {
+	w.Helper()
+	made, err := w.p.IdentityProviders.Create(owner, group, body[platform.IdentityProvider](
+		`{"name": %q, "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "groupsClaim": "groups"}}`, w.name(), platform.ViewerRole, workplace))
+	must(w, err)
+	return made
+}
+
+func TestNobodyEnrolsTheCallersOfSomebodyElsesIssuer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		served := w.strict()
+		acme, thief := w.found("acme"), w.found("thief")
+		mine, theirs := w.providerBy(acme.owner, acme.uid), w.providerBy(thief.owner, thief.uid)
+		if mine.IssuerVerified || theirs.IssuerVerified || !mine.IssuerVerifyTime.IsZero() {
+			t.Errorf("unproven providers are verified: %+v, %+v", mine, theirs)
+		}
+		in := func(c platform.Claims) int { actor, _ := w.enter(c); return len(actor.Identities) }
+		if n := in(visitor("alice", nil)); n != 0 {
+			t.Errorf("before a proof she acts as %d identities", n)
+		}
+		_, err := w.p.IdentityProviders.Verify(acme.owner, mine.UID)
+		refused(t, "while the issuer is away", err, platform.CodeUnavailable)
+
+		served[workplace] = []platform.UID{acme.uid}
+		_, err = w.p.IdentityProviders.Verify(thief.owner, theirs.UID)
+		refused(t, "for an organisation that the file does not list", err, platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+		_, err = w.p.IdentityProviders.Verify(w.with(platform.ViewerRole, acme.uid, acme.uid), mine.UID)
+		refused(t, "for who may not change the provider", err, platform.CodePermissionDenied)
+		verified, err := w.p.IdentityProviders.Verify(acme.owner, mine.UID)
+		must(t, err)
+		got, err := w.p.IdentityProviders.Get(acme.owner, mine.UID)
+		must(t, err)
+		if !verified.IssuerVerified || verified.IssuerVerifyTime.IsZero() || !got.IssuerVerified {
+			t.Errorf("verified: %+v, read: %+v", verified, got)
+		}
+		actor, _ := w.enter(visitor("alice", nil))
+		if len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
+			t.Errorf("with a proof she acts as %v", actor.Identities)
+		}
+
+		// What the issuer takes back is gone with the next look, and so are its people.
+		served[workplace] = nil
+		must(t, w.p.Issuers.Recheck(t.Context()))
+		if n := in(visitor("alice", nil)); n != 1 {
+			t.Errorf("before the next look is due she acts as %d identities", n)
+		}
+		w.pass(25 * time.Hour)
+		must(t, w.p.Issuers.Recheck(t.Context()))
+		if n := in(visitor("alice", nil)) + in(visitor("bob", nil)); n != 0 {
+			t.Errorf("after the file is gone they act as %d identities", n)
+		}
+	})
+}
+
+func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		served := w.strict()
+		acme := w.found("acme")
+		provider := w.providerBy(acme.owner, acme.uid)
+		served[workplace] = []platform.UID{acme.uid}
+		_, err := w.p.IdentityProviders.Verify(acme.owner, provider.UID)
+		must(t, err)
+		w.pass(25 * time.Hour)
+		must(t, w.p.Issuers.Recheck(t.Context()))
+		delete(served, workplace)
+		for day, want := range []bool{true, true, true, true, true, true, false} {
+			w.pass(25 * time.Hour)
+			must(t, w.p.Issuers.Recheck(t.Context()))
+			got, err := w.p.IdentityProviders.Get(w.as("owner of acme"), provider.UID)
+			must(t, err)
+			if got.IssuerVerified != want {
+				t.Errorf("on day %d it is verified: %t", day+1, got.IssuerVerified)
+			}
+		}
+	})
+}
+
+func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.strict()
+		acme, thief := w.found("acme"), w.found("thief")
+		provider, theirs := w.providerBy(acme.owner, acme.uid), w.providerBy(thief.owner, thief.uid)
+		for _, org := range []org{acme, thief} {
+			made, err := w.p.Identities.Create(org.owner, org.uid, body[platform.Identity](`{"name": "admin", "claimMatch": {"issuer": %q, "subject": "admin", "audience": "client"}}`, workplace))
+			must(t, err)
+			w.bind(org.uid, made.UID, platform.OwnerRole)
+		}
+		_, plain := w.enter(visitor("admin", nil))
+		_, err := w.p.IdentityProviders.Verify(plain, provider.UID)
+		refused(t, "without the claim", err, platform.CodeUnavailable)
+		_, vouched := w.enter(visitor("admin", map[string]any{platform.OrganisationClaim: []any{"other", string(acme.uid)}}))
+		_, err = w.p.IdentityProviders.Verify(vouched, theirs.UID)
+		refused(t, "for another organisation", err, platform.CodeUnavailable)
+		_, err = w.p.IdentityProviders.Verify(vouched, provider.UID)
+		must(t, err)
+		if actor, _ := w.enter(visitor("alice", nil)); len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
+			t.Errorf("she acts as %v", actor.Identities)
+		}
+	})
+}
+
+func TestPatternsNeedAProofOrATenant(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		served := w.strict()
+		acme := w.found("acme")
+		create := func(rule string) error {
+			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "i", "claimMatch": %s}`, rule))
+			return err
+		}
+		wildcard := fmt.Sprintf(`{"issuer": %q, "subjectPattern": ".*"}`, workplace)
+		for rule, field := range map[string]string{
+			wildcard: "claimMatch.subjectPattern",
+			fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:.*"}`, shared):                  "claimMatch.subjectPattern",
+			fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:[a-z]+/.*"}`, shared):           "claimMatch.subjectPattern",
+			`{"issuerPattern": "https://login\\.example\\.com/.*", "subject": "ada"}`:           "claimMatch.issuerPattern",
+			`{"issuerPattern": "https://.*", "subjectPattern": ".*"}`:                           "claimMatch.issuerPattern",
+			`{"issuerPattern": "https://ci\\.example\\.com", "subjectPattern": "repo:acme/.*"}`: "claimMatch.issuerPattern",
+		} {
+			err := create(rule)
+			if e := refusal(t, rule, err, platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED"); len(e.Preconditions) != 1 || e.Preconditions[0].Subject != field {
+				t.Errorf("%s: %+v, want %s", rule, e.Preconditions, field)
+			}
+		}
+		must(t, create(fmt.Sprintf(`{"issuer": %q, "subject": "ada"}`, workplace)))
+		must(t, create(fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*"}`, shared)))
+		ci := platform.Claims{Issuer: shared, Subject: "repo:acme/api:ref:refs/heads/main", ServiceAudience: true}
+		if actor, _ := w.enter(ci); len(actor.Identities) != 1 {
+			t.Errorf("a pipeline of the tenant acts as %v", actor.Identities)
+		}
+		if ci.Subject = "repo:acmes/api"; true {
+			if actor, _ := w.enter(ci); len(actor.Identities) != 0 {
+				t.Errorf("a pipeline of another tenant acts as %v", actor.Identities)
+			}
+		}
+
+		served[workplace] = []platform.UID{acme.uid}
+		_, err := w.p.IdentityProviders.Verify(acme.owner, w.providerBy(acme.owner, acme.uid).UID)
+		must(t, err)
+		must(t, create(wildcard))
+		host := `{"issuerPattern": "https://login\\.example\\.com/[a-z]+", "subjectPattern": "ada|bob"}`
+		must(t, w.p.Issuers.Allow(w.operator(), acme.uid, workplace+"/*"))
+		must(t, create(host))
+		tenant := platform.Claims{Issuer: workplace + "/tenant", Subject: "bob", ServiceAudience: true}
+		if actor, _ := w.enter(tenant); len(actor.Identities) != 1 {
+			t.Errorf("of an issuer of an allowed host it acts as %v", actor.Identities)
+		}
+		must(t, w.p.Issuers.Revoke(w.operator(), acme.uid, workplace+"/*"))
+		if actor, _ := w.enter(tenant); len(actor.Identities) != 0 {
+			t.Errorf("after the operator took that back it acts as %v", actor.Identities)
+		}
+		listed, err := w.p.Issuers.List(w.operator())
+		must(t, err)
+		states := map[string]platform.ProofMethod{}
+		for _, proof := range listed {
+			states[proof.Issuer] = proof.Method
+		}
+		if method, ok := states[workplace+"/*"]; !ok || method != "" || states[workplace] != platform.ProofFile {
+			t.Errorf("listed: %v", states)
+		}
+		_, err = w.p.Issuers.List(acme.owner)
+		refused(t, "listing by an owner", err, platform.CodePermissionDenied)
+		refused(t, "allowing by an owner", w.p.Issuers.Allow(acme.owner, acme.uid, "*"), platform.CodePermissionDenied)
+		if got := violated(w.p.Issuers.Allow(w.operator(), acme.uid, "https://a/b/*")); got != "issuer" {
+			t.Errorf("violated: %s", got)
+		}
+	})
+}
+
+func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		rule := func(n int) string {
+			return fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*%d"}`, issuer, n)
+		}
+		create := func(o org, rule string) (*platform.Identity, error) {
+			return w.p.Identities.Create(o.owner, o.uid, body[platform.Identity](`{"name": "i", "claimMatch": %s}`, rule))
+		}
+		var last *platform.Identity
+		for n := range 20 {
+			var err error
+			last, err = create(acme, rule(n))
+			must(t, err)
+		}
+		_, err := create(acme, rule(20))
+		e := refusal(t, "the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
+		if len(e.Preconditions) != 1 || e.Preconditions[0].Subject != "claimMatch.subjectPattern" {
+			t.Errorf("it names %+v", e.Preconditions)
+		}
+		_, err = w.p.Identities.Update(acme.owner, last.UID, body[platform.Identity](`{"claimMatch": %s}`, rule(30)))
+		must(t, err)
+		_, err = create(other, rule(20))
+		must(t, err)
+		third, err := create(acme, fmt.Sprintf(`{"issuer": %q, "subject": "x"}`, issuer))
+		must(t, err)
+		_, err = w.p.Identities.Update(acme.owner, third.UID, body[platform.Identity](`{"claimMatch": %s}`, rule(31)))
+		refused(t, "one that is changed to be the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
+	})
+}

@@ -1,0 +1,174 @@
+package platform
+
+import (
+	"container/list"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+)
+
+// Limits of the patterns of rules, which run on requests of strangers.
+const (
+	maxPatternBytes = 512
+	// maxProgram bounds the instructions that a pattern compiles to: a text of
+	// maxPatternBytes stays below it, nested repetition does not.
+	maxProgram = 1000
+	// maxMatched is the longest text that a pattern is tried on, in bytes.
+	maxMatched = 1024
+	// maxWork bounds what the rules of one organisation may cost one token, in
+	// instructions times bytes: some milliseconds.
+	maxWork = 1 << 19
+
+	maxPatterns      = 4096     // that are kept compiled
+	maxPatternMemory = 16 << 20 // bytes, for all of them
+	instructionBytes = 128      // about what one takes in a compiled pattern
+)
+
+// pattern finds what is wrong with an expression.
+func (v *violations) pattern(field, expression string) {
+	if len(expression) > maxPatternBytes {
+		v.add(field, "must be at most %d bytes", maxPatternBytes)
+	} else if parsed, err := syntax.Parse(expression, syntax.Perl); err != nil {
+		v.add(field, "must be an RE2 pattern")
+	} else if n := programSize(parsed); n > maxProgram {
+		v.add(field, "must compile to at most %d instructions, not %d; repeat less", maxProgram, n)
+	}
+}
+
+// programSize counts the instructions that an expression compiles to.
+func programSize(parsed *syntax.Regexp) int {
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return maxProgram + 1
+	}
+	return len(program.Inst)
+}
+
+// A compiled is a pattern that is ready to be tried.
+type compiled struct {
+	text   string
+	regexp *regexp.Regexp // nil: the text is no pattern, or one that is too large
+	size   int            // instructions
+}
+
+func compile(text string) *compiled {
+	c := &compiled{text: text}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil || len(text) > maxPatternBytes {
+		return c
+	}
+	if c.size = programSize(parsed); c.size > maxProgram {
+		return c
+	}
+	if c.regexp, err = regexp.Compile(text); err == nil {
+		c.regexp.Longest()
+	}
+	return c
+}
+
+func (c *compiled) memory() int { return len(c.text) + c.size*instructionBytes }
+
+// patterns keeps compiled patterns; those that were not used for longest go
+// first. It is safe for concurrent use.
+type patterns struct {
+	mu     sync.Mutex
+	byText map[string]*list.Element
+	used   *list.List // of *compiled, the latest first
+	memory int
+}
+
+func newPatterns() *patterns {
+	return &patterns{byText: map[string]*list.Element{}, used: list.New()}
+}
+
+func (p *patterns) compiled(text string) *compiled {
+	p.mu.Lock()
+	if at, ok := p.byText[text]; ok {
+		p.used.MoveToFront(at)
+		p.mu.Unlock()
+		return at.Value.(*compiled) //nolint:forcetypeassert // nothing else is put in
+	}
+	p.mu.Unlock()
+	c := compile(text) // nobody waits for the work of others
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.byText[text]; ok {
+		return c
+	}
+	p.byText[text] = p.used.PushFront(c)
+	p.memory += c.memory()
+	for p.used.Len() > maxPatterns || p.memory > maxPatternMemory {
+		oldest := p.used.Remove(p.used.Back()).(*compiled) //nolint:forcetypeassert // as above
+		delete(p.byText, oldest.text)
+		p.memory -= oldest.memory()
+	}
+	return c
+}
+
+// A matcher tries the rules of one organisation on one token.
+type matcher struct {
+	patterns *patterns
+	work     int // done so far
+}
+
+// full reports whether a pattern matches all of s. The pattern is left as it
+// is: put between \A(?: and )\z it could close that group. When the work of an
+// organisation is used up its patterns match nothing any more.
+func (m *matcher) full(pattern, s string) bool {
+	if len(s) > maxMatched {
+		return false
+	}
+	c := m.patterns.compiled(pattern)
+	if c.regexp == nil {
+		return false
+	}
+	if m.work += c.size * (len(s) + 1); m.work > maxWork {
+		return false
+	}
+	at := c.regexp.FindStringIndex(s)
+	return at != nil && at[0] == 0 && at[1] == len(s)
+}
+
+func (m *matcher) one(exact, pattern, got string) bool {
+	if exact != "" {
+		return exact == got
+	}
+	return m.full(pattern, got)
+}
+
+// literalPrefix is the text that every match of a pattern begins with; whole
+// says that there is nothing else in a match.
+func literalPrefix(pattern string) (prefix string, whole bool) {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	return literalStart(parsed.Simplify())
+}
+
+func literalStart(re *syntax.Regexp) (prefix string, whole bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase != 0 {
+			return "", false
+		}
+		return string(re.Rune), true
+	case syntax.OpBeginText, syntax.OpEndText, syntax.OpEmptyMatch:
+		return "", true
+	case syntax.OpCapture:
+		return literalStart(re.Sub[0])
+	case syntax.OpConcat:
+		var text strings.Builder
+		for _, part := range re.Sub {
+			start, all := literalStart(part)
+			text.WriteString(start)
+			if !all {
+				return text.String(), false
+			}
+		}
+		return text.String(), true
+	default:
+		return "", false
+	}
+}

@@ -1,0 +1,90 @@
+package sqlstore
+
+import (
+	"context"
+	"strings"
+
+	"atrium/platform"
+)
+
+const proofColumns = "v.root, v.issuer, v.method, v.verify_time, v.check_time"
+
+func proofScan(p *platform.IssuerProof) []any {
+	return []any{(*string)(&p.Organisation), &p.Issuer, (*string)(&p.Method), timeColumn{&p.VerifyTime}, timeColumn{&p.CheckTime}}
+}
+
+func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) error {
+	return func(scan func(...any) error) error {
+		p := new(platform.IssuerProof)
+		*into = append(*into, p)
+		return scan(proofScan(p)...)
+	}
+}
+
+// IssuerProof reads what an organisation has proven of an issuer.
+func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
+	found := &platform.IssuerProof{}
+	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, string(root))
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
+	return found, err
+}
+
+// DueIssuerProofs lists proofs by a file that were not looked at since a time.
+func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
+	var due []*platform.IssuerProof
+	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
+	err := s.conn.Run(ctx, q.done(collectProofs(&due)))
+	return due, err
+}
+
+// IssuerProofs lists every proof, and what has none. It reads all identities
+// with patterns: it is the operator's question.
+func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, error) {
+	var all []*platform.IssuerProof
+	q := s.dialect.statement().add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
+	if err := s.conn.Run(ctx, q.done(collectProofs(&all))); err != nil {
+		return nil, err
+	}
+	type decision struct {
+		root   platform.UID
+		issuer string
+	}
+	known := map[decision]bool{}
+	for _, p := range all {
+		known[decision{p.Organisation, p.Issuer}] = true
+	}
+	q = s.dialect.statement().add("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		var root, rule string
+		if err := scan(&root, &rule); err != nil {
+			return err
+		}
+		issuer, _, _ := strings.Cut(rule, ruleBreak)
+		if d := (decision{platform.UID(root), issuer}); !known[d] {
+			known[d] = true
+			all = append(all, &platform.IssuerProof{Organisation: d.root, Issuer: issuer})
+		}
+		return nil
+	}))
+	return all, err
+}
+
+// CountRules counts the identities of an organisation that have a key.
+func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.RuleKey, without platform.UID) (int, error) {
+	var n int64
+	q := s.dialect.statement().add("SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?", ruleText(key), string(root), string(without))
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(&n) }))
+	return int(n), err
+}
+
+// PutIssuerProof stores a proof.
+func (tx *transaction) PutIssuerProof(ctx context.Context, p *platform.IssuerProof) error {
+	q := tx.dialect.statement().add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", string(p.Organisation), p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
+	q.add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
+	return tx.conn.Run(ctx, q.done(nil))
+}
+
+// DeleteIssuerProof removes a proof.
+func (tx *transaction) DeleteIssuerProof(ctx context.Context, root platform.UID, issuer string) error {
+	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, string(root)).done(nil))
+}
