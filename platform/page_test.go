@@ -314,7 +314,7 @@ var unordered = map[string]string{
 	"Advisory.legacyAdvisoryId": "is of any length", "Identity.emailUnverified": "is of any length",
 	"Subscription.secret": "is shown once", "GroupInvite.code": "is shown once", "GroupInvite.keyId": "is random",
 	"TermsAcceptance.acceptedBy": "is the UID of another kind", "Artifact.latestVersion": "does not sort by bytes", "Vulnerability.id": "is its uid",
-	"Delivery.eventId": "sorts as createTime",
+	"Delivery.eventId": "sorts as createTime", "IdentityProvider.issuerVerifyTime": "is a fact of the organisation and the issuer",
 }
 
 // Every list is sorted by each short text and time that its rows show.

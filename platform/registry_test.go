@@ -41,7 +41,7 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 		for in, want := range map[string]string{
 			`{}`: "name digest", `{"name": "x"}`: "digest", `{"name": ".x", "digest": "sha256:1"}`: "name digest",
 			`{"name": "x", "digest": "` + digest(1) + `", "deprecated": "yes"}`:                "deprecated",
-			`{"name": "x", "digest": "` + digest(1) + `", "bundles": ["\n"], "updateTime": 1}`: "bundles",
+			`{"name": "x", "digest": "` + digest(1) + `", "bundles": ["\n"], "updateTime": 1}`: "updateTime bundles",
 		} {
 			_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag]("%s", in))
 			if got := violated(err); got != want {

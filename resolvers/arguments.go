@@ -29,7 +29,9 @@ func (p *pricing) refuseEmpty(f *ast.Field) {
 		}
 	}
 	if len(empty) > 0 {
-		p.refuse(platform.Invalid(empty...))
+		refused := platform.Invalid(empty...)
+		refused.Area = areaOfField(p.root)
+		p.refuse(refused)
 	}
 }
 

@@ -117,7 +117,8 @@ type pricing struct {
 	*costGuard
 	operation *graphql.OperationContext
 	fragments map[string]price
-	refused   *gqlerror.Error // what no price can be found for
+	refused   *gqlerror.Error      // what no price can be found for
+	root      *ast.FieldDefinition // the root field that is being priced
 }
 
 func (p *pricing) set(set ast.SelectionSet) (sum price) {
@@ -151,6 +152,10 @@ func (p *pricing) fragment(name string) price {
 
 // field prices a field by the shape of its type.
 func (p *pricing) field(f *ast.Field) price {
+	switch f.ObjectDefinition {
+	case p.schema.Query, p.schema.Mutation, p.schema.Subscription:
+		p.root = f.Definition
+	}
 	p.check(f)
 	switch f.Name {
 	case "__schema":

@@ -277,7 +277,7 @@ func TestAnswersHaveTheWiresFields(t *testing.T) {
 		"/events/v2/subscriptions/" + w.subscription:                                  "createTime sink uid updateTime",
 		"/iam/v2/identities:lookupIdentity?subject=robot&issuer=" + testIssuer:        "uid",
 		"/libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_JAVA":                     "counts",
-		"/iam/v2/identityProviders/" + w.provider:                                     "createTime defaultRole name oidc uid updateTime",
+		"/iam/v2/identityProviders/" + w.provider:                                     "createTime defaultRole issuerVerified issuerVerifyTime name oidc uid updateTime",
 		"/iam/v2/externalGroupRoleMappings/" + w.mapping:                              "createTime externalGroupId identityProviderUid roleUid scope uid",
 		"/iam/v2/groupInvites/" + w.invite:                                            "createTime expirationTime keyId role roleUid singleUse uid",
 		"/iam/v2/accountAssociations/" + w.org:                                        "createTime google name uid updateTime",

@@ -104,11 +104,12 @@ func name[S ~string, E enum](value E) S {
 }
 
 // names are those of values that are asked for; one that says nothing is
-// named too, for the operation to refuse it.
+// named too, for the operation to refuse it. gRPC cannot tell an empty list
+// from an absent one.
 func names[S ~string, E enum](values []E) []S {
-	all := make([]S, len(values))
-	for i, v := range values {
-		all[i] = S(v.String())
+	var all []S
+	for _, v := range values {
+		all = append(all, S(v.String()))
 	}
 	return all
 }

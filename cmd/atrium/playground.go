@@ -39,7 +39,7 @@ func examples(group platform.UID) []web.Example {
 		{Name: "Repo", Query: example("repo"), Variables: variables("name", "billing")},
 		{Name: "Access", Query: example("access"), Variables: variables("group", group)},
 		{Name: "Sign in", Query: example("sign_in")},
-		{Name: "Stale", Query: example("stale"), Variables: variables("since", time.Now().UTC().Format(time.RFC3339))},
+		{Name: "Stale", Query: example("stale"), Variables: variables("since", platform.At(time.Now()))},
 		{Name: "Advisories", Query: example("advisories")},
 		{Name: "Libraries", Query: example("libraries")},
 		{Name: "Changes", Query: example("changes")},

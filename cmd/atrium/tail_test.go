@@ -267,7 +267,9 @@ func TestAWrongTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 		t.Errorf("no token: %v", err)
 	}
 	other := storetest.SQLite(t)
-	on(t, other, "migrate", "up")
+	if err := start(t, other, "--dev").end(); err != nil {
+		t.Fatal(err)
+	}
 	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", other)
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "--database-url") {
 		t.Errorf("a token of another database: %v", err)

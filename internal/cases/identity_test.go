@@ -10,7 +10,7 @@ var identities = kind{
 	name: "Identity", plural: "Identities", ref: "identity", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "robot {n}"},
 	full: fields{"name": "robot", "description": "Builds", "company": "Acme", "claimMatch": fields{
-		"issuer": "https://issuer.example.com", "subjectPattern": "robot-.*", "audience": "builds",
+		"issuer": "https://issuer.example.com", "subjectPattern": "robot-{group.uid}-.*", "audience": "builds",
 		"claims": fields{"team": "blue"}, "claimPatterns": fields{"env": "prod|test"},
 	}},
 	needs: "name",
@@ -40,7 +40,7 @@ var identities = kind{
 
 	rows: []row{
 		{name: "with keys", do: call{rpc: "CreateIdentity", on: "{group}", fields: fields{"name": "keyed", "staticKeys": staticKeys}},
-			want: resource(fields{"name": "keyed", "staticKeys": staticKeys, "uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"})},
+			want: resource(fields{"name": "keyed", "staticKeys": staticKeys, "uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"})},
 		{name: "keys replace the rule", do: call{rpc: "UpdateIdentity", on: "{full identity}", fields: fields{"staticKeys": staticKeys}},
 			want: expected{like: "{full identity}", with: fields{"staticKeys": staticKeys, "updateTime": "<time>"}, without: []string{"claimMatch"}}},
 		{name: "delete one that a role is bound to", do: call{rpc: "DeleteIdentity", on: "{binding.identity.uid}"}, want: blocked("RESOURCE_IN_USE")},

@@ -44,7 +44,13 @@ func TestNothingRegistersItself(t *testing.T) {
 // gqlgen leaves it no other way. Whoever needs more takes it as an argument.
 func TestTheContextCarriesNothingMore(t *testing.T) {
 	t.Parallel()
-	inPlatform := []string{"actorKey", "traceKey"}
+	allowed := map[string][]string{
+		// Who asks, what it costs, how much the answer may hold, and whether it
+		// is work that requests go before: facts of a request that every layer
+		// between its start and its statements would have to pass on.
+		"platform": {"actorKey", "traceKey", "answerKey", "backgroundKey"},
+		"auth":     {"gateKey"}, // from the middleware to the verifier, through gRPC's interceptors
+	}
 	for _, f := range sources(t) {
 		if f.test || f.generated() || f.folder == "resolvers" {
 			continue
@@ -60,7 +66,7 @@ func TestTheContextCarriesNothingMore(t *testing.T) {
 					key = name.Name
 				}
 			}
-			if f.folder != "platform" || !slices.Contains(inPlatform, key) {
+			if !slices.Contains(allowed[f.folder], key) {
 				t.Errorf("%s puts %s into the context: it may carry the actor, the loaders and the trace", f.path, key)
 			}
 			return true

@@ -7,17 +7,20 @@ import (
 )
 
 // Feed reads advisories of all groups, each once. What there is comes out of
-// an index alone, however many groups have it: it is counted first, and where
-// that is too much nothing is read. Then the latest of each is looked up.
+// an index alone, however many groups have it. Where nothing narrows it, it is
+// counted first, so that too much is not read at all. Then the latest of each is
+// looked up.
 func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
 	var none platform.Time
 	names := among(q.Names())
-	if err := s.fits(ctx, q); err != nil {
-		return nil, err
+	if len(q.Artifacts())+len(names) == 0 {
+		if err := s.fits(ctx, q); err != nil {
+			return nil, err
+		}
 	}
 	f := s.dialect.statement()
 	f.add("SELECT t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time FROM (")
-	feedKeys(f, q, q.Limit())
+	feedKeys(f, q, q.Limit()+1)
 	f.add(") k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
 		" WHERE o.artifact_name = k.artifact_name AND o.advisory_id = k.advisory_id AND o.delete_time = ?"+
 		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", none)
@@ -35,6 +38,9 @@ func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Adv
 		found = append(found, a)
 		return scan(&a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
 	}))
+	if err == nil && len(found) > q.Limit() {
+		return nil, platform.ErrTooMany
+	}
 	return found, err
 }
 

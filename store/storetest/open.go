@@ -90,26 +90,11 @@ func server(t testing.TB) string {
 	t.Helper()
 	url := os.Getenv(postgresURL)
 	if url == "" {
-		noServer(t)
+		t.Fatalf("There is no PostgreSQL to test on: run the tests as `scripts/with-postgres go test ./...`, which starts one for them, "+
+			"or set %s to the superuser URL of a server.", postgresURL)
 	}
 	return url
 }
-
-// noServer says once in a test binary what to start, and lets all that it says
-// no more about be skipped, so that one message is not lost among hundreds.
-func noServer(t testing.TB) {
-	t.Helper()
-	told := true
-	absent.Do(func() { told = false })
-	if told {
-		t.Skipf("%s is not set; the first test without PostgreSQL says what to start", postgresURL)
-	}
-	t.Fatalf("There is no PostgreSQL to test on: run the tests as `scripts/with-postgres go test ./...`, which starts one for them, "+
-		"or set %s to the superuser URL of a server. Other tests on PostgreSQL are skipped.", postgresURL)
-}
-
-// absent is done when a test has said that there is no PostgreSQL.
-var absent sync.Once
 
 // create makes a database for the time of a test.
 func create(t testing.TB, like string) string {
