@@ -139,7 +139,7 @@ func readMessage(c call, message *dynamicpb.Message) answer {
 // shownEmpty are the fields that REST shows when they are false or nothing,
 // where a message says the same by leaving them out.
 var shownEmpty = map[protoreflect.FullName]bool{
-	"platform.iam.v2.Group.verified": true, "platform.iam.v2.GroupInvite.single_use": true, "platform.iam.v2.IdentityProvider.OIDC.pkce_enabled": true,
+	"platform.iam.v2.Group.verified": true, "platform.iam.v2.IdentityProvider.issuer_verified": true, "platform.iam.v2.GroupInvite.single_use": true, "platform.iam.v2.IdentityProvider.OIDC.pkce_enabled": true,
 	"google.rpc.ResourceInfo.resource_name":        true,
 	"platform.libraries.v2.Artifact.version_count": true, "platform.libraries.v2.GetArtifactCountResponse.EcosystemCount.total_count": true,
 	"platform.libraries.v2.ListArtifactsResponse.total_count": true, "platform.libraries.v2.ListArtifactVersionsResponse.total_count": true,

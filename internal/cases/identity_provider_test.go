@@ -21,7 +21,8 @@ var identityProviders = kind{
 	twin:    fields{"name": "{provider.name}"}, misplaced: []string{"{repo}", "{identity}"},
 	changes: []change{
 		{field: "name", to: "others", required: true}, {field: "defaultRole", to: "{other role}", required: true}, {field: "description", to: "Nobody"},
-		{field: "oidc", to: fields{"issuer": "https://others.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": false}},
+		{field: "oidc", to: fields{"issuer": "https://others.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": false},
+			cleared: fields{"issuerVerified": false}, gone: []string{"issuerVerifyTime"}},
 	},
 	fixed: "createTime",
 	rows: []row{

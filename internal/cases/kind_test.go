@@ -60,6 +60,10 @@ type change struct {
 	to    any
 	// required: it cannot be cleared.
 	required bool
+	// cleared is what an answer shows once the field is, and gone what it lacks
+	// then.
+	cleared fields
+	gone    []string
 }
 
 // kinds are all kinds of the table.

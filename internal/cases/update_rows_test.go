@@ -18,7 +18,7 @@ func (k *kind) changing() []row {
 		return expected{like: it, with: k.touched().with(with), without: without}
 	}
 	var rows []row
-	all, required, cleared := fields{}, fields{}, []string{}
+	all, required, cleared, instead := fields{}, fields{}, []string{}, fields{}
 	for _, c := range k.changes {
 		all[c.field] = c.to
 		to := fields{c.field: c.to}
@@ -34,15 +34,16 @@ func (k *kind) changing() []row {
 				row{name: c.field + " in the mask only", do: update(fields{}, c.field), want: invalid(c.field)})
 			continue
 		}
-		cleared = append(cleared, c.field)
+		gone := append([]string{c.field}, c.gone...)
+		cleared, instead = append(cleared, gone...), instead.with(c.cleared)
 		rows = append(rows,
-			row{name: "null for " + c.field, do: update(fields{c.field: nil}), want: changed(nil, c.field)},
-			row{name: c.field + " in the mask only", do: update(fields{}, c.field), want: changed(nil, c.field)})
+			row{name: "null for " + c.field, do: update(fields{c.field: nil}), want: changed(c.cleared, gone...)},
+			row{name: c.field + " in the mask only", do: update(fields{}, c.field), want: changed(c.cleared, gone...)})
 	}
 	rows = append(rows,
 		row{name: "all fields at once", do: update(all), want: changed(k.visible(all))},
 		row{name: "* replaces all", do: update(all, "*"), want: changed(k.visible(all))},
-		row{name: "* clears what is absent", do: update(required, "*"), want: changed(k.visible(required), cleared...)},
+		row{name: "* clears what is absent", do: update(required, "*"), want: changed(k.visible(required).with(instead), cleared...)},
 		row{name: "* and a field", do: update(all, "*", k.changes[0].field), want: invalid("updateMask")},
 		row{name: "a mask of what is no field", do: update(all, "nope"), want: invalid("updateMask")},
 		row{name: "a mask of what never changes", do: update(all, k.fixed), want: invalid("updateMask")},

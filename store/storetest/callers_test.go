@@ -123,8 +123,9 @@ func (f *forest) maySee(c *caller, list platform.Capability, uid platform.UID) b
 }
 
 // refused is whether a scope is none of the caller's business: it sees nothing
-// of what lies above, in or below it.
-func (f *forest) refused(c *caller, list platform.Capability, scope platform.UIDFilter) bool {
+// of what lies above, in or below it, or none of the children it asks for.
+// ofGroups says that the list is one of groups, which may be granted themselves.
+func (f *forest) refused(c *caller, list platform.Capability, scope platform.UIDFilter, ofGroups bool) bool {
 	if !f.holds(c, list) {
 		return true
 	}
@@ -134,7 +135,10 @@ func (f *forest) refused(c *caller, list platform.Capability, scope platform.UID
 			return true
 		}
 	}
-	return false
+	shows := func(seen platform.UID) bool {
+		return scope.ChildrenOf.Within(seen) || ofGroups && seen.Parent() == scope.ChildrenOf
+	}
+	return scope.ChildrenOf != "" && !slices.ContainsFunc(c.sees, shows)
 }
 
 // within is whether a row lies in a scope, by the definition of its words.
