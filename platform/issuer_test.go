@@ -284,7 +284,7 @@ func TestWhatChangesAProofIsRecordedOfItsProviders(t *testing.T) {
 			for _, e := range made {
 				var shown platform.IdentityProvider
 				must(t, json.Unmarshal([]byte(e.body), &shown))
-				if e.kind != "identity_provider.updated" || e.subject != first.UID && e.subject != second.UID || shown.IssuerVerified != verified {
+				if e.kind != "iam.identity_providers.updated" || e.subject != first.UID && e.subject != second.UID || shown.IssuerVerified != verified {
 					t.Errorf("%s: recorded is %+v", what, e)
 				}
 			}
