@@ -27,7 +27,12 @@
 //	page.go        page sizes and orders; token.go seals page tokens
 //	check.go       what names and texts must be
 //	actor.go       who asks: identities and their grants
-//	claim.go       which tokens act as an identity; sign_in.go lets new people in
+//	claim.go       which tokens act as an identity; rule_key.go finds its rules
+//	               by an index, pattern.go bounds their expressions;
+//	               sign_in.go lets new people in
+//	issuer.go      which organisations may decide about callers of an issuer:
+//	               those that have proven it (issuer_proof.go) or whom the
+//	               operator has allowed it (issuer_operator.go)
 //	access.go      what they may see and do, decided from paths
 //	capability.go  the ledger of rights
 //	event.go       the record of each change, event_type.go what there may be;

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -230,5 +231,86 @@ func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
 		must(t, err)
 		_, err = w.p.Identities.Update(acme.owner, third.UID, body[platform.Identity](`{"claimMatch": %s}`, rule(31)))
 		refused(t, "one that is changed to be the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
+	})
+}
+
+func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.strict()
+		thief := w.found("thief")
+		create := func(pattern string) error {
+			text, err := json.Marshal(pattern)
+			must(t, err)
+			_, err = w.p.Identities.Create(thief.owner, thief.uid, body[platform.Identity](`{"name": "i", "claimMatch": {"issuer": %q, "subjectPattern": %s}}`, shared, text))
+			return err
+		}
+		for _, pattern := range []string{
+			".*", "repo:.*", "repo:acme", "repo:acme.*", "repo:acme/*", "repo:acme/?.*", "repo:(acme|acmes)/.*", "repo:acm[e]?/.*", "repo:acme/.*|.*",
+			"(repo:thief/)?repo:acme/.*", "(repo:thief/)*repo:acme/.*", "(?i)repo:acme/.*", "repo:(?i:acme)/.*", "repo:thief/x|repo:acme/.*", `repo:\w+/.*`, ".*repo:acme/.*", "xrepo:acme/.*",
+		} {
+			refused(t, pattern, create(pattern), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+		}
+		for _, pattern := range []string{"repo:thief/.*", "^repo:thief/.*$", "(repo:thief/).*", "repo:thief/(a|b)", "repo:thief/.*|repo:thief/x"} {
+			must(t, create(pattern))
+		}
+		in := func(subject string) int {
+			actor, _ := w.enter(platform.Claims{Issuer: shared, Subject: subject, ServiceAudience: true})
+			return len(actor.Identities)
+		}
+		if n := in("repo:acme/a") + in("repo:thieves/a") + in("xrepo:thief/a"); n != 0 {
+			t.Errorf("pipelines of others act as %d identities", n)
+		}
+		if n := in("repo:thief/a"); n != 5 {
+			t.Errorf("its own pipeline acts as %d identities", n)
+		}
+	})
+}
+
+func TestWhatChangesAProofIsRecordedOfItsProviders(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		served := w.strict()
+		acme, other := w.found("acme"), w.found("other")
+		first, second := w.providerBy(acme.owner, acme.uid), w.providerBy(acme.owner, w.group(acme.uid))
+		w.providerBy(other.owner, other.uid)
+		before := len(w.events())
+		recorded := func(what string, verified bool) {
+			t.Helper()
+			events := w.events()
+			made := events[before:]
+			before = len(events)
+			if len(made) != 2 {
+				t.Fatalf("%s: recorded are %+v", what, made)
+			}
+			for _, e := range made {
+				var shown platform.IdentityProvider
+				must(t, json.Unmarshal([]byte(e.body), &shown))
+				if e.kind != "iam.identity_providers.updated" || e.subject != first.UID && e.subject != second.UID || shown.IssuerVerified != verified {
+					t.Errorf("%s: recorded is %+v", what, e)
+				}
+			}
+			if made[0].subject == made[1].subject {
+				t.Errorf("%s: recorded twice is %s", what, made[0].subject)
+			}
+		}
+		must(t, w.p.Issuers.Allow(w.operator(), acme.uid, workplace))
+		recorded("allowed", true)
+		must(t, w.p.Issuers.Revoke(w.operator(), acme.uid, workplace))
+		recorded("revoked", false)
+		refused(t, "what is not there", w.p.Issuers.Revoke(w.operator(), acme.uid, workplace), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+		refused(t, "of no organisation", w.p.Issuers.Allow(w.operator(), "00000000000000000000000000000000000000ff", workplace), platform.CodeNotFound)
+
+		served[workplace] = []platform.UID{acme.uid}
+		_, err := w.p.IdentityProviders.Verify(acme.owner, first.UID)
+		must(t, err)
+		recorded("verified", true)
+		served[workplace] = nil
+		w.pass(25 * time.Hour)
+		must(t, w.p.Issuers.Recheck(t.Context()))
+		recorded("no longer in the file", false)
+
+		must(t, w.p.Issuers.Allow(w.operator(), acme.uid, "*"))
+		if made := w.events()[before:]; len(made) != 0 {
+			t.Errorf("an allowance that no provider needs records %+v", made)
+		}
 	})
 }

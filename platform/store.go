@@ -142,6 +142,10 @@ type Reader interface {
 	// without a method where that is nothing.
 	IssuerProof(ctx context.Context, root UID, issuer string) (*IssuerProof, error)
 
+	// ProvidersOfIssuer lists the identity providers that an organisation has for
+	// an issuer.
+	ProvidersOfIssuer(ctx context.Context, root UID, issuer string) ([]UID, error)
+
 	// CountRules counts the identities of an organisation that tokens find by a
 	// key, without one of them.
 	CountRules(ctx context.Context, root UID, key RuleKey, without UID) (int, error)

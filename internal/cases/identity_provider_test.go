@@ -33,7 +33,21 @@ var identityProviders = kind{
 			want: invalid("oidc.correlationRule")},
 		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", on: "{mapping.identityProviderUid}"}, want: blocked("RESOURCE_NOT_EMPTY")},
 		{name: "delete its default role", do: call{rpc: "DeleteRole", on: "{provider.defaultRole}"}, want: blocked("RESOURCE_IN_USE")},
+
+		{name: "verify", do: verify("{full provider}"), want: expected{like: "{full provider}"}},
+		{name: "verify one without an issuer", do: verify("{provider}"), want: blocked("ISSUER_NOT_VERIFIED")},
+		{name: "verify a missing one", do: verify("{group}/00000000000000ff"), want: notFound("iam/IdentityProvider", "{group}/00000000000000ff")},
+		{name: "verify no UID", do: verify("nope"), want: invalid("uid")},
+		{name: "create a verified one", do: call{rpc: "CreateIdentityProvider", on: "{group}", fields: fields{"name": "p", "defaultRole": "{org role}", "issuerVerified": true}},
+			want: invalid("issuerVerified"), instead: ofTheService},
+		{name: "only a verification verifies", do: call{rpc: "UpdateIdentityProvider", on: "{provider}", fields: fields{"issuerVerified": true}},
+			want: invalid("issuerVerified"), instead: ofTheService},
+		{name: "only a verification sets its time", do: call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"issuerVerifyTime": "2001-02-03T04:05:06.789Z"}},
+			want: invalid("issuerVerifyTime"), instead: ofTheService},
+		{name: "no mask names what only a verification sets", do: call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{}, mask: []string{"issuerVerified"}},
+			want: invalid("updateMask")},
 	},
+	extra: []call{verify("{full provider}")},
 	library: library{
 		items: []item{
 			{"a", "{shelf}", fields{"name": "delta", "defaultRole": "{org role}"}}, {"b", "{shelf}", fields{"name": "alpha", "defaultRole": "{org role}"}},
@@ -43,6 +57,13 @@ var identityProviders = kind{
 		byDefault: "name",
 		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}},
 	},
+}
+
+// ofTheService is the answer to inputs with what only the service sets.
+var ofTheService = inGraphQL(refused{}, "the inputs hold nothing that only the service sets")
+
+func verify(provider string) call {
+	return call{rpc: "VerifyIdentityProvider", on: provider, fields: fields{"uid": provider}}
 }
 
 // withoutSecret is a configuration as it is shown. Every issuer counts as proven

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -19,7 +20,7 @@ var (
 	capabilityRef = regexp.MustCompile(`CAP_\w+`)
 )
 
-// wireLedger reads the copy of reference/wire.txt.
+// wireLedger reads the copy of reference/wire.txt, and adds an operation of ours.
 func wireLedger(t testing.TB) map[string]rpc {
 	t.Helper()
 	ledger := map[string]rpc{}
@@ -30,6 +31,8 @@ func wireLedger(t testing.TB) map[string]rpc {
 	if lines := strings.Count(text, "\nRPC "); len(ledger) != lines || lines == 0 {
 		t.Fatalf("the ledger of the wire has %d operations, and %d were understood", lines, len(ledger))
 	}
+	// What the wire has from us needs what an update needs.
+	ledger["VerifyIdentityProvider"] = rpc{"VerifyIdentityProvider", http.MethodPost, "/iam/v2/identityProviders:verify", ledger["UpdateIdentityProvider"].capabilities}
 	return ledger
 }
 

@@ -41,13 +41,19 @@ const audience = "atrium"
 
 func newWorld(t *testing.T, url string) *world {
 	t.Helper()
+	return newWorldOf(t, url, platform.Options{AllowSignup: true, AllowIssuers: true})
+}
+
+// newWorldOf makes a world with settings of its own.
+func newWorldOf(t *testing.T, url string, o platform.Options) *world {
+	t.Helper()
 	w := &world{ledger: wireLedger(t)}
 	w.holds, w.dotted = roleLedger(t)
 	// The clock moves on whenever it is looked at: no two things are made at
 	// the same time.
 	began := time.Now()
-	clock := func() time.Time { return began.Add(time.Duration(w.ticks.Add(1)) * time.Millisecond) }
-	p, err := platform.New(t.Context(), storetest.Open(t, url), platform.Options{Clock: clock, AllowSignup: true, AllowIssuers: true})
+	o.Clock = func() time.Time { return began.Add(time.Duration(w.ticks.Add(1)) * time.Millisecond) }
+	p, err := platform.New(t.Context(), storetest.Open(t, url), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,18 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 	return all, err
 }
 
+// ProvidersOfIssuer lists the identity providers of an organisation for an
+// issuer.
+func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer string) ([]platform.UID, error) {
+	var uids []platform.UID
+	q := s.dialect.statement().add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, string(root))
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		uids = append(uids, "")
+		return scan((*string)(&uids[len(uids)-1]))
+	}))
+	return uids, err
+}
+
 // CountRules counts the identities of an organisation that have a key.
 func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.RuleKey, without platform.UID) (int, error) {
 	var n int64

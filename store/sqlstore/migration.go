@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"math"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -66,9 +67,12 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 }
 
 // Up applies what is missing. Several replicas may do it at once.
-func (m *Migrator) Up(ctx context.Context) error {
+func (m *Migrator) Up(ctx context.Context) error { return m.UpTo(ctx, math.MaxInt64) }
+
+// UpTo applies what is missing up to a version, as an older program would have.
+func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 	for try := 1; ; try++ {
-		_, err := m.provider.Up(ctx)
+		_, err := m.provider.UpTo(ctx, version)
 		if err == nil || try == m.tries {
 			return err
 		}

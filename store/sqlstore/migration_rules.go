@@ -9,7 +9,8 @@ import (
 	"atrium/platform"
 )
 
-// mostOfKey is how many rules of one key an organisation kept at migration 6.
+// mostOfKey is how many rules of one key an organisation kept at migration 6,
+// as its file says too; a later program may allow another number.
 const mostOfKey = 20
 
 // A patternRule is a row whose key comes from a pattern.

@@ -40,7 +40,7 @@ func chosen(q *statement, b platform.Bearer) {
 		withKey(1, rule(b.Issuer, subject))
 	}
 	q.add(" UNION ALL SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.dialect.Parents(q.arg, b.Subjects, b.Subjects))
-	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, among(b.Issuers), rule(b.Issuer, b.Subject))
+	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, among(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
 	q.add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
 		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
 }

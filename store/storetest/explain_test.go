@@ -62,18 +62,24 @@ func note(ctx context.Context, statements []*sqlstore.Statement) {
 // spied is a store over the same data whose statements can be heard.
 func (w *world) spied() *sqlstore.Store {
 	w.t.Helper()
+	return sqlstore.New(spy{openEngine(w.t, w.url)})
+}
+
+// openEngine opens the engine of a database for the time of a test.
+func openEngine(t testing.TB, url string) sqlstore.Engine {
+	t.Helper()
 	var engine sqlstore.Engine
 	var err error
-	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
-		engine, err = sqlite.Open(w.t.Context(), path)
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		engine, err = sqlite.Open(t.Context(), path)
 	} else {
-		engine, err = postgres.Open(w.t.Context(), w.url, postgres.Options{MaxConnections: 4})
+		engine, err = postgres.Open(t.Context(), url, postgres.Options{MaxConnections: 4})
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = engine.Close() })
-	return sqlstore.New(spy{engine})
+	t.Cleanup(func() { _ = engine.Close() })
+	return engine
 }
 
 // hear runs an operation and gives the statements that it sent.

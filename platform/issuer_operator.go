@@ -1,0 +1,115 @@
+package platform
+
+import (
+	"context"
+	"strings"
+)
+
+// Issuers are the operator's operations on proofs.
+type Issuers struct{ p *Platform }
+
+// Allow lets an organisation decide about callers of an issuer: one issuer,
+// `https://host/*` for patterns over the issuers of a host, or `*` for all.
+func (s Issuers) Allow(ctx context.Context, root UID, issuer string) error {
+	key, err := s.key(ctx, root, issuer)
+	if err != nil {
+		return err
+	}
+	return s.p.store.Write(ctx, func(tx Tx) error {
+		if _, err := s.p.Groups.locked(ctx, tx, root); err != nil {
+			return err
+		}
+		return s.put(ctx, tx, &IssuerProof{Organisation: root, Issuer: key, Method: ProofOperator, VerifyTime: s.p.now(), CheckTime: s.p.now()})
+	})
+}
+
+// Revoke takes a proof away, however it came about. It refuses where there is
+// none.
+func (s Issuers) Revoke(ctx context.Context, root UID, issuer string) error {
+	key, err := s.key(ctx, root, issuer)
+	if err != nil {
+		return err
+	}
+	return s.p.store.Write(ctx, func(tx Tx) error {
+		if _, err := s.p.Groups.locked(ctx, tx, root); err != nil {
+			return err
+		}
+		proof, err := tx.IssuerProof(ctx, root, key)
+		if err == nil && proof.Method == "" {
+			err = blocked("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium issuers list` shows which it has")
+		}
+		if err != nil {
+			return err
+		}
+		return s.remove(ctx, tx, root, key)
+	})
+}
+
+// put stores a proof and records what it changes.
+func (s Issuers) put(ctx context.Context, tx Tx, proof *IssuerProof) error {
+	if err := tx.PutIssuerProof(ctx, proof); err != nil {
+		return err
+	}
+	return s.record(ctx, tx, proof.Organisation, proof.Issuer)
+}
+
+// remove takes a proof away and records what that changes.
+func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) error {
+	if err := tx.DeleteIssuerProof(ctx, root, issuer); err != nil {
+		return err
+	}
+	return s.record(ctx, tx, root, issuer)
+}
+
+// record records that the identity providers of an issuer take effect, or do not
+// any more.
+func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) error {
+	providers := s.p.IdentityProviders
+	uids, err := tx.ProvidersOfIssuer(ctx, root, issuer)
+	if err != nil {
+		return err
+	}
+	changed, err := providers.table(tx).Get(ctx, Keys{uids})
+	for _, one := range changed {
+		tx.Record(s.p.event(ctx, providers.kind.Event, "updated", one.UID, providers.kind.Group(one), one))
+	}
+	return err
+}
+
+// List tells of every proof, and of what waits for one: with an empty Method,
+// what organisations have providers and patterns for. Its issuers are spelled
+// as Allow takes them.
+func (s Issuers) List(ctx context.Context) ([]*IssuerProof, error) {
+	if err := operating(ctx); err != nil {
+		return nil, err
+	}
+	proofs, err := s.p.store.IssuerProofs(ctx)
+	for _, proof := range proofs {
+		if key, ok := strings.CutPrefix(proof.Issuer, PatternMark); ok {
+			proof.Issuer = strings.TrimPrefix(key+"/*", "/")
+		}
+	}
+	return proofs, err
+}
+
+// key checks what the operator names, and gives the issuer as it is kept.
+func (s Issuers) key(ctx context.Context, root UID, issuer string) (string, error) {
+	if err := operating(ctx); err != nil {
+		return "", err
+	}
+	var v violations
+	if v.uid("org", root); len(v) == 0 && !root.IsRoot() {
+		v.add("org", "must be the UID of a root group")
+	}
+	if issuer == "*" {
+		return PatternMark, v.err()
+	}
+	v.issuer("issuer", issuer)
+	if host, ok := strings.CutSuffix(issuer, "/*"); ok {
+		if hostOf(issuer) != host {
+			v.add("issuer", "must be an issuer, https://host/* for the issuers of a host, or *")
+		}
+		return PatternMark + host, v.err()
+	}
+	return issuer, v.err()
+}
