@@ -158,7 +158,7 @@ func (s Issuers) Allow(ctx context.Context, root UID, issuer string) error {
 		return err
 	}
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		found, err := s.p.Groups.table(tx).Get(ctx, Keys{[]UID{root}})
+		found, err := s.p.Groups.table(tx).Get(ctx, Keys{uids: []UID{root}})
 		if err == nil && len(found) == 0 {
 			err = groupKind.notFound(root)
 		}
