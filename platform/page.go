@@ -73,13 +73,13 @@ func (t LongTexts) Has(texts LongTexts) bool { return t&texts == texts }
 type ListRequest[F any] struct {
 	UIDP      UIDFilter
 	Filter    F
-	PageSize  int    // 0: DefaultPageSize; above MaxPageSize: MaxPageSize
-	PageToken string // where the page before ended, or starts for Backward
-	OrderBy   string // one field, then asc or desc; "" is the kind's default
-	Skip      int    // rows to pass over, counted from the token
-	Backward  bool   // the page that ends before the token (or the last one)
-	Parts     Parts  // what to read
-	Without   LongTexts
+	PageSize  int       // 0: DefaultPageSize; above MaxPageSize: MaxPageSize
+	PageToken string    // where the page before ended, or starts for Backward
+	OrderBy   string    // one field, then asc or desc; "" is the kind's default
+	Skip      int       // rows to pass over, counted from the token
+	Backward  bool      // the page that ends before the token (or the last one)
+	Parts     Parts     // what to read
+	Without   LongTexts // what need not be read
 
 	// Malformed is what the adapter could not decode; it is reported together
 	// with what validation finds.

@@ -58,7 +58,7 @@ func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			`{ advisories { totalCount nodes { advisoryId aliases severities { score } } } }`,
 			`{ advisories(skip: 1) { nodes { advisoryId } } }`,
 			`{ vulnerabilityMetadata { nodes { summary references { url } } } }`,
-			`{ repos { nodes { advisories { nodes { advisoryId vulnerabilities { summary } } } } } }`,
+			`{ repos(first: 5) { nodes { advisories(first: 5) { nodes { advisoryId vulnerabilities { summary } } } } } }`,
 			`{ advisories { nodes { advisoryId ... on Advisory @skip(if: true) { events { author } } } } }`,
 			`query($uid: ID!) { advisory(uid: $uid) { advisoryId } }`,
 			`{ auditLog { nodes { type } } }`,
@@ -90,7 +90,7 @@ func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 		check("an entity", note, `query($uid: ID!) { _entities(representations: [{__typename: "Advisory", uid: $uid}]) { ... on Advisory { events { fixed { note } } } } }`, "uid", advisory)
 		check("an entity by name", details, `{ _entities(representations: [{__typename: "VulnerabilityMetadata", vulnerabilityId: "GO-00"}]) { ... on VulnerabilityMetadata { details } } }`)
 		check("an object alone", note, `query($uid: ID!) { advisory(uid: $uid) { events { fixed { note } } } }`, "uid", advisory)
-		check("a nested list", note, `{ repos { nodes { a: advisories { nodes { id } } b: advisories { nodes { events { fixed { note } } } } } } }`)
+		check("a nested list", note, `{ repos(first: 5) { nodes { a: advisories { nodes { id } } b: advisories { nodes { events { fixed { note } } } } } } }`)
 		check("what advisories lead to", details, `{ advisories { nodes { vulnerabilities { details } } } }`)
 		check("the log", `"name":"r00"`, `{ a: auditLog { nodes { type } } auditLog { nodes { body } } }`)
 	})
@@ -102,7 +102,7 @@ func TestAPayloadShowsLongTexts(t *testing.T) {
 		w, note, details := longWorld(t, url)
 		repo := w.ask(`{ repos(first: 1) { nodes { uid } } }`).uid("repos.nodes.*.uid")
 		got := w.ask(`mutation($uid: ID!, $text: String!) {
-			updateRepoReadme(input: {uid: $uid, content: $text}) { repo { name readme advisories { nodes { ...A } } } }
+			updateRepoReadme(input: {uid: $uid, content: $text}) { repo { name readme advisories(first: 5) { nodes { ...A } } } }
 		} fragment A on Advisory { events { fixed { note } } vulnerabilities { details } }`, "uid", repo, "text", "# read me")
 		shown, _ := json.Marshal(got.Data)
 		for _, want := range []string{note, details, "# read me"} {

@@ -51,7 +51,7 @@ func (m *meter) measure(scan func(...any) error) error {
 }
 
 func (m *meter) scanAndCount(to ...any) error {
-	if m.counting == nil {
+	if len(m.counting) != len(to) {
 		m.counting, m.wrappers = make([]any, len(to)), make([]measuredJSON, len(to))
 	}
 	m.json = 0
