@@ -21,6 +21,7 @@ type AuditRequest struct {
 	After    string // an id: the page begins behind it
 	Backward bool   // the page ends before it
 	PageSize int
+	Without  LongTexts
 
 	Malformed []Violation // what else is wrong with it, found when it was decoded
 }
@@ -42,6 +43,7 @@ type AuditQuery struct {
 	From, Before string // bounds of ids: From is inclusive, Before is not; "": none
 	Backward     bool
 	Limit        int
+	Without      LongTexts
 }
 
 // List reads a page. It needs groups.update on the scope; without one it reads
@@ -77,8 +79,13 @@ func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error)
 // event or an error; one that lies where the caller may not read the log is not
 // found.
 func (s AuditLog) GetMany(ctx context.Context, ids []string) ([]*Event, []error) {
+	return s.GetManyWithout(ctx, ids, 0)
+}
+
+// GetManyWithout is GetMany without long texts.
+func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, texts LongTexts) ([]*Event, []error) {
 	events, errs := make([]*Event, len(ids)), make([]error, len(ids))
-	q := AuditQuery{IDs: []string{}, Limit: len(ids)}
+	q := AuditQuery{IDs: []string{}, Limit: len(ids), Without: texts}
 	actor, err := caller(ctx)
 	if err == nil {
 		q.Scope, err = auditable(actor)
@@ -153,7 +160,7 @@ func (r AuditRequest) checked(v *violations) AuditQuery {
 	if r.After != "" && !IsEventID(r.After) {
 		v.add("page_token", "is not a cursor of this log")
 	}
-	q := AuditQuery{Actor: r.Actor, Types: r.Types, Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize)}
+	q := AuditQuery{Actor: r.Actor, Types: r.Types, Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize), Without: r.Without}
 	switch {
 	case r.PageSize < 0:
 		v.add("page_size", "must not be negative")

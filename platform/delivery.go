@@ -126,7 +126,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 				return err
 			}
 		}
-		found, err := tx.Deliveries().Get(ctx, Keys{uids})
+		found, err := tx.Deliveries().Get(ctx, Keys{uids: uids})
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (d *denials) placed(ctx context.Context, batch []denial) ([]*Event, error) 
 		asked = append(append(asked, one.entry.Subject.Ancestors()...), one.entry.Subject)
 	}
 	slices.Sort(asked)
-	groups, err := d.p.store.Groups().Get(ctx, Keys{slices.Compact(asked)})
+	groups, err := d.p.store.Groups().Get(ctx, Keys{uids: slices.Compact(asked)})
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvi
 		if err := s.rows(tx).Insert(ctx, made); err != nil {
 			return err
 		}
-		found, err := tx.GroupInvites().Get(ctx, Keys{[]UID{made.UID}}) // with its role
+		found, err := tx.GroupInvites().Get(ctx, Keys{uids: []UID{made.UID}}) // with its role
 		if err != nil {
 			return err
 		}

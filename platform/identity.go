@@ -223,5 +223,5 @@ func (s Identities) Own(ctx context.Context) ([]*Identity, error) {
 	if err != nil || len(actor.Identities) == 0 {
 		return nil, err
 	}
-	return s.table(s.p.store).Get(ctx, Keys{actor.Identities})
+	return s.table(s.p.store).Get(ctx, Keys{uids: actor.Identities})
 }

@@ -149,7 +149,7 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			for i, vuln := range rows {
 				ids[i] = s.kind.UID(vuln)
 			}
-			return tx.Vulnerabilities().Get(ctx, Keys{ids})
+			return tx.Vulnerabilities().Get(ctx, Keys{uids: ids})
 		},
 		keeps: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || outdated(vuln.UpdateTime, known.UpdateTime)

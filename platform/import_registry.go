@@ -83,7 +83,7 @@ func (s Repos) imported(ctx context.Context, tx Tx, group UID, like []*ImportedR
 		found[i], uids[i] = &ImportedRepo{Repo: *r}, r.UID
 		byUID[r.UID] = found[i]
 	}
-	readmes, err := tx.Readmes(ctx, Keys{uids})
+	readmes, err := tx.Readmes(ctx, Keys{uids: uids})
 	for _, r := range readmes {
 		byUID[r.UID].Readme = r.Content
 	}

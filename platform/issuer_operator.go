@@ -69,7 +69,7 @@ func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) err
 	if err != nil {
 		return err
 	}
-	changed, err := providers.table(tx).Get(ctx, Keys{uids})
+	changed, err := providers.table(tx).Get(ctx, Keys{uids: uids})
 	for _, one := range changed {
 		tx.Record(s.p.event(ctx, providers.kind.Event, "updated", one.UID, providers.kind.Group(one), one))
 	}

@@ -170,7 +170,7 @@ func (r resources[T, F]) checked(ctx context.Context, req ListRequest[F]) (Query
 }
 
 func (r resources[T, F]) paging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
-	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Skip: req.Skip, Parts: req.Parts}
+	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Skip: req.Skip, Parts: req.Parts, Without: req.Without}
 	switch {
 	case req.PageSize < 0:
 		v.add("page_size", "must not be negative")

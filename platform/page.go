@@ -52,16 +52,34 @@ const (
 // Has reports whether part is asked for.
 func (p Parts) Has(part Parts) bool { return p == 0 || p&part != 0 }
 
+// LongTexts are fields whose values may be longer than all others of a row
+// together. A read that names some leaves them empty, so that nobody holds
+// what nobody shows; the zero value reads all of them.
+type LongTexts uint8
+
+// The long texts.
+const (
+	AdvisoryEvents LongTexts = 1 << iota
+	VulnerabilityDetails
+	EventBodies
+
+	AllLongTexts = AdvisoryEvents | VulnerabilityDetails | EventBodies
+)
+
+// Has reports whether all of texts are among t.
+func (t LongTexts) Has(texts LongTexts) bool { return t&texts == texts }
+
 // A ListRequest asks for one page of resources with filter F.
 type ListRequest[F any] struct {
 	UIDP      UIDFilter
 	Filter    F
-	PageSize  int    // 0: DefaultPageSize; above MaxPageSize: MaxPageSize
-	PageToken string // where the page before ended, or starts for Backward
-	OrderBy   string // one field, then asc or desc; "" is the kind's default
-	Skip      int    // rows to pass over, counted from the token
-	Backward  bool   // the page that ends before the token (or the last one)
-	Parts     Parts  // what to read
+	PageSize  int       // 0: DefaultPageSize; above MaxPageSize: MaxPageSize
+	PageToken string    // where the page before ended, or starts for Backward
+	OrderBy   string    // one field, then asc or desc; "" is the kind's default
+	Skip      int       // rows to pass over, counted from the token
+	Backward  bool      // the page that ends before the token (or the last one)
+	Parts     Parts     // what to read
+	Without   LongTexts // what need not be read
 
 	// Malformed is what the adapter could not decode; it is reported together
 	// with what validation finds.

@@ -14,7 +14,16 @@ func (r resources[T, F]) Get(ctx context.Context, uid UID) (*T, error) {
 // GetMany reads resources in the order of uids, with one read. Each place
 // holds either a resource or the error that Get would answer.
 func (r resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]*T, []error) {
-	return readEach(ctx, r, uids, r.table(r.p.store).Get, r.kind.UID)
+	return r.GetManyWithout(ctx, uids, 0)
+}
+
+// GetManyWithout is GetMany without long texts.
+func (r resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts LongTexts) ([]*T, []error) {
+	read := func(ctx context.Context, keys Keys) ([]*T, error) {
+		keys.without = texts
+		return r.table(r.p.store).Get(ctx, keys)
+	}
+	return readEach(ctx, r, uids, read, r.kind.UID)
 }
 
 // readEach reads what belongs to each of the UIDs of kind r that the caller

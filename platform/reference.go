@@ -32,7 +32,7 @@ func (r reference) counts(v *violations, field string, uid, group UID) {
 
 // resolve reads what a reference names.
 func resolve[T any](ctx context.Context, kind string, uid UID, get func(context.Context, Keys) ([]*T, error)) (*T, error) {
-	found, err := get(ctx, Keys{[]UID{uid}})
+	found, err := get(ctx, Keys{uids: []UID{uid}})
 	if err != nil {
 		return nil, err
 	}

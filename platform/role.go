@@ -148,7 +148,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in Input[Role]) (*Role, erro
 		}
 		capabilities := change.row.Capabilities
 		if !change.writes("capabilities") {
-			now, err := tx.Roles().Get(ctx, Keys{[]UID{uid}})
+			now, err := tx.Roles().Get(ctx, Keys{uids: []UID{uid}})
 			if err != nil || len(now) == 0 {
 				return err
 			}

@@ -210,7 +210,7 @@ func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBindin
 	for i, b := range bindings {
 		uids[i] = b.UID
 	}
-	found, err := tx.RoleBindings().Get(ctx, Keys{uids})
+	found, err := tx.RoleBindings().Get(ctx, Keys{uids: uids})
 	if err != nil {
 		return err
 	}

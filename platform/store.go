@@ -314,6 +314,7 @@ type Query[F any] struct {
 	Limit    int
 	Skip     int
 	Parts    Parts
+	Without  LongTexts
 }
 
 // Rows is what a Query found.
@@ -324,10 +325,16 @@ type Rows[T any] struct {
 }
 
 // Keys are UIDs that the caller may read.
-type Keys struct{ uids []UID }
+type Keys struct {
+	uids    []UID
+	without LongTexts
+}
 
 // UIDs lists them.
 func (k Keys) UIDs() []UID { return k.uids }
+
+// Without is what need not be read of them.
+func (k Keys) Without() LongTexts { return k.without }
 
 // A Scope is what a list may return: rows of any of its branches. No two
 // branches hold the same row.

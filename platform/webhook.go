@@ -174,11 +174,11 @@ type Dispatch struct {
 // Begin gives what an attempt by a ticket needs; nil where nothing is to be
 // sent by it any more.
 func (w Webhooks) Begin(ctx context.Context, ticket Ticket) (*Dispatch, error) {
-	found, err := w.p.store.Deliveries().Get(ctx, Keys{[]UID{ticket.Delivery}})
+	found, err := w.p.store.Deliveries().Get(ctx, Keys{uids: []UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := w.p.store.Subscriptions().Get(ctx, Keys{[]UID{ticket.Delivery.Parent()}})
+	subscriptions, err := w.p.store.Subscriptions().Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (w Webhooks) held(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery
 	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // its subscription counts failures
 		return nil, false, err
 	}
-	found, err := tx.Deliveries().Get(ctx, Keys{[]UID{begun.UID}})
+	found, err := tx.Deliveries().Get(ctx, Keys{uids: []UID{begun.UID}})
 	if err != nil || len(found) == 0 {
 		return nil, false, err
 	}
@@ -262,7 +262,7 @@ func (w Webhooks) end(ctx context.Context, tx Tx, begun *Delivery, a Attempt, no
 	if err != nil || !mine {
 		return d, err
 	}
-	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{[]UID{d.UID.Parent()}})
+	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}

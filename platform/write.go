@@ -96,7 +96,7 @@ func (r resources[T, F]) locked(ctx context.Context, tx Tx, uid UID) (*T, error)
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return nil, err
 	}
-	found, err := r.table(tx).Get(ctx, Keys{[]UID{uid}})
+	found, err := r.table(tx).Get(ctx, Keys{uids: []UID{uid}})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (r resources[T, F]) locked(ctx context.Context, tx Tx, uid UID) (*T, error)
 
 // unchanged is the answer to an update that changes nothing.
 func (r resources[T, F]) unchanged(ctx context.Context, uid UID) (*T, error) {
-	rows, err := r.table(r.p.store).Get(ctx, Keys{[]UID{uid}})
+	rows, err := r.table(r.p.store).Get(ctx, Keys{uids: []UID{uid}})
 	if err != nil {
 		return nil, err
 	}

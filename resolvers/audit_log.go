@@ -10,7 +10,7 @@ import (
 
 func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, types []string, since, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error) {
 	req := platform.AuditRequest{
-		DescendantsOf: or(descendantsOf), Actor: or(actor), Types: types, Since: or(since), Until: or(until), Denied: denied,
+		DescendantsOf: or(descendantsOf), Actor: or(actor), Types: types, Since: or(since), Until: or(until), Denied: denied, Without: readsOf(ctx).without,
 	}
 	w := window{first: first, after: after, last: last, before: before}
 	req.PageSize, req.After, req.Backward, req.Malformed = w.page()

@@ -23,7 +23,7 @@ type window struct {
 
 // request is the request of the core.
 func request[F any](ctx context.Context, scope platform.UIDFilter, filter F, w window) platform.ListRequest[F] {
-	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: w.orderBy.OrderBy(), Skip: or(w.skip), Parts: partsOf(ctx)}
+	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: w.orderBy.OrderBy(), Skip: or(w.skip), Parts: partsOf(ctx), Without: readsOf(ctx).without}
 	req.PageSize, req.PageToken, req.Backward, req.Malformed = w.page()
 	return req
 }

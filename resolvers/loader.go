@@ -16,7 +16,8 @@ import (
 // a change.
 type reads struct {
 	families families
-	logged   sync.Map // messages of hidden errors
+	without  platform.LongTexts // what the operation does not select
+	logged   sync.Map           // messages of hidden errors
 
 	groups          *loader[platform.UID, platform.Group]
 	identities      *loader[platform.UID, platform.Identity]
@@ -44,20 +45,22 @@ type readsKey struct{}
 
 // withReads starts with nothing read.
 func withReads(ctx context.Context, p *platform.Platform) context.Context {
+	without := unselectedTexts(ctx)
 	return context.WithValue(ctx, readsKey{}, &reads{
 		families:        families{places: map[any]any{}},
+		without:         without,
 		groups:          newLoader(p.Groups.GetMany),
 		identities:      newLoader(p.Identities.GetMany),
 		roles:           newLoader(p.Roles.GetMany),
 		roleBindings:    newLoader(p.RoleBindings.GetMany),
 		repos:           newLoader(p.Repos.GetMany),
 		tags:            newLoader(p.Tags.GetMany),
-		advisories:      newLoader(p.Advisories.GetMany),
+		advisories:      newLoader(leaving(without, p.Advisories.GetManyWithout)),
 		subscriptions:   newLoader(p.Subscriptions.GetMany),
 		deliveries:      newLoader(p.Deliveries.GetMany),
-		vulnerabilities: newLoader(p.Vulnerabilities.GetMany),
+		vulnerabilities: newLoader(leaving(without, p.Vulnerabilities.GetManyWithout)),
 		documents:       newLoader(p.AdvisoryDocuments.GetMany),
-		events:          newLoader(p.AuditLog.GetMany),
+		events:          newLoader(leaving(without, p.AuditLog.GetManyWithout)),
 
 		artifacts:                 newLoader(p.Artifacts.GetMany),
 		artifactVersions:          newLoader(p.ArtifactVersions.GetMany),
@@ -91,6 +94,11 @@ func newLoader[K comparable, V any](getMany func(context.Context, []K) ([]*V, []
 		return results
 	}
 	return &loader[K, V]{batch: dataloader.NewBatchedLoader(read, dataloader.WithWait[K, *V](never))}
+}
+
+// leaving makes a read of objects leave out long texts.
+func leaving[K, V any](texts platform.LongTexts, getMany func(context.Context, []K, platform.LongTexts) ([]*V, []error)) func(context.Context, []K) ([]*V, []error) {
+	return func(ctx context.Context, keys []K) ([]*V, []error) { return getMany(ctx, keys, texts) }
 }
 
 // never is when the window of a loader ends: a batch is sent off when all of

@@ -35,7 +35,11 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 	if a.Backward {
 		order = " ORDER BY e.id LIMIT ?"
 	}
-	q.add(selectEvents + " WHERE ")
+	if a.Without.Has(platform.EventBodies) {
+		q.add(selectBodiless + " WHERE ")
+	} else {
+		q.add(selectEvents + " WHERE ")
+	}
 	if len(branches) == 1 {
 		logged(q, a, branches[0])
 		return q.add(order, limit)

@@ -129,8 +129,8 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		o.from(page, q.From)
 		page.add(o.by()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
-		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selected() + " FROM ")
-		s.sql.WriteString(r.dialect.PerParent(parents, r.name, r.names(), page.sql.String()))
+		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selected(q.Without) + " FROM ")
+		s.sql.WriteString(r.dialect.PerParent(parents, r.name, r.names(q.Without), page.sql.String()))
 		s.add(r.joins)
 	}
 	return s.done(func(scan func(...any) error) error {

@@ -61,7 +61,12 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 	return s.events(ctx, q)
 }
 
-const selectEvents = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, e.body, e.time, e.denied, e.times FROM event e"
+const (
+	selectEvents    = selectEventTo + "e.body" + selectEventFrom
+	selectBodiless  = selectEventTo + "''" + selectEventFrom
+	selectEventTo   = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, "
+	selectEventFrom = ", e.time, e.denied, e.times FROM event e"
+)
 
 func (s tables) events(ctx context.Context, q *statement) (events []*platform.Event, err error) {
 	err = s.conn.Run(ctx, q.done(collectEvents(&events)))

@@ -106,7 +106,7 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 	}
 	var found []*platform.Identity
 	q := s.dialect.statement()
-	q.add("SELECT "+identities.selected()+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), mostStatic)
+	q.add("SELECT "+identities.selected(0)+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), mostStatic)
 	err := s.conn.Run(ctx, q.done(identities.collect(&found)))
 	return found, err
 }

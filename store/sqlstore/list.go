@@ -15,12 +15,13 @@ type reader[T, F any] struct {
 	dialect *Dialect
 }
 
-// names lists the table's own columns, as they are selected from t.
-func (t *table[T, F]) names() string {
+// names lists the table's own columns, as they are selected from t, without
+// some long texts.
+func (t *table[T, F]) names(without platform.LongTexts) string {
 	names := make([]string, 0, len(t.columns)+5)
 	names = append(names, "t.uid")
 	for _, c := range t.columns {
-		if _, own := c.own(); own && c.sql != "t.uid" {
+		if _, own := c.own(); own && c.sql != "t.uid" && !t.leavesOut(c, without) {
 			names = append(names, c.sql)
 		}
 	}
@@ -30,13 +31,22 @@ func (t *table[T, F]) names() string {
 	return strings.Join(names, ", ")
 }
 
-// selected lists every column that a row is scanned from.
-func (t *table[T, F]) selected() string {
+// selected lists every column that a row is scanned from. In the place of a
+// long text that is left out stands an empty one.
+func (t *table[T, F]) selected(without platform.LongTexts) string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
-		names[i] = c.sql
+		if names[i] = c.sql; t.leavesOut(c, without) {
+			names[i] = "''"
+		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// leavesOut reports whether a read without some long texts leaves a column out.
+func (t *table[T, F]) leavesOut(c column[T], without platform.LongTexts) bool {
+	text, long := t.long[c.sql]
+	return long && without.Has(text)
 }
 
 // destinations are where the columns of a row are scanned to, after extra.
@@ -61,7 +71,7 @@ func (t *table[T, F]) collect(into *[]*T) func(scan func(...any) error) error {
 func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error) {
 	var rows []*T
 	s := r.dialect.statement()
-	s.add("SELECT " + r.selected() + " FROM " + r.name + " t" + r.joins)
+	s.add("SELECT " + r.selected(keys.Without()) + " FROM " + r.name + " t" + r.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
 		s.add(" WHERE t.uid = ?", string(uids[0]))
 	} else {
@@ -168,16 +178,16 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 	simple := len(branches) == 1 && skip == 0
 	switch {
 	case simple && r.joins == "":
-		s.add("SELECT " + r.selected() + " FROM " + r.name + " t WHERE ")
+		s.add("SELECT " + r.selected(q.Without) + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, branches[0], o)
 		s.add(o.by()+" LIMIT ?", limit)
 	case simple:
-		s.add("SELECT " + r.selected() + " FROM (SELECT " + r.names() + " FROM " + r.name + " t WHERE ")
+		s.add("SELECT " + r.selected(q.Without) + " FROM (SELECT " + r.names(q.Without) + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, branches[0], o)
 		s.add(o.by()+" LIMIT ?) t"+r.joins+o.by(), limit)
 	default:
 		// Keys first: what is skipped is only counted in the index.
-		s.add("SELECT " + r.selected() + " FROM (")
+		s.add("SELECT " + r.selected(q.Without) + " FROM (")
 		r.keys(s, q, branches, o, limit, skip)
 		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.by())
 	}
@@ -260,8 +270,8 @@ func pairs[T, F any](ctx context.Context, s tables, t *table[T, F], keys, inside
 	one.args = q.args
 	one.add(found+" LIMIT 1", args...)
 	q.args = one.args
-	q.add("SELECT " + t.selected() + " FROM ")
-	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(), one.sql.String()))
+	q.add("SELECT " + t.selected(0) + " FROM ")
+	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(0), one.sql.String()))
 	var rows []*T
 	err := s.conn.Run(ctx, q.done(t.collect(&rows)))
 	return rows, err

@@ -16,10 +16,8 @@ type measured struct{ Conn }
 func (m measured) Run(ctx context.Context, statements ...*Statement) error {
 	if answer := platform.AnswerOf(ctx); answer != nil {
 		for _, s := range statements {
-			if row := s.Row; row != nil {
-				s.Row = func(scan func(...any) error) error {
-					return row(func(to ...any) error { return measure(ctx, answer, scan, to) })
-				}
+			if s.Row != nil {
+				s.Row = (&meter{ctx: ctx, answer: answer, row: s.Row}).measure
 			}
 		}
 	}
@@ -29,19 +27,45 @@ func (m measured) Run(ctx context.Context, statements ...*Statement) error {
 // rowBytes is about what a row takes beside its texts.
 const rowBytes = 512
 
-// measure scans one row and counts it.
-func measure(ctx context.Context, answer *platform.Answer, scan func(...any) error, to []any) error {
-	n := rowBytes
-	counting := make([]any, len(to))
+// A meter counts the rows of one statement, one after the other. What it needs
+// for that it makes for the first of them and uses for all.
+type meter struct {
+	ctx    context.Context //nolint:containedctx // of the one statement whose rows it counts
+	answer *platform.Answer
+	row    func(scan func(...any) error) error
+
+	scan     func(...any) error
+	counting []any          // where a row is scanned to, with columns of JSON in wrappers
+	wrappers []measuredJSON // for the columns of JSON among them
+	json     int            // what these have become, of the row under way
+	measured func(...any) error
+}
+
+// measure reads one row and counts it.
+func (m *meter) measure(scan func(...any) error) error {
+	if m.measured == nil {
+		m.measured = m.scanAndCount
+	}
+	m.scan = scan
+	return m.row(m.measured)
+}
+
+func (m *meter) scanAndCount(to ...any) error {
+	if len(m.counting) != len(to) {
+		m.counting, m.wrappers = make([]any, len(to)), make([]measuredJSON, len(to))
+	}
+	m.json = 0
 	for i, column := range to {
 		if of, ok := column.(jsonColumn); ok {
-			column = measuredJSON{of, &n}
+			m.wrappers[i] = measuredJSON{of, &m.json}
+			column = &m.wrappers[i]
 		}
-		counting[i] = column
+		m.counting[i] = column
 	}
-	if err := scan(counting...); err != nil {
+	if err := m.scan(m.counting...); err != nil {
 		return err
 	}
+	n := rowBytes + m.json
 	for _, column := range to {
 		switch column := column.(type) {
 		case *string:
@@ -50,7 +74,7 @@ func measure(ctx context.Context, answer *platform.Answer, scan func(...any) err
 			n += len(*column)
 		}
 	}
-	return answer.Read(ctx, n)
+	return m.answer.Read(m.ctx, n)
 }
 
 // measuredJSON counts what a column of JSON becomes: a list of short texts
@@ -63,7 +87,7 @@ type measuredJSON struct {
 const textHeaderBytes = 24
 
 // Scan reads the column.
-func (c measuredJSON) Scan(src any) error {
+func (c *measuredJSON) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
 		*c.n += len(src) + textHeaderBytes*strings.Count(src, `","`)

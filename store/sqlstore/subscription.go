@@ -34,7 +34,7 @@ var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
 func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) ([]*platform.Subscription, error) {
 	var found []*platform.Subscription
 	q := s.dialect.statement()
-	q.add("SELECT "+subscriptions.selected()+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", amongUIDs(roots))
+	q.add("SELECT "+subscriptions.selected(0)+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", amongUIDs(roots))
 	err := s.conn.Run(ctx, q.done(subscriptions.collect(&found)))
 	return found, err
 }

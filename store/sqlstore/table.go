@@ -15,6 +15,8 @@ type table[T, F any] struct {
 	name    string
 	number  byte // in counter; never reused
 	columns []column[T]
+	// long columns hold these texts, which a read may leave out.
+	long map[string]platform.LongTexts
 	// writeOnly columns serve filters; they are not read.
 	writeOnly []column[T]
 	joins     string            // what the columns of other tables need, joined to t

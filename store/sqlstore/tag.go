@@ -56,7 +56,7 @@ func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*plat
 func (s tables) TagsFrom(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
 	var found []*platform.Tag
 	q := s.dialect.statement()
-	q.add("SELECT "+tags.selected()+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", string(from.Repo), from.Source)
+	q.add("SELECT "+tags.selected(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", string(from.Repo), from.Source)
 	err := s.conn.Run(ctx, q.done(tags.collect(&found)))
 	return found, err
 }

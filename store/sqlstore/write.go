@@ -261,7 +261,7 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 func (w writer[T, F]) lastLook(ctx context.Context, uid platform.UID) ([]*T, error) {
 	var rows []*T
 	s := w.dialect.statement()
-	s.add("SELECT "+w.selected()+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?", string(uid))
+	s.add("SELECT "+w.selected(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?", string(uid))
 	if err := w.conn.Run(ctx, s.done(w.collect(&rows))); err != nil {
 		return nil, err
 	}

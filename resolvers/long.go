@@ -1,0 +1,50 @@
+package resolvers
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"atrium/platform"
+)
+
+// longFields are scalars that can be so long that they cost something, about
+// 1 for each 16 KiB.
+var longFields = map[string]int{
+	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.findings": 4, "Event.body": 4,
+}
+
+// valuesExtension is where the number of scalars is kept until execution, each
+// of which takes about valueBytes.
+const (
+	valuesExtension = "values"
+	valueBytes      = 64
+)
+
+// valuesOf is how many scalars the answer of an operation may have.
+func valuesOf(operation *graphql.OperationContext) int {
+	n, _ := operation.Stats.GetExtension(valuesExtension).(int)
+	return n
+}
+
+// longTexts are the fields that are read only where an operation selects them
+// somewhere. What is selected somewhere is read everywhere: rows are shared by
+// aliases, siblings and loaders, and none of them must show what was left out.
+var longTexts = map[string]platform.LongTexts{
+	"Advisory.events":               platform.AdvisoryEvents,
+	"VulnerabilityMetadata.details": platform.VulnerabilityDetails,
+	"Event.body":                    platform.EventBodies,
+}
+
+// unselectedExtension is where the long texts that an operation selects nowhere
+// are kept until execution.
+const unselectedExtension = "unselected"
+
+// unselectedTexts are the long texts that the operation of ctx selects nowhere;
+// none where that is not known.
+func unselectedTexts(ctx context.Context) (texts platform.LongTexts) {
+	if graphql.HasOperationContext(ctx) {
+		texts, _ = graphql.GetOperationContext(ctx).Stats.GetExtension(unselectedExtension).(platform.LongTexts)
+	}
+	return texts
+}

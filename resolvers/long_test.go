@@ -1,0 +1,119 @@
+package resolvers
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// longWorld is a world whose advisories, vulnerabilities and events are long:
+// each of the texts that it gives is in one of them.
+func longWorld(t *testing.T, url string) (w *world, note, details string) {
+	w = newWorldAt(t, url)
+	w.registry(w.org, 4, 1)
+	note, details = "noted "+strings.Repeat("n", 64<<10), "detailed "+strings.Repeat("d", 64<<10)
+	ctx := platform.WithActor(t.Context(), platform.Operator("test"))
+	var advisories []*platform.Advisory
+	var known []*platform.Vulnerability
+	for i := range 4 {
+		id := fmt.Sprintf("GO-%02d", i)
+		known = append(known, &platform.Vulnerability{ID: id, Aliases: []string{"CVE" + id}, Summary: "bad", Details: details})
+		advisories = append(advisories, &platform.Advisory{
+			AdvisoryID: id, ArtifactName: fmt.Sprintf("r%02d", i), Aliases: []string{"CVE" + id},
+			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3", Note: note}}},
+		})
+	}
+	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
+	must(w.p.Vulnerabilities.Import(ctx, known))(t)
+	return w, note, details
+}
+
+// longPaths are all ways that lead to a long text, with %s in its place.
+var longPaths = []struct{ name, query string }{
+	{"a list", `{ %s { nodes { ...L } } }`},
+	{"edges", `{ %s { edges { node { ...L } } } }`},
+	{"an alias", `{ a: %s { b: nodes { ...L } } }`},
+	{"a list twice, with other fields", `{ %[1]s { nodes { id } } b: %[1]s { nodes { ...L } } }`},
+	{"fields merged", `{ %[1]s { nodes { id } } %[1]s { nodes { ...L } } }`},
+	{"a variable", `query($yes: Boolean = true) { %s { nodes { ...L @include(if: $yes) } } }`},
+}
+
+func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w, note, details := longWorld(t, url)
+		ids := map[string]string{
+			"advisories":            w.ask(`{ advisories(first: 1) { nodes { id } } }`).text("advisories.nodes.*.id"),
+			"vulnerabilityMetadata": w.ask(`{ vulnerabilityMetadata(first: 1) { nodes { id } } }`).text("vulnerabilityMetadata.nodes.*.id"),
+		}
+		advisory := w.ask(`{ advisories(first: 1) { nodes { uid } } }`).uid("advisories.nodes.*.uid")
+		w.counting(platform.AnswerLimits{One: 100 << 10, All: 64 << 20})
+
+		// None of these holds a long text: each fits into the answer.
+		for _, query := range []string{
+			`{ advisories { totalCount nodes { advisoryId aliases severities { score } } } }`,
+			`{ advisories(skip: 1) { nodes { advisoryId } } }`,
+			`{ vulnerabilityMetadata { nodes { summary references { url } } } }`,
+			`{ repos(first: 5) { nodes { advisories(first: 5) { nodes { advisoryId vulnerabilities { summary } } } } } }`,
+			`{ advisories { nodes { advisoryId ... on Advisory @skip(if: true) { events { author } } } } }`,
+			`query($uid: ID!) { advisory(uid: $uid) { advisoryId } }`,
+			`{ auditLog { nodes { type } } }`,
+		} {
+			w.ask(query, "uid", advisory)
+		}
+
+		// A field that was left out is never shown as empty.
+		w.counting(platform.DefaultAnswerLimits())
+		check := func(what, want, query string, variables ...any) {
+			t.Helper()
+			got := w.ask(query, variables...)
+			shown, _ := json.Marshal(got.Data)
+			if !strings.Contains(string(shown), want) {
+				t.Errorf("%s: the text is missing in %.200s", what, shown)
+			}
+		}
+		for _, k := range []struct{ list, kind, field, want string }{
+			{"advisories", "Advisory", "events { fixed { note } }", note},
+			{"vulnerabilityMetadata", "VulnerabilityMetadata", "details", details},
+		} {
+			fragment := fmt.Sprintf(" fragment L on %s { ...M } fragment M on %[1]s { x: %s }", k.kind, k.field)
+			for _, p := range longPaths {
+				check(p.name+" of "+k.list, k.want, fmt.Sprintf(p.query, k.list)+fragment)
+			}
+			check("node of "+k.list, k.want, "query($id: ID!) { node(id: $id) { id ...L } }"+fragment, "id", ids[k.list])
+			check("nodes of "+k.list, k.want, "query($id: ID!) { a: nodes(ids: [$id]) { id } b: nodes(ids: [$id]) { ...L } }"+fragment, "id", ids[k.list])
+		}
+		check("an entity", note, `query($uid: ID!) { _entities(representations: [{__typename: "Advisory", uid: $uid}]) { ... on Advisory { events { fixed { note } } } } }`, "uid", advisory)
+		check("an entity by name", details, `{ _entities(representations: [{__typename: "VulnerabilityMetadata", vulnerabilityId: "GO-00"}]) { ... on VulnerabilityMetadata { details } } }`)
+		check("an object alone", note, `query($uid: ID!) { advisory(uid: $uid) { events { fixed { note } } } }`, "uid", advisory)
+		check("a nested list", note, `{ repos(first: 5) { nodes { a: advisories { nodes { id } } b: advisories { nodes { events { fixed { note } } } } } } }`)
+		check("what advisories lead to", details, `{ advisories { nodes { vulnerabilities { details } } } }`)
+		check("the log", `"name":"r00"`, `{ a: auditLog { nodes { type } } auditLog { nodes { body } } }`)
+	})
+}
+
+func TestAPayloadShowsLongTexts(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w, note, details := longWorld(t, url)
+		repo := w.ask(`{ repos(first: 1) { nodes { uid } } }`).uid("repos.nodes.*.uid")
+		got := w.ask(`mutation($uid: ID!, $text: String!) {
+			updateRepoReadme(input: {uid: $uid, content: $text}) { repo { name readme advisories(first: 5) { nodes { ...A } } } }
+		} fragment A on Advisory { events { fixed { note } } vulnerabilities { details } }`, "uid", repo, "text", "# read me")
+		shown, _ := json.Marshal(got.Data)
+		for _, want := range []string{note, details, "# read me"} {
+			if !strings.Contains(string(shown), want) {
+				t.Errorf("%.20s is missing in %.200s", want, shown)
+			}
+		}
+		// What a change records is whole, whatever is selected of it.
+		w.ask(`mutation($uid: ID!) { updateRepo(input: {uid: $uid, description: "new"}) { repo { uid } } }`, "uid", repo)
+		if body := w.ask(`{ auditLog(first: 1) { nodes { body } } }`); !strings.Contains(fmt.Sprint(body.Data), "new") {
+			t.Errorf("the change is recorded as %v", body.Data)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package sqlstore
+
+import (
+	"context"
+	"testing"
+
+	"atrium/platform"
+)
+
+// rowsConn gives every statement a page of the same rows.
+type rowsConn struct{ rows int }
+
+func (c rowsConn) Run(_ context.Context, statements ...*Statement) error {
+	scan := func(to ...any) error {
+		for _, column := range to {
+			switch column := column.(type) {
+			case *string:
+				*column = "a text"
+			case interface{ Scan(any) error }:
+				if err := column.Scan(""); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for _, s := range statements {
+		for range c.rows {
+			if err := s.Row(scan); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readPage reads a page of 200 rows whose destinations are made once, so that
+// what is allocated is the meter's.
+func readPage(ctx context.Context, conn Conn) error {
+	name, aliases := "", []string(nil)
+	to := []any{&name, any(jsonColumn{&aliases}), &name}
+	return conn.Run(ctx, &Statement{Row: func(scan func(...any) error) error { return scan(to...) }})
+}
+
+func counted(t testing.TB) context.Context {
+	ctx, end := platform.NewAnswerPool(platform.AnswerLimits{One: 1 << 40}, nil).Open(t.Context())
+	t.Cleanup(end)
+	return ctx
+}
+
+func TestWhatMeasuringAllocatesDoesNotGrowWithRows(t *testing.T) {
+	allocations := func(rows int) float64 {
+		ctx := counted(t)
+		return testing.AllocsPerRun(10, func() {
+			if err := readPage(ctx, measured{rowsConn{rows}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if one, many := allocations(1), allocations(200); many > one {
+		t.Errorf("a row is measured with %v allocations, 200 with %v", one, many)
+	}
+}
+
+// BenchmarkMeasure tells what measuring adds to a page of 200 rows.
+func BenchmarkMeasure(b *testing.B) {
+	for name, conn := range map[string]Conn{"plain": rowsConn{200}, "measured": measured{rowsConn{200}}} {
+		b.Run(name, func(b *testing.B) {
+			ctx := counted(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := readPage(ctx, conn); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
