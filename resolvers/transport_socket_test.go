@@ -220,15 +220,19 @@ func TestWhatAClientIsThroughWithEnds(t *testing.T) {
 	p.listen()
 	p.say(`{"id": "1", "type": "complete"}`)
 	p.say(`{"id": "unknown", "type": "complete"}`)
-	time.Sleep(50 * time.Millisecond)
 	p.subscribe("1", "{__typename}")
 	for {
-		if got := p.listen(); !strings.Contains(got, "countdown") { // those under way
-			if !strings.Contains(got, `"__typename":"Query"`) {
-				t.Errorf("got %s", got)
-			}
-			break
+		got := p.listen()
+		switch {
+		case strings.Contains(got, "countdown"): // it was under way
+			continue
+		case strings.Contains(got, `"limit":{"name":"operations"`): // the first has not ended yet
+			p.subscribe("1", "{__typename}")
+			continue
+		case !strings.Contains(got, `"__typename":"Query"`):
+			t.Errorf("got %s", got)
 		}
+		break
 	}
 	p.hears(`{"id":"1","type":"complete"}`)
 }
@@ -283,36 +287,42 @@ func TestOperationsOfAWebsocketAreCountedByWhoeverCounts(t *testing.T) {
 
 func TestWebsocketsOfACallerAreBounded(t *testing.T) {
 	t.Parallel()
-	server := serveStage(t, Options{Transport: &Transport{Sockets: 2}})
+	server, ended := serveCounted(t, Options{Transport: &Transport{Sockets: 2}})
 	first := met(t, server, "ann")
 	met(t, server, "ann")
 	met(t, server, "bob")
 	third := dial(t, server, nil)
 	third.say(`{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`)
 	third.endsWith(websocket.StatusTryAgainLater)
+	<-ended
 	_ = first.conn.Close(websocket.StatusNormalClosure, "")
-	for range 100 {
-		p := dial(t, server, nil)
-		p.say(`{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`)
-		if _, data, err := p.conn.Read(t.Context()); err == nil && string(data) == `{"type":"connection_ack"}` {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	<-ended
+	fourth := met(t, server, "ann") // in the place of the first
+	fourth.subscribe("1", "{ping}")
+	if got := fourth.listen(); !strings.Contains(got, `"ping":"pong"`) {
+		t.Errorf("the place of the first is not free: %s", got)
 	}
-	t.Error("the place of the first was not given free")
+}
+
+// serveCounted serves a stage, and tells whenever a request or a websocket has
+// ended.
+func serveCounted(t *testing.T, o Options) (url string, ended <-chan bool) {
+	t.Helper()
+	over := make(chan bool, 100)
+	h := stageHandler(o)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		over <- true
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, over
 }
 
 // slowly reports when the handler of a websocket that nobody reads has ended.
 func slowly(t *testing.T, o Options, query string) {
 	t.Helper()
-	ended := make(chan bool, 1)
-	h := stageHandler(o)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r)
-		ended <- true
-	}))
-	t.Cleanup(s.Close)
-	p := met(t, s.URL, "ann")
+	server, ended := serveCounted(t, o)
+	p := met(t, server, "ann")
 	p.subscribe("1", query)
 	select {
 	case <-ended:

@@ -236,3 +236,29 @@ func TestAnAnswerWithoutTimeIsAnError(t *testing.T) {
 		t.Errorf("got %d %s", r.status, r.body)
 	}
 }
+
+// Decoding JSON makes U+FFFD of half a character, which was then stored.
+func TestHalfACharacterIsRefusedWhereverItStands(t *testing.T) {
+	t.Parallel()
+	h := stageHandler(Options{})
+	for body, field := range map[string]string{
+		`{"query": "query($a: String) {ping}", "variables": {"a": "x\ud800"}}`:         "variables",
+		`{"query": "query($a: String) {ping}", "variables": {"a": {"b": ["\udc00"]}}}`: "variables",
+		`{"query": "query($a: String) {ping}", "variables": {"\ud800": 1}}`:            "variables",
+		`{"query": "{ping} # \ud83d"}`:                                                 "query",
+		`{"query": "{ping} # \ud83d\ude00"}`:                                           "",
+	} {
+		got := tell(t, h, http.MethodPost, "/", body, "Authorization", "Bearer ann").body
+		want := `"data":{"ping":"pong"}`
+		if field != "" {
+			want = `"field":"` + field + `","description":"must not hold half of a surrogate pair`
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", body, got, want)
+		}
+	}
+	variables := url.Values{"query": {"{ping}"}, "variables": {`{"a": "\ud800"}`}}
+	if got := tell(t, h, http.MethodGet, "/?"+variables.Encode(), "", "Authorization", "Bearer ann").body; !strings.Contains(got, `"field":"variables","description":"must not hold half`) {
+		t.Errorf("by GET: got %s", got)
+	}
+}

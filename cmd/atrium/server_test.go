@@ -157,10 +157,12 @@ func TestABodyThatDoesNotComeIsNotWaitedForLong(t *testing.T) {
 
 func TestAHandlerThatDoesNotAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
-	url, _, _ := served(t, func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(200 * time.Millisecond)
+	url, _, _ := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 2 { // which ends the stream when the time is over
+			<-r.Context().Done()
+		}
 		_, _ = io.WriteString(w, "late")
-	}, func(s *http.Server) { s.WriteTimeout = 50 * time.Millisecond })
+	}, func(s *http.Server) { s.WriteTimeout = time.Nanosecond }) // it is over when the handler begins
 	for name, client := range protocols() {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil) // a GET would be sent again
 		answer, err := client.Do(r)
@@ -216,7 +218,7 @@ func TestRequestsUnderWayAreAnsweredBeforeTheServerEnds(t *testing.T) {
 	for name, client := range protocols() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			arrived, release := make(chan struct{}), make(chan struct{})
+			arrived, ending, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			url, stop, ended := served(t, func(w http.ResponseWriter, r *http.Request) {
 				close(arrived)
 				<-release
@@ -224,7 +226,7 @@ func TestRequestsUnderWayAreAnsweredBeforeTheServerEnds(t *testing.T) {
 					t.Error("the request was cancelled")
 				}
 				_, _ = io.WriteString(w, "whole")
-			}, asIs)
+			}, func(s *http.Server) { s.RegisterOnShutdown(func() { close(ending) }) })
 			answered := make(chan string, 1)
 			go func() {
 				answer, err := client.Get(url)
@@ -238,7 +240,7 @@ func TestRequestsUnderWayAreAnsweredBeforeTheServerEnds(t *testing.T) {
 			}()
 			<-arrived
 			stop()
-			time.Sleep(20 * time.Millisecond)
+			<-ending
 			close(release)
 			if body := <-answered; body != "whole" {
 				t.Errorf("answered %q", body)

@@ -3,10 +3,7 @@ package cases
 var identityProviders = kind{
 	name: "IdentityProvider", plural: "IdentityProviders", ref: "provider", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "provider {n}", "defaultRole": "{org role}"},
-	full: fields{"name": "people", "description": "Everybody", "defaultRole": "{role}", "oidc": fields{
-		"issuer": "https://people.example.com", "clientId": "atrium", "clientSecret": "hush", "additionalScopes": []string{"groups"},
-		"groupsClaim": "groups", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": true,
-	}},
+	full:    fields{"name": "people", "description": "Everybody", "defaultRole": "{role}", "oidc": fullOIDC},
 	needs:   "name defaultRole",
 	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "issuerVerified": false},
 	derived: map[string]func(any) fields{"oidc": withoutSecret},
@@ -31,6 +28,13 @@ var identityProviders = kind{
 		{name: "the correlation rule stays", do: call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"oidc": fields{
 			"issuer": "https://people.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}},
 			want: invalid("oidc.correlationRule")},
+		{name: "a part of the configuration by mask, others not", do: updateProvider(otherOIDC, "oidc.additionalScopes"),
+			want: providerWith(fullOIDC.with(fields{"additionalScopes": []string{"email", "teams"}}))},
+		{name: "a part of the configuration by mask in snake case", do: updateProvider(otherOIDC, "oidc.additional_scopes"),
+			want: providerWith(fullOIDC.with(fields{"additionalScopes": []string{"email", "teams"}}))},
+		{name: "two parts of the configuration by mask", do: updateProvider(otherOIDC, "oidc.clientId", "oidc.groupsClaim"),
+			want: providerWith(fullOIDC.with(fields{"clientId": "other", "groupsClaim": "teams"}))},
+		{name: "a mask of what is no part of the configuration", do: updateProvider(otherOIDC, "oidc.nope"), want: invalid("updateMask")},
 		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", on: "{mapping.identityProviderUid}"}, want: blocked("RESOURCE_NOT_EMPTY")},
 		{name: "delete its default role", do: call{rpc: "DeleteRole", on: "{provider.defaultRole}"}, want: blocked("RESOURCE_IN_USE")},
 
@@ -64,6 +68,23 @@ var ofTheService = inGraphQL(refused{}, "the inputs hold nothing that only the s
 
 func verify(provider string) call {
 	return call{rpc: "VerifyIdentityProvider", on: provider, fields: fields{"uid": provider}}
+}
+
+var (
+	fullOIDC = fields{
+		"issuer": "https://people.example.com", "clientId": "atrium", "clientSecret": "hush", "additionalScopes": []string{"groups"},
+		"groupsClaim": "groups", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": true,
+	}
+	otherOIDC = fields{"issuer": "https://other.example.com", "clientId": "other", "additionalScopes": []string{"email", "teams"}, "groupsClaim": "teams"}
+)
+
+func updateProvider(oidc fields, mask ...string) call {
+	return call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"oidc": oidc}, mask: mask}
+}
+
+// providerWith is the full provider after a change of its configuration.
+func providerWith(oidc fields) expected {
+	return expected{like: "{full provider}", with: withoutSecret(oidc).with(fields{"updateTime": "<time>"})}
 }
 
 // withoutSecret is a configuration as it is shown. Every issuer counts as proven

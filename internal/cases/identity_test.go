@@ -9,12 +9,9 @@ import (
 var identities = kind{
 	name: "Identity", plural: "Identities", ref: "identity", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "robot {n}"},
-	full: fields{"name": "robot", "description": "Builds", "company": "Acme", "claimMatch": fields{
-		"issuer": "https://issuer.example.com", "subjectPattern": "robot-{group.uid}-.*", "audience": "builds",
-		"claims": fields{"team": "blue"}, "claimPatterns": fields{"env": "prod|test"},
-	}},
-	needs: "name",
-	shown: fields{"uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"},
+	full:    fields{"name": "robot", "description": "Builds", "company": "Acme", "claimMatch": fullRule},
+	needs:   "name",
+	shown:   fields{"uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"},
 	bad: append([]bad{
 		{name: "a company of two lines", fields: fields{"company": "a\nb"}, violations: "company"},
 		{name: "a rule without issuer and subject", fields: fields{"claimMatch": fields{}}, violations: "claimMatch.issuer claimMatch.subject"},
@@ -43,6 +40,18 @@ var identities = kind{
 			want: resource(fields{"name": "keyed", "staticKeys": staticKeys, "uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"})},
 		{name: "keys replace the rule", do: call{rpc: "UpdateIdentity", on: "{full identity}", fields: fields{"staticKeys": staticKeys}},
 			want: expected{like: "{full identity}", with: fields{"staticKeys": staticKeys, "updateTime": "<time>"}, without: []string{"claimMatch"}}},
+		{name: "a part of the rule by mask, others not", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.audience"),
+			want: identityWith(fullRule.with(fields{"audience": "deploys"}))},
+		{name: "a part of the rule by mask in snake case", do: updateIdentity(fields{"claimMatch": otherRule}, "claim_match.audience"),
+			want: identityWith(fullRule.with(fields{"audience": "deploys"}))},
+		{name: "a part of the rule for another", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.subject", "claimMatch.subjectPattern"),
+			want: identityWith(fullRule.without("subjectPattern").with(fields{"subject": "someone"}))},
+		{name: "a part of the rule in the mask only", do: updateIdentity(fields{}, "claimMatch.audience"), want: identityWith(fullRule.without("audience"))},
+		{name: "a claim by mask", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.claims.team"),
+			want: identityWith(fullRule.with(fields{"claims": fields{"team": "green"}}))},
+		{name: "parts of the rule that do not go together", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.subject"), want: invalid("claimMatch.subject")},
+		{name: "a mask of what is no part of the rule", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.nope"), want: invalid("updateMask")},
+
 		{name: "delete one that a role is bound to", do: call{rpc: "DeleteIdentity", on: "{binding.identity.uid}"}, want: blocked("RESOURCE_IN_USE")},
 
 		{name: "look up", given: []call{createIdentity(lookedUp)}, do: lookup(fields{"issuer": "https://lookup.example.com", "subject": "{group.uid}"}),
@@ -71,6 +80,11 @@ var identities = kind{
 }
 
 var (
+	fullRule = fields{
+		"issuer": "https://issuer.example.com", "subjectPattern": "robot-{group.uid}-.*", "audience": "builds",
+		"claims": fields{"team": "blue"}, "claimPatterns": fields{"env": "prod|test"},
+	}
+	otherRule    = fields{"issuer": "https://other.example.com", "subject": "someone", "audience": "deploys", "claims": fields{"team": "green", "role": "admin"}}
 	identityRule = fields{"issuerPattern": "https://.*", "subject": "someone"}
 	staticKeys   = fields{"issuer": "https://offline.example.com", "subject": "s", "issuerKeys": `{"keys":[{"kty":"oct"}]}`,
 		"expirationTime": "2030-01-02T03:04:05.000Z", "audiences": []string{"builds"}}
@@ -78,5 +92,14 @@ var (
 )
 
 func createIdentity(f fields) call { return call{rpc: "CreateIdentity", on: "{group}", fields: f} }
+
+func updateIdentity(f fields, mask ...string) call {
+	return call{rpc: "UpdateIdentity", on: "{full identity}", fields: f, mask: mask}
+}
+
+// identityWith is the full identity after a change of its rule.
+func identityWith(rule fields) expected {
+	return expected{like: "{full identity}", with: fields{"claimMatch": rule, "updateTime": "<time>"}}
+}
 
 func lookup(params fields) call { return call{rpc: "LookupIdentity", params: params} }

@@ -8,7 +8,7 @@ var repos = kind{
 	full: fields{
 		"name": "base/static", "description": "Nothing in it", "catalogTier": "CATALOG_TIER_BASE", "bundles": []string{"one", "two"},
 		"aliases": []string{"static"}, "activeTags": []string{"latest"},
-		"sync_config": fields{"source": "{org}", "google": "g", "amazon": "a", "azure": "z"},
+		"sync_config": fullSync,
 	},
 	needs:   "name",
 	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
@@ -38,6 +38,15 @@ var repos = kind{
 	rows: []row{
 		{name: "delete one with a tag in it", given: []call{{rpc: "CreateTag", on: "{repo}", fields: fields{"name": "latest", "digest": digest(1)}}},
 			do: call{rpc: "DeleteRepo", on: "{repo}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+
+		{name: "a part of the sync by mask, others not", do: updateSync(fields{"source": "elsewhere", "google": "other"}, "sync_config.source"),
+			want: repoSynced(fullSync.with(fields{"source": "elsewhere"}))},
+		{name: "a part of the sync by mask in camel case", do: updateSync(fields{"source": "elsewhere", "google": "other"}, "syncConfig.source"),
+			want: repoSynced(fullSync.with(fields{"source": "elsewhere"}))},
+		{name: "a part of the sync that is absent is cleared", do: updateSync(fields{"source": "elsewhere"}, "sync_config.google"),
+			want: repoSynced(fullSync.without("google"))},
+		{name: "the source of the sync is needed", do: updateSync(fields{"source": ""}, "sync_config.source"), want: invalid("sync_config.source")},
+		{name: "a mask of what is no part of the sync", do: updateSync(fields{"source": "elsewhere"}, "sync_config.nope"), want: invalid("updateMask")},
 
 		{name: "no readme yet", do: call{rpc: "GetRepoReadme", on: "{repo}"}, want: resource(fields{"uid": "{repo}"})},
 		{name: "a readme", given: []call{readme("# Hello\n")}, do: call{rpc: "GetRepoReadme", on: "{repo}"},
@@ -80,6 +89,17 @@ func syncedAs(given any) fields {
 		return nil
 	}
 	return fields{"sync_config": config.with(fields{"uniqueTags": false, "gracePeriod": false})}
+}
+
+var fullSync = fields{"source": "{org}", "google": "g", "amazon": "a", "azure": "z"}
+
+func updateSync(config fields, mask ...string) call {
+	return call{rpc: "UpdateRepo", on: "{full repo}", fields: fields{"sync_config": config}, mask: mask}
+}
+
+// repoSynced is the full repo after a change of its sync.
+func repoSynced(config fields) expected {
+	return expected{like: "{full repo}", with: syncedAs(config).with(fields{"updateTime": "<time>"})}
 }
 
 func readme(content any, mask ...string) call {

@@ -46,6 +46,7 @@ type Engine struct {
 	conn   // reads
 	reader *sql.DB
 	writer *sql.DB
+	turn   gate // to the writer, which database/sql would give to whoever waits, at random
 	path   string
 }
 
@@ -76,7 +77,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	}
 	reader.SetMaxOpenConns(readers)
 	reader.SetMaxIdleConns(readers)
-	return &Engine{conn{reader}, reader, writer, path}, nil
+	return &Engine{conn: conn{reader}, reader: reader, writer: writer, path: path}, nil
 }
 
 func connect(path, more string) (*sql.DB, error) {
@@ -93,8 +94,13 @@ func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 // beside them.
 func (e *Engine) Connections() int { return readers }
 
-// Write runs unit in the transaction of the one writer.
+// Write runs unit in the transaction of the one writer. Who asks first writes
+// first.
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
+	if err := e.turn.enter(ctx); err != nil {
+		return err
+	}
+	defer e.turn.leave()
 	tx, err := e.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return translate(err)

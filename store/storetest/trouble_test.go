@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"atrium/platform"
 )
@@ -17,16 +17,19 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 		ctx, org := w.found("acme")
 		pair := w.repos(org.Group.UID, 2)
 		var runs atomic.Int32
+		var started sync.WaitGroup
+		started.Add(2)
 		together(t, 2, func(i int) error {
 			return w.store.Write(ctx, func(tx platform.Tx) error {
-				runs.Add(1)
-				for _, at := range []int{i, 1 - i} {
+				run := runs.Add(1)
+				for n, at := range []int{i, 1 - i} {
 					r := &platform.Repo{UID: pair[at].UID, Description: fmt.Sprint("by ", i), UpdateTime: platform.At(w.now())}
 					if err := tx.RepoRows().Update(ctx, r, "description"); err != nil {
 						return err
 					}
-					if !w.onSQLite() && runs.Load() <= 2 {
-						time.Sleep(100 * time.Millisecond) // until the other has its first
+					if !w.onSQLite() && run <= 2 && n == 0 { // until the other has its first
+						started.Done()
+						started.Wait()
 					}
 				}
 				tx.Record(&platform.Event{ID: fmt.Sprint("of ", i), Body: []byte("{}")})
