@@ -71,6 +71,7 @@ func (l *repoList) catalogue(ctx context.Context, registry name.Registry) error 
 	case len(paths) == 0:
 		l.log.unread(at, errors.New("its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"))
 	}
+	whole := err == nil && len(paths) > 0
 	for _, path := range paths {
 		repo, err := name.NewRepository(registry.Name()+"/"+path, l.client.naming...)
 		if err != nil {
@@ -79,7 +80,7 @@ func (l *repoList) catalogue(ctx context.Context, registry name.Registry) error 
 		}
 		l.add(repo)
 	}
-	if err != nil || len(paths) == 0 {
+	if !whole {
 		return nil
 	}
 	before, err := l.brought(ctx, registry.Name())

@@ -257,9 +257,9 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 		watched := watchedWrites{w.store, new(atomic.Int64), new(atomic.Int64)}
 		p := w.replica(watched, platform.Options{})
 		uid := w.repo(acme.uid)
-		strangers := make([]context.Context, 7)
-		for i := range strangers {
-			strangers[i] = w.as(fmt.Sprintf("stranger-%d", i))
+		var strangers []context.Context
+		for i := range 7 {
+			strangers = append(strangers, w.as(fmt.Sprintf("stranger-%d", i)))
 		}
 		var writing, refusing sync.WaitGroup
 		done := make(chan struct{})

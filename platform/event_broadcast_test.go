@@ -85,9 +85,9 @@ func (w *world) until(what string, done func() bool) {
 
 // many makes callers who may read an organisation.
 func (w *world) many(org platform.UID, n int) []context.Context {
-	callers := make([]context.Context, n)
-	for i := range callers {
-		callers[i] = w.with(platform.ViewerRole, org, org)
+	var callers []context.Context
+	for range n {
+		callers = append(callers, w.with(platform.ViewerRole, org, org))
 	}
 	return callers
 }

@@ -218,7 +218,8 @@ func put(object map[string]any, steps []step, value json.RawMessage) {
 	case ok:
 		put(below, steps[1:], value)
 	case !isNull(value):
-		object[name] = map[string]any{}
-		put(object[name].(map[string]any), steps[1:], value)
+		part := map[string]any{}
+		object[name] = part
+		put(part, steps[1:], value)
 	}
 }

@@ -64,7 +64,7 @@ func TestPatternsAreKeptWithinBounds(t *testing.T) {
 	}
 	memory := 0
 	for at := p.used.Front(); at != nil; at = at.Next() {
-		memory += at.Value.(*compiled).memory() //nolint:forcetypeassert // nothing else is in it
+		memory += at.Value.(*compiled).memory()
 	}
 	if memory != p.memory {
 		t.Errorf("patterns take %d bytes, counted are %d", memory, p.memory)

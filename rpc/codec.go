@@ -34,26 +34,31 @@ type binaryCodec struct{}
 func (binaryCodec) Name() string   { return "proto" }
 func (binaryCodec) IsBinary() bool { return true }
 
-func (binaryCodec) Marshal(m any) ([]byte, error) { return proto.Marshal(m.(proto.Message)) }
+func (binaryCodec) Marshal(m any) ([]byte, error) { return proto.Marshal(messageOf(m)) }
 
 func (binaryCodec) MarshalAppend(b []byte, m any) ([]byte, error) {
-	return proto.MarshalOptions{}.MarshalAppend(b, m.(proto.Message))
+	return proto.MarshalOptions{}.MarshalAppend(b, messageOf(m))
 }
 
 func (binaryCodec) MarshalStable(m any) ([]byte, error) {
-	return proto.MarshalOptions{Deterministic: true}.Marshal(m.(proto.Message))
+	return proto.MarshalOptions{Deterministic: true}.Marshal(messageOf(m))
 }
 
 func (binaryCodec) Unmarshal(b []byte, m any) error {
-	message := m.(proto.Message)
-	if proto.Unmarshal(b, message) != nil {
-		spoil(message, platform.Violation{Field: "body", Description: "must be the request of this procedure in the binary form of protocol buffers, with text in UTF-8"})
-		return nil
+	message := messageOf(m)
+	found := []platform.Violation{{Field: "body", Description: "must be the request of this procedure in the binary form of protocol buffers, with text in UTF-8"}}
+	if proto.Unmarshal(b, message) == nil {
+		found = unknownFields(message.ProtoReflect())
 	}
-	if found := unknownFields(message.ProtoReflect()); len(found) > 0 {
+	if len(found) > 0 {
 		spoil(message, found...)
 	}
 	return nil
+}
+
+// messageOf is what connect hands to a codec.
+func messageOf(m any) proto.Message {
+	return m.(proto.Message) //nolint:forcetypeassert // the generated services have no other
 }
 
 // jsonCodec is the JSON form of protocol buffers. It takes a mask in every
@@ -63,21 +68,23 @@ type jsonCodec struct{ name string }
 func (c jsonCodec) Name() string { return c.name }
 func (jsonCodec) IsBinary() bool { return false }
 
-func (jsonCodec) Marshal(m any) ([]byte, error) { return protojson.Marshal(m.(proto.Message)) }
+func (jsonCodec) Marshal(m any) ([]byte, error) { return protojson.Marshal(messageOf(m)) }
 
 func (jsonCodec) MarshalAppend(b []byte, m any) ([]byte, error) {
-	return protojson.MarshalOptions{}.MarshalAppend(b, m.(proto.Message))
+	return protojson.MarshalOptions{}.MarshalAppend(b, messageOf(m))
 }
 
 func (c jsonCodec) MarshalStable(m any) ([]byte, error) { return c.Marshal(m) }
 
 func (jsonCodec) Unmarshal(b []byte, m any) error {
-	message := m.(proto.Message)
+	message := messageOf(m)
+	var found []platform.Violation
 	if err := platform.CheckJSON(b); err != nil {
-		spoil(message, platform.Violation{Field: "body", Description: err.Error()})
-		return nil
+		found = []platform.Violation{{Field: "body", Description: err.Error()}}
+	} else {
+		found = readJSON(b, message)
 	}
-	if found := readJSON(b, message); len(found) > 0 {
+	if len(found) > 0 {
 		spoil(message, found...)
 	}
 	return nil

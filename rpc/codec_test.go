@@ -34,7 +34,7 @@ func TestWhatAMessageInJSONCannotMeanIsNamed(t *testing.T) {
 		{"iam.v2.IdentitiesService/CreateIdentity", `{` + parent + `, "identity": {"name": "x", "faceMatch": {}, "claimMatch": {"subjekt": "x", "issuer": 5}}}`, "faceMatch claimMatch.subjekt claimMatch.issuer"},
 		{"iam.v2.RolesService/CreateRole", `{` + parent + `, "role": {"name": "x", "capabilities": ["CAP_NONE"]}}`, "capabilities"},
 		{"iam.v2.RolesService/CreateRole", `{` + parent + `, "role": {"name": "x", "capabilities": [9999]}}`, "capabilities"},
-		{"registry.v2.ReposService/ListRepos", `{"pageSize": "x", "uidp": {"childrenOff": "x"}, "nmae": "x"}`, "page_size uidp.childrenOff nmae"},
+		{"registry.v2.ReposService/ListRepos", `{"pageSize": "x", "uidp": {"childrenOff": "x"}, "nam": "x"}`, "page_size uidp.childrenOff nam"},
 		{"registry.v2.ReposService/UpdateRepo", `{"repo": {"uid": "` + w.org + `"}, "updateMask": ["name"]}`, "updateMask"},
 		{"registry.v2.ReposService/UpdateRepo", `{"repo": {"uid": "` + w.org + `", "catalogTier": "X", "nope": 1}, "updateMask": "catalogTier"}`, "catalogTier"},
 		{"iam.v2.RoleBindingsService/BatchCreateRoleBindings", `{` + parent + `, "requests": [{"roleBinding": {"x": 1}}]}`, "requests[0].roleBinding.x"},
@@ -164,7 +164,7 @@ func TestServicesOfV2beta1AnswerAsV2AndUnknownMethodsAreUnimplemented(t *testing
 	request := connect.NewRequest(&iamv2.GetGroupRequest{})
 	request.Header().Set("X-Subject", theOwner)
 	_, err := client.CallUnary(context.Background(), request)
-	refused(t, err, connect.CodeUnimplemented)
+	_ = refused(t, err, connect.CodeUnimplemented)
 }
 
 // The numbers of enums in JSON are those of the messages.

@@ -51,7 +51,7 @@ func TestTheOperatorAllowsAndRevokesIssuers(t *testing.T) {
 		}
 		for command, want := range map[string]string{
 			"issuers revoke --org " + acme + " --issuer https://b.example.com/*":                  "has no proof for this issuer",
-			"issuers allow --org " + strings.Repeat("f", 40) + " --issuer https://a.example.com":  "not found",
+			"issuers allow --org " + strings.Repeat("f", 40) + " --issuer https://a.example.com":  "does not exist",
 			"issuers allow --org " + acme + "/00000000000000ff --issuer https://a.example.com":    "must be the UID of a root group",
 			"issuers allow --org " + acme + " --issuer a.example.com":                             "must be an https URL",
 			"issuers allow --org " + acme + " --issuer https://a.example.com/b/*":                 "https://host/* for the issuers of a host",

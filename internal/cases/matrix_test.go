@@ -100,7 +100,7 @@ func TestEveryProtocolAsksForTheCapabilitiesOfTheLedgers(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
 		e := w.newEnv(t)
-		group := e.resource("group")
+		group, verified := e.resource("group"), e.resource("full provider") // whose name can be there once
 		parties := e.parties(w.newEnv(t))
 		for _, k := range kinds {
 			for _, c := range k.operations(w) {
@@ -109,7 +109,7 @@ func TestEveryProtocolAsksForTheCapabilitiesOfTheLedgers(t *testing.T) {
 					for _, who := range parties {
 						for _, p := range w.protocols {
 							j := judge{env: e.of(t), k: k, p: p, who: who, rpc: w.ledger[c.rpc]}
-							j.made["group"] = group
+							j.made["group"], j.made["full provider"] = group, verified
 							j.judge(j.call(c))
 						}
 					}
