@@ -57,10 +57,10 @@ async function suite(way, base, look) {
   const name = `e2e ${way}`.replaceAll(' ', '-');
 
   /** Sends a request and gives its answer, which must have a status. The rest is what the request is for. */
-  async function send(method, path, { body, raw, status = 200, bad = false, type = 'application/json', authorization = headers.Authorization } = {}) {
+  async function send(method, path, { body, raw, status = 200, bad = false, encoding, authorization = headers.Authorization } = {}) {
     const response = await fetch(base + path, {
       method, body: raw ?? (body && JSON.stringify(body)),
-      headers: { ...(authorization && { Authorization: authorization }), ...((raw ?? body) !== undefined && { 'Content-Type': type }) },
+      headers: { ...(authorization && { Authorization: authorization }), ...((raw ?? body) !== undefined && { 'Content-Type': 'application/json' }), ...(encoding && { 'Content-Encoding': encoding }) },
     });
     const text = await response.text();
     assert.equal(response.status, status, `${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
@@ -184,7 +184,9 @@ async function suite(way, base, look) {
     await refused(404, 'NOT_FOUND', 'DELETE', at('/registry/v2/tags', `${repo}/${'0'.repeat(16)}`));
     await refused(409, 'ALREADY_EXISTS', 'POST', at(repos, group), { body: { name: 'a/b' } });
     await refused(413, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: { name: 'c', description: 'x'.repeat(1 << 20) } });
-    await refused(415, 'INVALID_ARGUMENT', 'POST', at(repos, group), { raw: '{"name":"c"}', type: 'text/plain', bad: true });
+    if (way === 'direct') { // the proxy would decode the body
+      await refused(415, 'INVALID_ARGUMENT', 'POST', at(repos, group), { raw: '{"name":"c"}', encoding: 'br' });
+    }
   }, 30);
 
   await check(`${way}: what was made is deleted`, async () => {
