@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -143,12 +144,15 @@ func TestReplicasShareTheWork(t *testing.T) {
 	}
 	a, b := w.deliver(), w.deliver()
 	var uids []platform.UID
+	arrived := func(s *sink) bool { return s.has(uids) == len(uids) }
 	await(t, "both to deliver", func() bool {
-		uids = append(uids, w.write(20)...)
+		if !slices.ContainsFunc(sinks, func(s *sink) bool { return !arrived(s) }) { // or writing would outrun a slow feed
+			uids = append(uids, w.write(20)...)
+		}
 		return a.sent.Load() > 20 && b.sent.Load() > 20
 	})
 	for _, sink := range sinks {
-		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+		await(t, "every event", func() bool { return arrived(sink) })
 	}
 }
 

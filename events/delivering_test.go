@@ -20,7 +20,7 @@ import (
 )
 
 // patience is for what comes soon, on a machine however slow.
-const patience = 3 * time.Minute
+const patience = 60 * time.Second
 
 // A world is a database whose events are delivered.
 type world struct {

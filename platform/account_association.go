@@ -224,7 +224,7 @@ func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *
 	var identities []UID
 	for _, service := range sortedKeys(a.Platform.ServiceBindings) {
 		if identity := UID(a.Platform.ServiceBindings[service]); identity.Valid() {
-			toIdentity.counts(&v, "platform.serviceBindings."+shown(service), identity, group)
+			toIdentity.checkReach(&v, "platform.serviceBindings."+shown(service), identity, group)
 			identities = append(identities, identity)
 		}
 	}

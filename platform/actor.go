@@ -128,7 +128,7 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 			m = &matcher{patterns: p.patterns}
 			matchers[identity.UID.Root()] = m
 		}
-		if !p.counts(candidate) || !m.matches(identity, c, p.now()) {
+		if !p.mayAdmit(candidate) || !m.matches(identity, c, p.now()) {
 			continue
 		}
 		a.join(identity.UID, candidate.Grants)
@@ -142,8 +142,8 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 	return a, nil
 }
 
-// counts reports whether the rule of a candidate may let anybody in.
-func (p *Platform) counts(c Candidate) bool {
+// mayAdmit reports whether the rule of a candidate may let anybody in.
+func (p *Platform) mayAdmit(c Candidate) bool {
 	rule := c.Identity.ClaimMatch
 	return c.Proven || !rule.Key().HasPattern() || p.namesTenant(rule)
 }

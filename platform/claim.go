@@ -121,8 +121,8 @@ func (m *matcher) matches(i *Identity, c Claims, now Time) bool {
 	}
 	rule := i.ClaimMatch
 	return rule.Key() != (RuleKey{}) &&
-		m.one(rule.Issuer, rule.IssuerPattern, c.Issuer) &&
-		m.one(rule.Subject, rule.SubjectPattern, c.Subject) &&
+		m.matchOne(rule.Issuer, rule.IssuerPattern, c.Issuer) &&
+		m.matchOne(rule.Subject, rule.SubjectPattern, c.Subject) &&
 		m.acceptsAudience(rule, c) && m.acceptsClaims(rule, c.Values)
 }
 
@@ -130,7 +130,7 @@ func (m *matcher) acceptsAudience(rule *ClaimMatch, c Claims) bool {
 	if rule.Audience == "" && rule.AudiencePattern == "" {
 		return c.ServiceAudience
 	}
-	return slices.ContainsFunc(c.Audience, func(aud string) bool { return m.one(rule.Audience, rule.AudiencePattern, aud) })
+	return slices.ContainsFunc(c.Audience, func(aud string) bool { return m.matchOne(rule.Audience, rule.AudiencePattern, aud) })
 }
 
 func (m *matcher) acceptsClaims(rule *ClaimMatch, values map[string]any) bool {
@@ -140,7 +140,7 @@ func (m *matcher) acceptsClaims(rule *ClaimMatch, values map[string]any) bool {
 		}
 	}
 	for name, pattern := range rule.ClaimPatterns {
-		if !slices.ContainsFunc(claimTexts(values[name]), func(got string) bool { return m.full(pattern, got) }) {
+		if !slices.ContainsFunc(claimTexts(values[name]), func(got string) bool { return m.matchFull(pattern, got) }) {
 			return false
 		}
 	}

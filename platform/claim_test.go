@@ -179,7 +179,7 @@ func FuzzPattern(f *testing.F) {
 			return
 		}
 		m := &matcher{patterns: newPatterns(), work: -1 << 40}
-		full := m.full(pattern, s)
+		full := m.matchFull(pattern, s)
 		anchored, anchoredErr := regexp.Compile(`\A(?:` + pattern + `)\z`)
 		if err != nil && full {
 			t.Fatalf("%q is no pattern, yet it matches", pattern)

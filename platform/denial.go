@@ -126,18 +126,18 @@ func (d *denials) storeBatch(batch []denial) {
 func (d *denials) store(batch []denial) error {
 	ctx, cancel := context.WithTimeout(context.Background(), denialPatience)
 	defer cancel()
-	entries, err := d.placed(ctx, batch)
+	entries, err := d.placeEntries(ctx, batch)
 	if err != nil || len(entries) == 0 {
 		return err
 	}
 	return d.p.store.Write(ctx, func(tx Tx) error { tx.Record(entries...); return nil })
 }
 
-// placed gives the entries of denials in organisations that are there, each
+// placeEntries gives the entries of denials in organisations that are there, each
 // with the nearest group that is. Equal ones are counted together. All
 // replicas write them in the same order, so that none waits for another that
 // waits for it.
-func (d *denials) placed(ctx context.Context, batch []denial) ([]*Event, error) {
+func (d *denials) placeEntries(ctx context.Context, batch []denial) ([]*Event, error) {
 	var asked []UID
 	for _, one := range batch {
 		asked = append(append(asked, one.entry.Subject.Ancestors()...), one.entry.Subject)

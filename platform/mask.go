@@ -149,9 +149,9 @@ func (in Input[T]) listed(fields []Field, v *violations) maskedFields {
 			v.add("updateMask", "%q is not a field", shown(path))
 		case place.mode(fields) != Updatable:
 			v.add("updateMask", "%q cannot be changed", shown(place.String()))
-		case slices.ContainsFunc(m.parts, place.within):
+		case slices.ContainsFunc(m.parts, place.liesIn):
 		default:
-			m.parts = append(slices.DeleteFunc(m.parts, func(p part) bool { return p.within(place) }), place)
+			m.parts = append(slices.DeleteFunc(m.parts, func(p part) bool { return p.liesIn(place) }), place)
 		}
 	}
 	m.parts = slices.DeleteFunc(m.parts, func(p part) bool {

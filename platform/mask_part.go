@@ -32,8 +32,8 @@ func (p part) String() string {
 	return strings.Join(names, ".")
 }
 
-// within reports whether p is q, or lies in it.
-func (p part) within(q part) bool {
+// liesIn reports whether p is q, or lies in it.
+func (p part) liesIn(q part) bool {
 	return p.field == q.field && len(p.steps) >= len(q.steps) && slices.Equal(p.steps[:len(q.steps)], q.steps)
 }
 

@@ -112,10 +112,10 @@ type matcher struct {
 	work     int // done so far
 }
 
-// full reports whether a pattern matches all of s. The pattern is left as it
+// matchFull reports whether a pattern matches all of s. The pattern is left as it
 // is: put between \A(?: and )\z it could close that group. When the work of an
 // organisation is used up its patterns match nothing any more.
-func (m *matcher) full(pattern, s string) bool {
+func (m *matcher) matchFull(pattern, s string) bool {
 	if len(s) > maxMatched {
 		return false
 	}
@@ -130,11 +130,11 @@ func (m *matcher) full(pattern, s string) bool {
 	return at != nil && at[0] == 0 && at[1] == len(s)
 }
 
-func (m *matcher) one(exact, pattern, got string) bool {
+func (m *matcher) matchOne(exact, pattern, got string) bool {
 	if exact != "" {
 		return exact == got
 	}
-	return m.full(pattern, got)
+	return m.matchFull(pattern, got)
 }
 
 // literalPrefix is the text that every match of a pattern begins with; whole

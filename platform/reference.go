@@ -22,9 +22,9 @@ var (
 	toRole     = reference{kind: "Role", outOfReach: "can be bound only within the group it lives under, %s"}
 )
 
-// counts checks that what uid names can count on group. A UID without a group
+// checkReach checks that what uid names can count on group. A UID without a group
 // above it names a built-in role, or nothing: which of both, reading tells.
-func (r reference) counts(v *violations, field string, uid, group UID) {
+func (r reference) checkReach(v *violations, field string, uid, group UID) {
 	if home := uid.Parent(); home != "" && !group.Within(home) {
 		v.add(field, r.outOfReach, home)
 	}

@@ -202,7 +202,7 @@ func handsOut(ctx context.Context, tx Tx, set capabilitySet, uid UID) error {
 // the request. A role reaches no further than the group that it lives under.
 func handsOutRole(ctx context.Context, tx Tx, field string, role, uid UID) error {
 	var v violations
-	if toRole.counts(&v, field, role, uid); len(v) > 0 {
+	if toRole.checkReach(&v, field, role, uid); len(v) > 0 {
 		return v.err()
 	}
 	// The lock comes before the read: what it finds must hold until commit.

@@ -226,8 +226,8 @@ func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBindin
 // reach adds what keeps a binding from counting on group: identities and roles
 // reach no further than the group that they live under.
 func (b *RoleBinding) reach(group UID, prefix string, v *violations) {
-	toIdentity.counts(v, prefix+"identityUid", b.IdentityUID, group)
-	toRole.counts(v, prefix+"roleUid", b.RoleUID, group)
+	toIdentity.checkReach(v, prefix+"identityUid", b.IdentityUID, group)
+	toRole.checkReach(v, prefix+"roleUid", b.RoleUID, group)
 }
 
 // mayBind demands of a binding on group that its identity and role exist, and

@@ -80,17 +80,17 @@ func TestTheWorkOfAnOrganisationsPatternsIsBounded(t *testing.T) {
 	tried := 0
 	for i := range MaxCandidatesOfRoot {
 		pattern := fmt.Sprintf("(a|a){300}b{%d}", i)
-		if m.full(pattern, long); m.work <= maxWork {
+		if m.matchFull(pattern, long); m.work <= maxWork {
 			tried++
 		}
 	}
 	if tried > 2 {
 		t.Errorf("%d of the patterns were tried", tried)
 	}
-	if m.full("ada", "ada") || (&matcher{patterns: m.patterns}).full("a*", long+"a") {
+	if m.matchFull("ada", "ada") || (&matcher{patterns: m.patterns}).matchFull("a*", long+"a") {
 		t.Error("a pattern is tried beyond the bounds")
 	}
-	if !(&matcher{patterns: m.patterns}).full("ada", "ada") {
+	if !(&matcher{patterns: m.patterns}).matchFull("ada", "ada") {
 		t.Error("another organisation's pattern is not tried")
 	}
 }

@@ -68,18 +68,19 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	return events, err
 }
 
-// release makes a held delivery ready where no other would do so at its end:
-// those that were counted may have ended before the held ones could be seen.
+// release makes held deliveries of a subscription ready up to the number that
+// the queue takes. Each delivery that ends makes one ready, but those that Relay
+// counted may have ended before they could see the held ones.
 func (w Webhooks) release(ctx context.Context, subscription UID) error {
 	return w.p.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, subscription); err != nil {
 			return err
 		}
 		waiting, err := tx.Waiting(ctx, []UID{subscription})
-		if err != nil || waiting[subscription] > 0 {
-			return err
+		for n := waiting[subscription]; err == nil && n < inQueue; n++ {
+			err = tx.NextHeld(ctx, subscription)
 		}
-		return tx.NextHeld(ctx, subscription)
+		return err
 	})
 }
 

@@ -180,7 +180,7 @@ func (e *endpoint) run(ctx context.Context, operation *graphql.OperationContext)
 		defer ended() // when the client has taken the response
 		answer := platform.AnswerOf(ctx)
 		if err := answer.Read(ctx, valueBytes*valuesOf(operation)); err != nil {
-			yield(e.failed(ctx, ofQuery(err)))
+			yield(e.failed(ctx, blameQuery(err)))
 			return
 		}
 		response, _ := e.safely(ctx, func() *graphql.Response {
@@ -188,7 +188,7 @@ func (e *endpoint) run(ctx context.Context, operation *graphql.OperationContext)
 			return next(ctx)
 		})
 		if err := answer.Unwritten(); err != nil && response != nil {
-			response = e.failed(ctx, ofQuery(err))
+			response = e.failed(ctx, blameQuery(err))
 		}
 		if response != nil {
 			answer.Rendered()
@@ -229,8 +229,8 @@ func (e *endpoint) runSubscription(ctx context.Context, operation *graphql.Opera
 	}
 }
 
-// ofQuery is err about the whole of a request.
-func ofQuery(err error) error { return renamed(err, func(string) string { return "query" }) }
+// blameQuery makes err one about the whole query, whatever field it names.
+func blameQuery(err error) error { return renamed(err, func(string) string { return "query" }) }
 
 // failed is the response that says no more than an error.
 func (e *endpoint) failed(ctx context.Context, err error) *graphql.Response {

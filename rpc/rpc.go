@@ -72,30 +72,32 @@ type service struct {
 	public  bool // it takes no token
 }
 
-func at(path string, handler http.Handler) service { return service{path: path, handler: handler} }
+func newService(path string, handler http.Handler) service {
+	return service{path: path, handler: handler}
+}
 
 func open(path string, handler http.Handler) service { return service{path, handler, true} }
 
 // services lists those of the platform, in the order of their packages.
 func services(p *platform.Platform, o connect.HandlerOption) []service {
 	return []service{
-		at(advisoryv2connect.NewSecurityAdvisoryServiceHandler(securityAdvisory{p.AdvisoryDocuments, p.Vulnerabilities, p.ResolvedVulnerabilities}, o)),
-		at(eventsv2connect.NewSubscriptionsServiceHandler(subscriptions{p.Subscriptions}, o)),
-		at(iamv2connect.NewAccountAssociationsServiceHandler(accountAssociations{p.AccountAssociations}, o)),
-		at(iamv2connect.NewExternalGroupRoleMappingsServiceHandler(externalGroupRoleMappings{p.ExternalGroupRoleMappings}, o)),
-		at(iamv2connect.NewGroupInvitesServiceHandler(groupInvites{p.GroupInvites}, o)),
-		at(iamv2connect.NewGroupsServiceHandler(groups{p.Groups}, o)),
-		at(iamv2connect.NewIdentitiesServiceHandler(identities{p.Identities}, o)),
-		at(iamv2connect.NewIdentityProvidersServiceHandler(identityProviders{p.IdentityProviders}, o)),
-		at(iamv2connect.NewRoleBindingsServiceHandler(roleBindings{p.RoleBindings}, o)),
-		at(iamv2connect.NewRolesServiceHandler(roles{p.Roles}, o)),
-		at(iamv2connect.NewTermsServiceHandler(terms{p.Terms}, o)),
-		at(librariesv2connect.NewArtifactsServiceHandler(artifacts{p.Artifacts, p.ArtifactVersions}, o)),
+		newService(advisoryv2connect.NewSecurityAdvisoryServiceHandler(securityAdvisory{p.AdvisoryDocuments, p.Vulnerabilities, p.ResolvedVulnerabilities}, o)),
+		newService(eventsv2connect.NewSubscriptionsServiceHandler(subscriptions{p.Subscriptions}, o)),
+		newService(iamv2connect.NewAccountAssociationsServiceHandler(accountAssociations{p.AccountAssociations}, o)),
+		newService(iamv2connect.NewExternalGroupRoleMappingsServiceHandler(externalGroupRoleMappings{p.ExternalGroupRoleMappings}, o)),
+		newService(iamv2connect.NewGroupInvitesServiceHandler(groupInvites{p.GroupInvites}, o)),
+		newService(iamv2connect.NewGroupsServiceHandler(groups{p.Groups}, o)),
+		newService(iamv2connect.NewIdentitiesServiceHandler(identities{p.Identities}, o)),
+		newService(iamv2connect.NewIdentityProvidersServiceHandler(identityProviders{p.IdentityProviders}, o)),
+		newService(iamv2connect.NewRoleBindingsServiceHandler(roleBindings{p.RoleBindings}, o)),
+		newService(iamv2connect.NewRolesServiceHandler(roles{p.Roles}, o)),
+		newService(iamv2connect.NewTermsServiceHandler(terms{p.Terms}, o)),
+		newService(librariesv2connect.NewArtifactsServiceHandler(artifacts{p.Artifacts, p.ArtifactVersions}, o)),
 		open(pingv2connect.NewPingServiceHandler(ping{p}, o)),
-		at(registryv2connect.NewImagesServiceHandler(images{p.Images}, o)),
-		at(registryv2connect.NewReposServiceHandler(repos{p.Repos}, o)),
-		at(registryv2connect.NewTagsServiceHandler(tags{p.Tags}, o)),
-		at(vulnerabilitiesv2connect.NewAdvisoriesServiceHandler(advisories{p.Advisories}, o)),
+		newService(registryv2connect.NewImagesServiceHandler(images{p.Images}, o)),
+		newService(registryv2connect.NewReposServiceHandler(repos{p.Repos}, o)),
+		newService(registryv2connect.NewTagsServiceHandler(tags{p.Tags}, o)),
+		newService(vulnerabilitiesv2connect.NewAdvisoriesServiceHandler(advisories{p.Advisories}, o)),
 	}
 }
 

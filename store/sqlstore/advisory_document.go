@@ -14,7 +14,7 @@ func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Adv
 	var none platform.Time
 	names := among(q.Names())
 	if len(q.Artifacts())+len(names) == 0 {
-		if err := s.fits(ctx, q); err != nil {
+		if err := s.checkFits(ctx, q); err != nil {
 			return nil, err
 		}
 	}
@@ -56,8 +56,8 @@ func feedKeys(f *statement, q platform.FeedQuery, limit int) {
 	f.add(" ORDER BY t.artifact_name, t.advisory_id LIMIT ?", int64(limit))
 }
 
-// fits tells whether there are no more advisories than q takes.
-func (s tables) fits(ctx context.Context, q platform.FeedQuery) error {
+// checkFits refuses a query that finds more advisories than it may.
+func (s tables) checkFits(ctx context.Context, q platform.FeedQuery) error {
 	var n int64
 	f := s.dialect.statement()
 	f.add("SELECT COUNT(*) FROM (")

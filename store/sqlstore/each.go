@@ -127,7 +127,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		p.in(page)
 		r.where(q.Filter, page)
 		o.from(page, q.From)
-		page.add(o.by()+" LIMIT ? OFFSET ?", limit, skip)
+		page.add(o.orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selected(q.Without) + " FROM ")
 		s.sql.WriteString(r.dialect.PerParent(parents, r.name, r.names(q.Without), page.sql.String()))

@@ -180,16 +180,16 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 	case simple && r.joins == "":
 		s.add("SELECT " + r.selected(q.Without) + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, branches[0], o)
-		s.add(o.by()+" LIMIT ?", limit)
+		s.add(o.orderBy()+" LIMIT ?", limit)
 	case simple:
 		s.add("SELECT " + r.selected(q.Without) + " FROM (SELECT " + r.names(q.Without) + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, branches[0], o)
-		s.add(o.by()+" LIMIT ?) t"+r.joins+o.by(), limit)
+		s.add(o.orderBy()+" LIMIT ?) t"+r.joins+o.orderBy(), limit)
 	default:
 		// Keys first: what is skipped is only counted in the index.
 		s.add("SELECT " + r.selected(q.Without) + " FROM (")
 		r.keys(s, q, branches, o, limit, skip)
-		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.by())
+		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.orderBy())
 	}
 	return s.done(r.collect(into))
 }
@@ -200,7 +200,7 @@ func (r reader[T, F]) keys(s *statement, q platform.Query[F], branches []platfor
 	one := func(b platform.Branch, limit int64) {
 		s.add("SELECT " + o.keys() + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, b, o)
-		s.add(o.by()+" LIMIT ?", limit)
+		s.add(o.orderBy()+" LIMIT ?", limit)
 	}
 	if len(branches) == 1 {
 		one(branches[0], limit)

@@ -184,7 +184,7 @@ func (o ordering) keys() string {
 }
 
 // by is the ORDER BY clause over rows of t.
-func (o ordering) by() string { return o.clause(o.value, "t.uid") }
+func (o ordering) orderBy() string { return o.clause(o.value, "t.uid") }
 
 // byKeys is the ORDER BY clause over keys.
 func (o ordering) byKeys() string {
