@@ -49,6 +49,10 @@ KILLS ?= 5
 proof: ## Kill the server while it is written to, and see that no event is lost (KILLS=20)
 	ATRIUM_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
 
+.PHONY: memory
+memory: ## Hold large answers of a server open, and see what memory it takes
+	ATRIUM_MEMORY=1 $(WITH_POSTGRES) go test ./cmd/atrium -run=TestNoCallerRaises -count=1 -v
+
 # Go fuzzes one target of one package at a time.
 FUZZTIME ?= 20s
 .PHONY: fuzz

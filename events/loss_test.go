@@ -35,7 +35,7 @@ func TestTheRelayPassesNoEventThatIsNotCommittedYet(t *testing.T) {
 			t.Fatal(err)
 		}
 		var left bool
-		if err := db.QueryRowContext(t.Context(), "SELECT max(e.seq) > max(r.seq) FROM event e, relay r WHERE e.denied = ''").Scan(&left); err != nil {
+		if err := db.QueryRowContext(t.Context(), "SELECT EXISTS (SELECT 1 FROM event e, relay r WHERE e.denied = '' AND (e.xact, e.seq) > (r.xact, r.seq))").Scan(&left); err != nil {
 			t.Fatal(err)
 		}
 		return !left

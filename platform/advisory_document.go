@@ -93,8 +93,8 @@ func (q FeedQuery) Names() []string { return q.names }
 // Fixed asks for advisories with a fixed event only.
 func (q FeedQuery) Fixed() bool { return q.fixed }
 
-// Limit is how many advisories there may be; of fixed ones, out of how many. Of
-// more none is read.
+// Limit is how many advisories there may be; of fixed ones, out of how many.
+// Where there are more, none is answered.
 func (q FeedQuery) Limit() int { return q.limit }
 
 // AdvisoryDocuments are the operations on advisory documents. Every caller
@@ -167,8 +167,8 @@ func (req DocumentRequest) narrower() Violation {
 	}
 }
 
-// read makes documents of what feeds say. ErrTooMany, before any is read, where
-// they would hold too many advisories.
+// read makes documents of what feeds say. It returns ErrTooMany where they would
+// hold too many advisories.
 func (s AdvisoryDocuments) read(ctx context.Context, q FeedQuery) ([]*AdvisoryDocument, error) {
 	q.limit = maxDocumentAdvisories
 	rows, err := s.p.store.Feed(ctx, q)

@@ -189,6 +189,16 @@ func TestAllDocumentsAreRefusedWhereTheyAreTooMany(t *testing.T) {
 		if n, err := count(platform.DocumentRequest{CVEs: []string{"GO-X", "GO-7"}}); n != 2 || err != nil {
 			t.Errorf("%d (%v)", n, err)
 		}
+		// Those whose latest form has lost the alias are found and left out. They
+		// must not make room in which others are cut off in silence.
+		lost := []*platform.Advisory{fixedOn("GO-1", "stdlib", ""), fixedOn("GO-2", "stdlib", "")}
+		for _, a := range lost {
+			a.UpdateTime = platform.At(epoch.Add(1000 * time.Hour))
+		}
+		w.feed(other.uid, append(lost, fixedOn("GO-Z", "stdlib", "CVE-1"))...)
+		if n, err := count(platform.DocumentRequest{CVEs: []string{"CVE-1"}}); err == nil || !strings.HasPrefix(err.Error(), "Invalid argument: cves: must be fewer: more") {
+			t.Errorf("%d (%v), want a refusal", n, err)
+		}
 	})
 }
 

@@ -40,25 +40,30 @@ type audience struct {
 }
 
 // listening opens feeds for callers in turn. When it returns, all of them have
-// heard of an event that was recorded last.
+// heard of an event that was recorded last; the audience counts those after it.
+// Events from before may come too: other tests' transactions hold them up.
 func (w *world) listening(p *platform.Platform, org platform.UID, feeds int, callers []context.Context) *audience {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())
 	a := &audience{}
 	var following sync.WaitGroup
 	var open atomic.Int64
+	var last platform.UID
+	recorded := make(chan struct{}) // is closed when last is set
 	for i := range feeds {
 		feed, err := p.Events.Open(callers[i%len(callers)], platform.EventRequest{DescendantsOf: org})
 		must(w, err)
 		following.Go(func() {
-			first := true
-			err := feed.Follow(ctx, func(*platform.Event) error {
-				if first {
-					first = false
+			before := true
+			err := feed.Follow(ctx, func(e *platform.Event) error {
+				<-recorded
+				switch {
+				case !before:
+					a.heard.Add(1)
+				case e.Subject == last:
+					before = false
 					open.Add(1)
-					return nil
 				}
-				a.heard.Add(1)
 				return nil
 			})
 			if !errors.Is(err, context.Canceled) {
@@ -66,7 +71,8 @@ func (w *world) listening(p *platform.Platform, org platform.UID, feeds int, cal
 			}
 		})
 	}
-	w.repo(org)
+	last = w.repo(org)
+	close(recorded)
 	w.until("every feed is open", func() bool { return open.Load() == int64(feeds) })
 	a.end = func() { cancel(); following.Wait() }
 	w.Cleanup(a.end)

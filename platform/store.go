@@ -174,7 +174,7 @@ type Reader interface {
 	RepoSources(ctx context.Context, group UID, registry string) ([]RepoSource, error)
 
 	// Feed reads advisories, sorted by artifact name and advisory id.
-	// ErrTooMany, before any is read, where there are more than the limit.
+	// It returns ErrTooMany where there are more than the limit.
 	Feed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
 
 	// Keys gives every key of a purpose, the oldest first, as it is stored.

@@ -26,7 +26,7 @@ func (w *world) relay() {
 	for left := true; left; {
 		_, err := w.p.Webhooks.Relay(w.Context())
 		must(w, err)
-		must(w, db.QueryRowContext(w.Context(), "SELECT max(e.seq) > max(r.seq) FROM event e, relay r WHERE e.denied = ''").Scan(&left))
+		must(w, db.QueryRowContext(w.Context(), "SELECT EXISTS (SELECT 1 FROM event e, relay r WHERE e.denied = '' AND (e.xact, e.seq) > (r.xact, r.seq))").Scan(&left))
 	}
 }
 

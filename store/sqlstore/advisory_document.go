@@ -7,23 +7,44 @@ import (
 )
 
 // Feed reads advisories of all groups, each once. What there is comes out of
-// an index alone, however many groups have it. Where nothing narrows it, it is
-// counted first, so that too much is not read at all. Then the latest of each is
-// looked up.
+// an index alone, however many groups have it; then the latest of each is
+// looked up. Each row tells out of how many it comes, since what is looked up
+// may leave some out. Where no row tells, or nothing narrows the query, they are
+// counted by a statement of their own.
 func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
-	var none platform.Time
 	names := among(q.Names())
 	if len(q.Artifacts())+len(names) == 0 {
 		if err := s.checkFits(ctx, q); err != nil {
 			return nil, err
 		}
 	}
+	var found []*platform.Advisory
+	var outOf int64
+	err := s.conn.Run(ctx, s.feedRows(q, names).done(func(scan func(...any) error) error {
+		a := new(platform.Advisory)
+		found = append(found, a)
+		return scan(&outOf, &a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
+	}))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) == 0 && (q.Fixed() || len(names) > 0):
+		return nil, s.checkFits(ctx, q)
+	case outOf > int64(q.Limit()):
+		return nil, platform.ErrTooMany
+	}
+	return found, nil
+}
+
+// feedRows selects the latest of each advisory that q asks for.
+func (s tables) feedRows(q platform.FeedQuery, names among) *statement {
 	f := s.dialect.statement()
-	f.add("SELECT t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time FROM (")
+	f.add("SELECT k.n, t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time" +
+		" FROM (SELECT c.artifact_name, c.advisory_id, COUNT(*) OVER () AS n FROM (")
 	feedKeys(f, q, q.Limit()+1)
-	f.add(") k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
+	f.add(") c) k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
 		" WHERE o.artifact_name = k.artifact_name AND o.advisory_id = k.advisory_id AND o.delete_time = ?"+
-		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", none)
+		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", platform.Time{})
 	if len(names) > 0 { // the latest may have lost an alias
 		f.add(" AND (t.advisory_id ?", names)
 		f.add(" OR EXISTS (SELECT 1 FROM advisory_alias a WHERE a.uid = t.uid AND a.alias ?))", names)
@@ -31,17 +52,7 @@ func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Adv
 	if q.Fixed() {
 		hasWord(f, "event_types", []platform.EventType{platform.EventTypeFixed})
 	}
-	f.add(" ORDER BY t.artifact_name, t.advisory_id")
-	var found []*platform.Advisory
-	err := s.conn.Run(ctx, f.done(func(scan func(...any) error) error {
-		a := new(platform.Advisory)
-		found = append(found, a)
-		return scan(&a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
-	}))
-	if err == nil && len(found) > q.Limit() {
-		return nil, platform.ErrTooMany
-	}
-	return found, err
+	return f.add(" ORDER BY t.artifact_name, t.advisory_id")
 }
 
 // feedKeys adds a select of the advisories that q asks for, by artifact and id.
