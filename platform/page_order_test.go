@@ -1,0 +1,207 @@
+package platform
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestOrderByTakesOneFieldAndADirection(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]Order{
+		"":                       {Field: "name"},
+		"name":                   {Field: "name"},
+		"name asc":               {Field: "name"},
+		"name desc":              {Field: "name", Desc: true},
+		"name ":                  {},
+		"name desc ":             {},
+		" name":                  {},
+		"name  desc":             {},
+		"name\tdesc":             {},
+		"name\n":                 {},
+		"created_at":             {Field: "create_time"},
+		"create_time":            {Field: "create_time"},
+		"createTime desc":        {Field: "create_time", Desc: true},
+		"updated_at desc":        {Field: "update_time", Desc: true},
+		"update_time":            {Field: "update_time"},
+		"updateTime":             {Field: "update_time"},
+		"uid desc":               {Field: "uid", Desc: true},
+		"description":            {},
+		"name,uid":               {},
+		"name, uid":              {},
+		"name desc uid":          {},
+		"name descending":        {},
+		"desc":                   {},
+		"-name":                  {},
+		"name;":                  {},
+		"name\x00":               {},
+		"create_time desc, name": {},
+	} {
+		var v violations
+		got := repoKind.parseOrder(s, &v)
+		if got != want {
+			t.Errorf("%q: %v, want %v", s, got, want)
+		}
+		if refused := want == (Order{}); refused != (len(v) == 1) {
+			t.Errorf("%q: %v", s, v)
+		} else if refused && (v[0].Field != "order_by" || !strings.Contains(v[0].Description, "name, create_time, update_time, uid")) {
+			t.Errorf("%q: %v does not list what is accepted", s, v[0])
+		}
+	}
+}
+
+func TestEachKindHasOrdersOfItsOwn(t *testing.T) {
+	t.Parallel()
+	accepts := func(kind, s, field string, desc bool, parse func(string, *violations) Order) {
+		t.Helper()
+		var v violations
+		if got := parse(s, &v); got != (Order{field, desc}) || len(v) > 0 {
+			t.Errorf("%s %q: %v %v, want %s", kind, s, got, v, field)
+		}
+	}
+	accepts("advisory", "advisory_id", "advisory_id", false, advisoryKind.parseOrder)
+	accepts("advisory", "artifactName desc", "artifact_name", true, advisoryKind.parseOrder)
+	accepts("advisory", "", "uid", false, advisoryKind.parseOrder)
+	accepts("identity", "last_seen_time desc", "last_seen_time", true, identityKind.parseOrder)
+	accepts("identity", "", "name", false, identityKind.parseOrder)
+	accepts("role binding", "", "create_time", true, roleBindingKind.parseOrder)
+	accepts("subscription", "", "uid", false, subscriptionKind.parseOrder)
+	accepts("tag", "", "name", false, tagKind.parseOrder)
+	accepts("vulnerability", "", "uid", false, vulnerabilityKind.parseOrder)
+	for what, parse := range map[string]func(string, *violations) Order{"role binding": roleBindingKind.parseOrder, "advisory": advisoryKind.parseOrder} {
+		var v violations
+		if parse("name", &v); len(v) != 1 {
+			t.Errorf("%s: has no name, yet it is sorted by it", what)
+		}
+	}
+}
+
+func TestARefusedOrderListsWhatIsTakenInTheSpellingOfTheCaller(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[string]string{
+		"nope":            "create_time, uid, identity_name, group_name, role_name",
+		"nope desc":       "create_time, uid, identity_name, group_name, role_name",
+		"changed_at desc": "created_at, uid, identity_name, group_name, role_name",
+		"identity_id":     "create_time, uid, identity_name, group_name, role_name",
+		"identityId asc":  "createTime, uid, identityName, groupName, roleName",
+	} {
+		var v violations
+		roleBindingKind.parseOrder(asked, &v)
+		if len(v) != 1 || v[0].Description != "must be one of "+want+", optionally followed by asc or desc" {
+			t.Errorf("%q: %v, want %s", asked, v, want)
+			continue
+		}
+		for _, taken := range strings.Split(want, ", ") {
+			var v violations
+			if roleBindingKind.parseOrder(taken, &v); len(v) > 0 {
+				t.Errorf("%s is listed and refused: %v", taken, v)
+			}
+		}
+	}
+}
+
+// Fields that are no order, each with its reason.
+var unordered = map[string]string{
+	"Group.description": "is long", "Identity.description": "is long", "Role.description": "is long", "Repo.description": "is long",
+	"IdentityProvider.description": "is long", "AccountAssociation.description": "is long", "Artifact.description": "is long",
+	"ArtifactVersion.description": "is long", "Vulnerability.summary": "is long", "Vulnerability.details": "is long",
+	"Delivery.lastError": "is long", "Delivery.lastAnswer": "is long", "Subscription.sink": "is long", "Identity.company": "is long",
+	"Advisory.author": "is of any length", "Advisory.artifactType": "is of any length", "Advisory.artifactArchitecture": "is of any length",
+	"Advisory.componentName": "is of any length", "Advisory.componentLocation": "is of any length", "Advisory.componentType": "is of any length",
+	"Advisory.legacyAdvisoryId": "is of any length", "Identity.emailUnverified": "is of any length",
+	"Subscription.secret": "is shown once", "GroupInvite.code": "is shown once", "GroupInvite.keyId": "is random",
+	"TermsAcceptance.acceptedBy": "is the UID of another kind", "Artifact.latestVersion": "does not sort by bytes", "Vulnerability.id": "is its uid",
+	"Delivery.eventId": "sorts as createTime", "IdentityProvider.issuerVerifyTime": "is a fact of the organisation and the issuer",
+}
+
+// Every list is sorted by each short text and time that its rows show.
+func TestEveryListIsSortedByWhatItsRowsShow(t *testing.T) {
+	t.Parallel()
+	left := maps.Clone(unordered)
+	sorts(t, &groupKind, left)
+	sorts(t, &identityKind, left)
+	sorts(t, &roleKind, left)
+	sorts(t, &roleBindingKind, left)
+	sorts(t, &repoKind, left)
+	sorts(t, &tagKind, left)
+	sorts(t, &advisoryKind, left)
+	sorts(t, &vulnerabilityKind, left)
+	sorts(t, &subscriptionKind, left)
+	sorts(t, &identityProviderKind, left)
+	sorts(t, &accountAssociationKind, left)
+	sorts(t, &groupInviteKind, left)
+	sorts(t, &externalGroupRoleMappingKind, left)
+	sorts(t, &termsKind, left)
+	sorts(t, &artifactKind, left)
+	sorts(t, &artifactVersionKind, left)
+	sorts(t, &deliveryKind, left)
+	for field := range left {
+		t.Errorf("%s is no order for a reason, but no row shows it as a text or time", field)
+	}
+}
+
+func sorts[T any](t *testing.T, k *Kind[T], left map[string]string) {
+	t.Helper()
+	row := reflect.TypeFor[T]()
+	for i := range row.NumField() {
+		field := row.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" || field.Type != reflect.TypeFor[string]() && field.Type != reflect.TypeFor[Time]() {
+			continue
+		}
+		if at := row.Name() + "." + name; left[at] != "" {
+			delete(left, at)
+		} else if k.order(name) == nil {
+			t.Errorf("rows of %s show %s, but order_by does not take it", k.Name, name)
+		}
+	}
+}
+
+// Required is what a body of nothing lacks.
+func TestRequiredFieldsAreThoseThatAnEmptyBodyLacks(t *testing.T) {
+	t.Parallel()
+	lacks(t, &groupKind)
+	lacks(t, &identityKind)
+	lacks(t, &roleKind)
+	lacks(t, &roleBindingKind)
+	lacks(t, &repoKind)
+	lacks(t, &tagKind)
+	lacks(t, newSubscriptions(&Platform{}).kind)
+	lacks(t, &identityProviderKind)
+	lacks(t, &accountAssociationKind)
+	lacks(t, &groupInviteKind)
+	lacks(t, &externalGroupRoleMappingKind)
+}
+
+func lacks[T any](t *testing.T, k *Kind[T]) {
+	t.Helper()
+	var v violations
+	k.Check(new(T), func(string) bool { return true }, &v)
+	var fields []string
+	for _, x := range v {
+		fields = append(fields, x.Field)
+	}
+	if !slices.Equal(fields, k.Required) {
+		t.Errorf("%s requires %q, and an empty one violates %q", k.Name, k.Required, fields)
+	}
+}
+
+func FuzzOrderBy(f *testing.F) {
+	f.Add("name desc")
+	f.Add("createTime asc")
+	f.Fuzz(func(t *testing.T, s string) {
+		var v violations
+		o := repoKind.parseOrder(s, &v)
+		if len(v) > 0 {
+			if o != (Order{}) {
+				t.Fatalf("%q is refused, and is %v", s, o)
+			}
+			return
+		}
+		if repoKind.order(o.Field) == nil || repoKind.order(o.Field).Name != o.Field {
+			t.Fatalf("%q sorts by %q", s, o.Field)
+		}
+	})
+}

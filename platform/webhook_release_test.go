@@ -1,0 +1,70 @@
+package platform_test
+
+import (
+	"context"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+// A latecomer does something between a relay's count of what waits and its
+// commit.
+type latecomer struct {
+	*sqlstore.Store
+	meanwhile func()
+}
+
+func (s latecomer) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	return s.Store.Write(ctx, func(tx platform.Tx) error { return unit(lateTx{tx, s.meanwhile}) })
+}
+
+type lateTx struct {
+	platform.Tx
+	meanwhile func()
+}
+
+func (t lateTx) Waiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
+	waiting, err := t.Tx.Waiting(ctx, subscriptions)
+	t.meanwhile()
+	return waiting, err
+}
+
+// Deliveries that end while others are being held behind them cannot see
+// those: without a second look nothing would ever make them ready.
+func TestWhatIsHeldBehindDeliveriesThatJustEndedIsReleased(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t) // SQLite has one writer at a time
+	w := &world{TB: t, url: url, store: storetest.Open(t, url)}
+	w.p = w.replica(w.store, platform.Options{})
+	acme := w.found("acme")
+	w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+	make8 := func() {
+		for range 8 {
+			w.repo(acme.uid)
+		}
+	}
+	make8()
+	w.relay()
+	waiting := w.queued()
+	make8()
+	ended := false
+	late := w.replica(latecomer{w.store, func() {
+		if ended {
+			return
+		}
+		ended = true
+		for _, d := range waiting {
+			w.end(d, platform.Attempt{Status: 200})
+		}
+	}}, platform.Options{})
+	for !ended { // older transactions of other tests may have to end first
+		_, err := late.Webhooks.Relay(t.Context())
+		must(t, err)
+	}
+	w.relay()
+	if n := len(w.queued()); n != 8 {
+		t.Errorf("%d of the held deliveries are made ready, want 8", n)
+	}
+}
