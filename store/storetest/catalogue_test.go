@@ -45,7 +45,7 @@ func (r *reading) catalogue() {
 		r.add("java artifacts behind a place by "+order, barPage, behind(r.b.on(p, "owner"), p.Artifacts.List, artifacts{Filter: java, OrderBy: order, PageSize: 200}))
 		// Each ecosystem may give the whole page, of which the keys are merged.
 		merged := r.add("artifacts of both by "+order, 2*barPage+51*barKeyed, asked(p.Artifacts.List, artifacts{Filter: both, OrderBy: order}))
-		merged.sorts = true
+		merged.total, merged.sorts = 2*barTotal, true
 	}
 	for _, order := range []string{"version desc", "create_time", "update_time", "uid"} {
 		r.add("versions of a busy artifact by "+order, barPage+51*barKeyed, asked(p.ArtifactVersions.List, versions{UIDP: busy, OrderBy: order}))
