@@ -2,17 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"slices"
-	"sync"
 
-	"atrium/auth"
 	"atrium/platform"
-	"atrium/rest"
+	"atrium/server"
 )
 
 type serveCommand struct {
@@ -72,102 +66,28 @@ func (c *serveCommand) check(f *faults) {
 
 // run serves until ctx ends.
 func (c *serveCommand) run(ctx context.Context, p program) error {
-	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
-	db, err := c.prepare(ctx, logger)
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	dev, err := c.development(ctx, db, logger)
-	if err != nil {
-		return err
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
-	if err != nil {
-		return err
-	}
-	deliver, err := c.delivery(ctx, db, listener.Addr(), logger)
-	if err == nil {
-		err = c.greet(p, dev, listener.Addr())
-	}
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	closing := make(chan struct{})
-	handler := c.handler(db, dev, c.issuer(listener.Addr()), closing, logger)
-	defer background(ctx, db.Run)()
-	defer background(ctx, deliver)()
-	return serve(ctx, listener, newServer(handler, c.certificate, logger), func() { close(closing) }, logger)
+	return server.Run(ctx, c.config(p))
 }
 
-// prepare opens the database, with its schema up to date.
-func (c *serveCommand) prepare(ctx context.Context, logger *slog.Logger) (*database, error) {
-	if c.Migrate {
-		if err := c.migrate(ctx); err != nil {
-			return nil, fmt.Errorf("migrate: %w", err)
-		}
-	}
+// config is what the flags say, as the server takes it.
+func (c *serveCommand) config(p program) server.Config {
 	sinks := make([]string, len(c.AllowHost))
 	for i, host := range c.AllowHost {
 		sinks[i] = hostOnly(host)
 	}
-	return c.open(ctx, platform.Options{
-		AllowSignup: c.AllowSignup, EncryptionKey: c.key, PrivateSinks: sinks, Logger: logger,
-		AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
-	})
-}
-
-// development is what there is in development mode only.
-type development struct {
-	issuer       *auth.Issuer // its tokens are good then
-	organisation platform.UID // of the demonstration; "" in a database that has none
-}
-
-// development switches development mode on and fills an empty database.
-// Without --dev it gives nil.
-func (c *serveCommand) development(ctx context.Context, db *database, logger *slog.Logger) (*development, error) {
-	if !c.Dev {
-		return nil, nil
-	}
-	logger.Warn("development mode: whoever reads the database can make tokens for everything in it")
-	if err := seedDemo(ctx, db.Platform); err != nil {
-		return nil, fmt.Errorf("demonstration data: %w", err)
-	}
-	organisation, err := demoOrganisation(ctx, db.Platform)
-	if err != nil {
-		return nil, err
-	}
-	issuer, err := developmentIssuer(ctx, db.Platform)
-	return &development{issuer, organisation}, err
-}
-
-func developmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer, error) {
-	key, err := p.DevelopmentKey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return auth.NewDevelopmentIssuer(key, nil)
-}
-
-// handler puts together what answers requests. Its streams end with closing.
-// Issuer names the service in what it sends.
-func (c *serveCommand) handler(db *database, dev *development, issuer string, closing <-chan struct{}, logger *slog.Logger) http.Handler {
-	options := auth.Options{Directory: db, Audience: c.Audience, Issuers: c.TrustIssuer, AllowHosts: c.AllowHost, Logger: logger}
-	if dev != nil {
-		options.Development = dev.issuer
-	}
-	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: version, Logger: logger}
-	routes := guarded(c.routes(db.Platform, auth.New(options), dev, issuer, closing, answers), c.CORSOrigin, answers)
-	return watched(c.beside(routes, answers), answers)
-}
-
-// background runs work until ctx ends; what it gives waits for that.
-func background(ctx context.Context, work func(context.Context)) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { work(ctx) })
-	return func() {
-		cancel()
-		running.Wait()
+	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
+	rate, inFlight := c.limitFlags.limits(c.Dev)
+	return server.Config{
+		Address: c.Addr, DatabaseURL: c.DatabaseURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev,
+		Core: platform.Options{
+			AllowSignup: c.AllowSignup, EncryptionKey: c.key, PrivateSinks: sinks, Logger: logger,
+			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
+		},
+		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, AllowHosts: c.AllowHost, Origins: c.CORSOrigin,
+		Certificate: c.certificate, V1: c.v1(),
+		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight,
+		ServiceDomain: c.ServiceDomain, GraphQL: c.graphqlFlags.options(),
+		Webhooks: c.Webhooks, PublicURL: c.PublicURL,
+		Started: func(at server.Start) error { return c.greet(p, at) },
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"atrium/server"
 )
 
 type tokenCommand struct {
@@ -63,7 +65,7 @@ func (d *databaseFlags) mint(ctx context.Context, subject, audience string, ttl 
 		return "", err
 	}
 	defer db.close()
-	issuer, err := developmentIssuer(ctx, db.Platform)
+	issuer, err := server.DevelopmentIssuer(ctx, db.Platform)
 	if err != nil {
 		return "", err
 	}

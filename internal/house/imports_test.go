@@ -38,10 +38,14 @@ var rules = map[string]rule{
 	"store/sqlite":    {[]string{"platform", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
 	"store/sqlstore":  {[]string{"platform"}, "the SQL that engines share knows none of them"},
 	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
-	"cmd": {[]string{"platform", "resolvers", "rest", "rpc", "auth", "events", "ingest", "web", "store"},
+	"demo": {[]string{"platform", "auth", "web"},
+		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
+	"server": {[]string{"platform", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store"},
 		"it puts the parts together, and reaches into none of them"},
-	"internal/cases": {[]string{"platform", "auth", "rest", "resolvers", "rpc"},
-		"its tests put every protocol beside the others, as cmd serves them, and nothing else does; it has no code of its own"},
+	"cmd": {[]string{"platform", "server", "demo", "client", "ingest", "store", "resolvers"},
+		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
+	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
+		"its tests ask the server that users run, through every protocol; it has no code of its own"},
 	"internal/house":      {nil, "it looks at the house from outside"},
 	"internal/schemadiff": {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
@@ -52,7 +56,7 @@ var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
 	"resolvers":      {"graph"},             // whose executable schema they run
 	"client":         {"rpc"},               // the services that it calls
-	"cmd":            {"client", "rpc/gen"}, // by which they call the program
+	"cmd":            {"auth", "events", "rpc/gen"}, // by which they call the program, and are called by it
 	"internal/house": {"platform", "store/storetest"},
 }
 

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"sync"
@@ -9,46 +9,6 @@ import (
 
 	"atrium/platform"
 )
-
-// limitFlags bound what one caller may ask for. They are pointers because what
-// is not given depends on the mode.
-type limitFlags struct {
-	RateLimit   *int `placeholder:"N" help:"Requests a second of a caller, over time; 0 is any number. 100 unless given, any with --dev."`
-	RateBurst   int  `default:"200" help:"Requests of a caller at once, where there is a rate limit."`
-	MaxInFlight *int `placeholder:"N" help:"Requests of a caller under way at the same time; 0 is any number. 20 unless given, any with --dev."`
-}
-
-const (
-	defaultRateLimit   = 100
-	defaultMaxInFlight = 20
-)
-
-func (l *limitFlags) check(f *faults) {
-	if l.RateLimit != nil && *l.RateLimit < 0 {
-		f.add("rate-limit", "must not be negative")
-	}
-	if l.RateBurst < 1 {
-		f.add("rate-burst", "must be above 0; --rate-limit 0 turns the limit off")
-	}
-	if l.MaxInFlight != nil && *l.MaxInFlight < 0 {
-		f.add("max-in-flight", "must not be negative")
-	}
-}
-
-// limits are those of a mode.
-func (l *limitFlags) limits(dev bool) *limits {
-	chosen := func(given *int, otherwise int) int {
-		switch {
-		case given != nil:
-			return *given
-		case dev:
-			return 0
-		default:
-			return otherwise
-		}
-	}
-	return newLimits(chosen(l.RateLimit, defaultRateLimit), l.RateBurst, chosen(l.MaxInFlight, defaultMaxInFlight))
-}
 
 // limits count the requests of every caller.
 type limits struct {

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"bufio"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"atrium/rest"
-	"atrium/store/storetest"
 )
 
 // beside serves v1 from upstream as the program does, and "v2" for all else.
@@ -24,7 +23,7 @@ func beside(t *testing.T, upstream string, timeout time.Duration) *httptest.Serv
 	}
 	o := rest.Options{Logger: discardLogger()}
 	v2 := guarded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v2") }), nil, o)
-	v1 := v1Flags{V1Timeout: timeout, upstream: u}
+	v1 := &V1{Upstream: u, Timeout: timeout}
 	s := httptest.NewUnstartedServer(watched(v1.beside(v2, o), o))
 	s.Config = newServer(s.Config.Handler, nil, discardLogger())
 	s.Start()
@@ -206,22 +205,5 @@ func TestAV1ThatIsAwayOrSlowIsAnError(t *testing.T) {
 			!strings.Contains(body, `"domain":"registry.atrium.dev"`) || answer.Header.Get("Retry-After") != "1" || strings.Contains(body, "127.0.0.1") {
 			t.Errorf("%s: %d %v %s", upstream, answer.StatusCode, answer.Header, body)
 		}
-	}
-}
-
-func TestV1AnswersEvenWhereTokensAreNotOurs(t *testing.T) {
-	t.Parallel()
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("Authorization")) }))
-	t.Cleanup(upstream.Close)
-	server := start(t, storetest.SQLite(t), "--v1-upstream", upstream.URL)
-	if status, body := server.get("of.another.service", "/vulnerabilities/v1/reports"); status != http.StatusOK || body != "Bearer of.another.service" {
-		t.Errorf("%d: %s", status, body)
-	}
-	if status, _ := server.get("of.another.service", "/vulnerabilities/v2/advisories"); status != http.StatusUnauthorized {
-		t.Errorf("v2 answers %d", status)
-	}
-	without := start(t, storetest.SQLite(t))
-	if status, body := without.get("", "/iam/v1/groups"); status != http.StatusNotImplemented || !strings.Contains(body, `"code":12`) || !strings.Contains(body, "v1 is not served here") {
-		t.Errorf("without an upstream: %d %s", status, body)
 	}
 }

@@ -1,4 +1,8 @@
-package main
+// Package demo is the organisation that a server in development mode has to
+// look around in: groups, people, repos, advisories and libraries, and the
+// queries about them that the playground shows. It writes through the
+// operations that clients use, and never to a database that is in use.
+package demo
 
 import (
 	"context"
@@ -11,28 +15,28 @@ import (
 	"atrium/platform"
 )
 
-// demoName is the organisation of the demonstration data.
-const demoName = "acme"
+// Name is the name of the organisation.
+const Name = "acme"
 
-// seedDemo fills a database without groups with an organisation to look
-// around in. It does nothing to any other database.
-func seedDemo(ctx context.Context, p *platform.Platform) error {
+// Seed fills a database without groups with the organisation. It does nothing
+// to any other database.
+func Seed(ctx context.Context, p *platform.Platform) error {
 	ctx = platform.WithActor(ctx, platform.Operator("demonstration"))
 	empty, err := p.Groups.None(ctx)
 	if err != nil || !empty {
 		return err
 	}
-	acme, err := p.Groups.Bootstrap(ctx, demoName, auth.DevelopmentIssuer, "owner")
+	acme, err := p.Groups.Bootstrap(ctx, Name, auth.DevelopmentIssuer, "owner")
 	if errors.Is(err, &platform.Error{Code: platform.CodeAlreadyExists}) {
 		return nil // another server was faster
 	}
 	if err != nil {
 		return err
 	}
-	d := &demo{ctx: ctx, p: p, root: acme.Group.UID}
+	d := &seeder{ctx: ctx, p: p, root: acme.Group.UID}
 	d.people()
 	d.waysIn()
-	for _, s := range demoServices {
+	for _, s := range services {
 		d.service(s)
 	}
 	d.advisories()
@@ -41,9 +45,9 @@ func seedDemo(ctx context.Context, p *platform.Platform) error {
 	return d.err
 }
 
-// demoOrganisation finds the organisation that the demonstration's owner
-// lives in; "" where there is none.
-func demoOrganisation(ctx context.Context, p *platform.Platform) (platform.UID, error) {
+// Organisation finds the organisation that the demonstration's owner lives in;
+// "" where there is none.
+func Organisation(ctx context.Context, p *platform.Platform) (platform.UID, error) {
 	ctx = platform.WithActor(ctx, platform.Operator("demonstration"))
 	owner, err := p.Identities.Lookup(ctx, auth.DevelopmentIssuer, "owner")
 	if errors.Is(err, &platform.Error{Code: platform.CodeNotFound}) {
@@ -52,9 +56,8 @@ func demoOrganisation(ctx context.Context, p *platform.Platform) (platform.UID, 
 	return owner.Root(), err
 }
 
-// A demo is written step by step through the operations that clients use; the
-// first error ends it.
-type demo struct {
+// A seeder writes the organisation step by step. The first error ends it.
+type seeder struct {
 	ctx   context.Context
 	p     *platform.Platform
 	root  platform.UID
@@ -63,7 +66,7 @@ type demo struct {
 }
 
 // people makes the teams and who may do what in them.
-func (d *demo) people() {
+func (d *seeder) people() {
 	d.teams = map[string]platform.UID{"": d.root}
 	d.team("engineering", "", "Everything that customers use")
 	d.team("payments", "engineering", "Money in and money out")
@@ -81,14 +84,14 @@ func (d *demo) people() {
 
 // waysIn lets more people in: a provider, a group of which may do more than its
 // other people, and an invite.
-func (d *demo) waysIn() {
+func (d *seeder) waysIn() {
 	if d.err != nil {
 		return
 	}
 	var provider *platform.IdentityProvider
 	provider, d.err = d.p.IdentityProviders.Create(d.ctx, d.root, platform.TypedInput(platform.IdentityProvider{
 		Name: "login", Description: "Everybody who works here", DefaultRole: platform.ViewerRole,
-		OIDC: &platform.OIDC{Issuer: "https://login.example.com", ClientID: demoName, GroupsClaim: "groups"},
+		OIDC: &platform.OIDC{Issuer: "https://login.example.com", ClientID: Name, GroupsClaim: "groups"},
 	}, "name", "description", "defaultRole", "oidc"))
 	if d.err != nil {
 		return
@@ -101,7 +104,7 @@ func (d *demo) waysIn() {
 	_, d.err = d.p.GroupInvites.Create(d.ctx, d.teams["security"], platform.TypedInput(invite, "roleUid", "ttl"))
 }
 
-func (d *demo) team(name, parent, description string) {
+func (d *seeder) team(name, parent, description string) {
 	if d.err != nil {
 		return
 	}
@@ -112,7 +115,7 @@ func (d *demo) team(name, parent, description string) {
 	}
 }
 
-func (d *demo) identity(name, team, description, issuer, subject string) platform.UID {
+func (d *seeder) identity(name, team, description, issuer, subject string) platform.UID {
 	if d.err != nil {
 		return ""
 	}
@@ -126,7 +129,7 @@ func (d *demo) identity(name, team, description, issuer, subject string) platfor
 	return identity.UID
 }
 
-func (d *demo) role(name, team, description string) platform.UID {
+func (d *seeder) role(name, team, description string) platform.UID {
 	if d.err != nil {
 		return ""
 	}
@@ -143,7 +146,7 @@ func (d *demo) role(name, team, description string) platform.UID {
 	return role.UID
 }
 
-func (d *demo) bind(identity, role platform.UID, team string) {
+func (d *seeder) bind(identity, role platform.UID, team string) {
 	if d.err != nil {
 		return
 	}
@@ -153,7 +156,7 @@ func (d *demo) bind(identity, role platform.UID, team string) {
 
 // service makes a repo with its tags and images: two releases, of which the
 // older one is deprecated.
-func (d *demo) service(s demoService) {
+func (d *seeder) service(s service) {
 	repo := &platform.ImportedRepo{
 		Repo: platform.Repo{
 			Name: s.name, Description: s.description, CatalogTier: platform.CatalogTierApplication,
@@ -193,26 +196,26 @@ func (d *demo) service(s demoService) {
 
 // digestOf makes a digest up, the same one each time.
 func digestOf(repo, version string) string {
-	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(demoName+"/"+repo+":"+version)))
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(Name+"/"+repo+":"+version)))
 }
 
-func (d *demo) advisories() {
+func (d *seeder) advisories() {
 	if d.err != nil {
 		return
 	}
-	advisories, vulnerabilities := demoAdvisories()
+	advisories, vulnerabilities := advisories()
 	if _, d.err = d.p.Advisories.Import(d.ctx, d.root, advisories); d.err == nil {
 		_, d.err = d.p.Vulnerabilities.Import(d.ctx, vulnerabilities)
 	}
 }
 
-func (d *demo) artifacts() {
+func (d *seeder) artifacts() {
 	if d.err == nil {
-		_, _, d.err = d.p.Artifacts.Import(d.ctx, demoArtifacts())
+		_, _, d.err = d.p.Artifacts.Import(d.ctx, artifacts())
 	}
 }
 
-func (d *demo) subscription() {
+func (d *seeder) subscription() {
 	if d.err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -16,22 +16,11 @@ import (
 	"atrium/rest"
 )
 
-// v1Flags name the service that still answers v1.
-type v1Flags struct {
-	V1Upstream string        `name:"v1-upstream" placeholder:"URL" help:"Service that requests for v1 are passed to, as they are."`
-	V1Timeout  time.Duration `name:"v1-timeout" default:"30s" help:"How long it may take until it answers."`
-
-	upstream *url.URL // nil: v1 is not served
-}
-
-func (v *v1Flags) check(f *faults) {
-	if v.V1Timeout <= 0 {
-		f.add("v1-timeout", "must be above 0")
-	}
-	if v.V1Upstream == "" {
-		return
-	}
-	v.upstream = serverURL(f, "v1-upstream", v.V1Upstream)
+// V1 is the service that still answers v1. Requests for v1 are passed to it as
+// they are.
+type V1 struct {
+	Upstream *url.URL
+	Timeout  time.Duration // until it answers
 }
 
 // v1Path is what is not answered here: nothing else of the two services has
@@ -39,8 +28,8 @@ func (v *v1Flags) check(f *faults) {
 var v1Path = regexp.MustCompile(`^/(iam|registry|vulnerabilities|libraries|advisory)/v1/`)
 
 // beside passes requests for v1 on, and leaves the others to next.
-func (v *v1Flags) beside(next http.Handler, o rest.Options) http.Handler {
-	if v.upstream == nil {
+func (v *V1) beside(next http.Handler, o rest.Options) http.Handler {
+	if v == nil {
 		return next
 	}
 	proxy := v.proxy(o)
@@ -60,12 +49,12 @@ func (v *v1Flags) beside(next http.Handler, o rest.Options) http.Handler {
 
 // proxy sends a request on as it came, token and all: v1 takes the same ones
 // and decides itself. It says nothing of the client's address.
-func (v *v1Flags) proxy(o rest.Options) *httputil.ReverseProxy {
+func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   5 * time.Second,
-		ResponseHeaderTimeout: v.V1Timeout,
+		ResponseHeaderTimeout: v.Timeout,
 		ExpectContinueTimeout: time.Second,
 		IdleConnTimeout:       idleTimeout,
 		MaxIdleConnsPerHost:   100,
@@ -75,7 +64,7 @@ func (v *v1Flags) proxy(o rest.Options) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(v.upstream)
+			p.SetURL(v.Upstream)
 			p.Out.URL.Path, p.Out.URL.RawPath = p.In.URL.Path, p.In.URL.RawPath
 			p.Out.URL.RawQuery = p.In.URL.RawQuery // also what Go cannot parse
 		},

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"atrium/platform"
 	"atrium/store/storetest"
 )
 
@@ -42,6 +43,40 @@ func served(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (
 }
 
 func asIs(*http.Server) {}
+
+// develop runs a whole server in development mode until the test ends, and
+// gives its URL with a token of the demonstration's owner.
+func develop(t *testing.T, database string) (url, token string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	started, ended := make(chan Start, 1), make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Config{
+			Address: "127.0.0.1:0", DatabaseURL: database, Migrate: true, Development: true, Audience: []string{"atrium"}, Logger: discardLogger(),
+			Started: func(at Start) error { started <- at; return nil },
+		})
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+	select {
+	case at := <-started:
+		url = at.URL
+	case err := <-ended:
+		ended <- err // for the cleanup
+		t.Fatal(err)
+	}
+	p, err := platform.New(ctx, storetest.Open(t, database), platform.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer, err := DevelopmentIssuer(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token, err = issuer.Mint("owner", "atrium", time.Hour, nil); err != nil {
+		t.Fatal(err)
+	}
+	return url, token
+}
 
 func TestBothProtocolsAreSpokenInClearText(t *testing.T) {
 	t.Parallel()
@@ -141,12 +176,10 @@ func TestHeadersThatDoNotComeEndTheConnection(t *testing.T) {
 
 func TestTwoAuthorizationHeadersAreRefusedInEveryProtocol(t *testing.T) {
 	t.Parallel()
-	database := storetest.SQLite(t)
-	server := start(t, database, "--dev")
-	token := strings.TrimSpace(on(t, database, "token"))
+	url, token := develop(t, storetest.SQLite(t))
 	for name, client := range protocols() {
 		for header, want := range map[string]int{"": 200, "Bearer " + token: 401} {
-			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.url+"/registry/v2/repos", nil)
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/registry/v2/repos", nil)
 			r.Header.Add("Authorization", "Bearer "+token)
 			if header != "" {
 				r.Header.Add("Authorization", header)

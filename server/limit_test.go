@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"atrium/platform"
 	"atrium/rest"
-	"atrium/store/storetest"
 )
 
 func TestACallerHasABurstAndThenItsRate(t *testing.T) {
@@ -230,67 +229,6 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	}
 	if _, err := newLimits(0, 1, 0).operation(context.Background()); err != nil {
 		t.Errorf("without limits: %v", err)
-	}
-}
-
-func TestLimitsAreOffInDevelopmentUnlessTheyAreGiven(t *testing.T) {
-	t.Parallel()
-	five, none := 5, 0
-	for _, c := range []struct {
-		flags          limitFlags
-		dev            bool
-		rate, inFlight int
-	}{
-		{limitFlags{RateBurst: 200}, false, 100, 20},
-		{limitFlags{RateBurst: 200}, true, 0, 0},
-		{limitFlags{RateBurst: 200, RateLimit: &five}, true, 5, 0},
-		{limitFlags{RateBurst: 200, MaxInFlight: &five}, true, 0, 5},
-		{limitFlags{RateBurst: 200, RateLimit: &none, MaxInFlight: &none}, false, 0, 0},
-	} {
-		if l := c.flags.limits(c.dev); l.rate != c.rate || l.inFlight != c.inFlight || l.burst != 200 {
-			t.Errorf("%+v, dev %v: %d and %d", c.flags, c.dev, l.rate, l.inFlight)
-		}
-	}
-}
-
-func TestLimitsHoldForEveryProtocolOfTheServer(t *testing.T) {
-	t.Parallel()
-	database := storetest.SQLite(t)
-	server := start(t, database, "--dev", "--rate-limit", "1", "--rate-burst", "2", "--cors-origin", "https://app.example.com")
-	owner, viewer := strings.TrimSpace(on(t, database, "token")), strings.TrimSpace(on(t, database, "token", "--as", "viewer"))
-	server.get(owner, "/registry/v2/repos")
-	server.send(http.MethodPost, owner, "/graphql", askRepos)
-	for _, ask := range [][2]string{{"/registry/v2/repos", ""}, {"/graphql", askRepos}} {
-		if status, body := server.send(http.MethodPost, owner, ask[0], ask[1]); status != http.StatusTooManyRequests || !strings.Contains(body, `"code":8`) {
-			t.Errorf("%s: %d %s", ask[0], status, body)
-		}
-	}
-	if status, body := server.get(viewer, "/registry/v2/repos"); status != http.StatusOK {
-		t.Errorf("another caller: %d %s", status, body)
-	}
-	for range 5 { // the first of which are of an address that asked for nothing yet
-		server.get("nonsense", "/registry/v2/repos")
-		for _, path := range []string{"/livez", "/readyz", "/", "/graphql/schema"} {
-			if status, body := server.get("", path); status != http.StatusOK {
-				t.Errorf("%s: %d %s", path, status, body)
-			}
-		}
-	}
-	if status, _ := server.get("nonsense", "/registry/v2/repos"); status != http.StatusTooManyRequests {
-		t.Errorf("a bad token, again and again: %d", status)
-	}
-
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+"/registry/v2/repos", nil)
-	r.Header.Set("Authorization", "Bearer "+owner)
-	r.Header.Set("Origin", "https://app.example.com")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = answer.Body.Close()
-	h := answer.Header
-	if answer.StatusCode != http.StatusTooManyRequests || h.Get("Retry-After") == "" || h.Get("RateLimit") == "" || h.Get("X-Request-Id") == "" || h.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
-		t.Errorf("a page is answered %d %v", answer.StatusCode, h)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"time"
@@ -10,14 +10,14 @@ import (
 // no repo bears the name of an official image or sorts before "b", where lists
 // of these start; and ids of advisories are like no real ones.
 
-type demoService struct {
+type service struct {
 	team, name, description string
 	release, previous       string
 	megabytes               int64 // of the image
 	packages                []string
 }
 
-var demoServices = []demoService{
+var services = []service{
 	{"payments", "billing", "Writes invoices and sends them", "2.4.1", "2.3.0", 48, []string{"openssl", "zlib"}},
 	{"shop", "checkout", "Takes orders from the basket to the payment", "5.0.2", "4.9.8", 61, []string{"openssl"}},
 	{"shop", "frontend", "The shop as customers see it", "12.1.0", "12.0.3", 93, []string{"nodejs"}},
@@ -32,8 +32,8 @@ var demoServices = []demoService{
 	{"platform", "warehouse", "What lies where", "1.17.3", "1.16.0", 66, []string{"sqlite"}},
 }
 
-// demoAdvisories tells of flaws in the services themselves.
-func demoAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
+// advisories tells of flaws in the services themselves.
+func advisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 	var advisories []*platform.Advisory
 	var vulnerabilities []*platform.Vulnerability
 	add := func(id, alias, repo, component, summary, score string, events ...platform.AdvisoryEvent) {
@@ -41,7 +41,7 @@ func demoAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 		first, last := events[0].CreateTime, events[len(events)-1].CreateTime
 		advisories = append(advisories, &platform.Advisory{
 			AdvisoryID: id, Aliases: []string{alias}, ArtifactName: repo, ArtifactType: "oci", ComponentName: component, ComponentType: "binary",
-			CreateTime: first, UpdateTime: last, Author: "security@example.com", Origin: demoName, Events: events, Severities: severities,
+			CreateTime: first, UpdateTime: last, Author: "security@example.com", Origin: Name, Events: events, Severities: severities,
 		})
 		vulnerabilities = append(vulnerabilities, &platform.Vulnerability{
 			ID: id, Aliases: []string{alias}, Summary: summary, Details: summary + ".\n\nMade up for demonstration.",
@@ -54,19 +54,19 @@ func demoAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 	add("ACME-2026-0002", "DEMO-2026-1002", "checkout", "basket", "A negative quantity lowered the price", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:H/A:N",
 		detected(9), fixedIn(10, "5.0.2"))
 	add("ACME-2026-0003", "DEMO-2026-1003", "gateway", "tls", "A slow handshake kept a connection for ever", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H",
-		detected(14), platform.AdvisoryEvent{CreateTime: march(15), Author: demoReviewer, PendingUpstreamFix: &platform.Note{Note: "The library's makers work on it"}})
+		detected(14), platform.AdvisoryEvent{CreateTime: march(15), Author: reviewer, PendingUpstreamFix: &platform.Note{Note: "The library's makers work on it"}})
 	add("ACME-2026-0004", "DEMO-2026-1004", "frontend", "markdown", "Product texts could run scripts", "CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N",
 		detected(18), fixedIn(21, "12.1.0"))
 	add("ACME-2026-0005", "DEMO-2026-1005", "search", "parser", "A query of brackets used up the memory", "CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:N/I:N/A:L",
-		detected(24), platform.AdvisoryEvent{CreateTime: march(25), Author: demoReviewer, FalsePositiveDetermination: &platform.FalsePositiveDetermination{
+		detected(24), platform.AdvisoryEvent{CreateTime: march(25), Author: reviewer, FalsePositiveDetermination: &platform.FalsePositiveDetermination{
 			Type: "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH", Note: "The parser is not reached",
 		}})
 	return advisories, vulnerabilities
 }
 
-// demoArtifacts are well-known libraries with a few of their releases, whose
+// artifacts are well-known libraries with a few of their releases, whose
 // order is not that of their bytes.
-func demoArtifacts() []*platform.ImportedArtifact {
+func artifacts() []*platform.ImportedArtifact {
 	add := func(ecosystem platform.Ecosystem, name, description, cuda string, versions ...string) *platform.ImportedArtifact {
 		a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: ecosystem, Name: name, Description: description, CudaVersion: cuda}}
 		for i, version := range versions {
@@ -84,16 +84,16 @@ func demoArtifacts() []*platform.ImportedArtifact {
 	}
 }
 
-const demoReviewer = "security@example.com"
+const reviewer = "security@example.com"
 
 func march(day int) platform.Time {
 	return platform.At(time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC))
 }
 
 func detected(day int) platform.AdvisoryEvent {
-	return platform.AdvisoryEvent{CreateTime: march(day), Author: demoReviewer, Detection: &platform.Detection{Manual: &struct{}{}}}
+	return platform.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Detection: &platform.Detection{Manual: &struct{}{}}}
 }
 
 func fixedIn(day int, version string) platform.AdvisoryEvent {
-	return platform.AdvisoryEvent{CreateTime: march(day), Author: demoReviewer, Fixed: &platform.Fixed{FixedVersion: version}}
+	return platform.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Fixed: &platform.Fixed{FixedVersion: version}}
 }

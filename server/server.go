@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -23,7 +23,7 @@ const (
 
 // newServer answers by HTTP/1.1 and HTTP/2, over TLS where there is a
 // certificate, and in clear text otherwise.
-func newServer(handler http.Handler, c *certificate, logger *slog.Logger) *http.Server {
+func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.Server {
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -60,7 +60,6 @@ func serve(ctx context.Context, listener net.Listener, server *http.Server, clos
 		}
 		ended <- server.Serve(listener)
 	}()
-	logger.Info("serving", "address", listener.Addr().String(), "version", version)
 	select {
 	case err := <-ended:
 		return err

@@ -1,20 +1,10 @@
-package main
+package server
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 )
-
-// checkOrigin refuses what no browser sends as Origin.
-func checkOrigin(f *faults, flag, origin string) {
-	u, err := url.Parse(origin)
-	plain := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == origin
-	if !plain || origin != strings.ToLower(origin) || strings.ContainsAny(origin, `*?\`) {
-		f.add(flag, "%.200q must be an origin as browsers send it, such as https://app.example.com", origin)
-	}
-}
 
 // preflightLife is how long a browser remembers what it may send.
 const preflightLife = "7200"

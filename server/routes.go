@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -19,16 +19,16 @@ import (
 
 // routes says which handler answers which path. http.ServeMux would not do: it
 // cleans paths, and those of REST hold UIDs in more than one spelling.
-func (c *serveCommand) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
-	limits, refuse := c.limitFlags.limits(c.Dev), refusing(options)
+func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
+	limits, refuse := newLimits(c.RateLimit, c.RateBurst, c.MaxInFlight), refusing(options)
 	authenticated := auth.Middleware(verifier, limits.strangers(refuse))
 	limited := limits.of(refuse)
 	endpoints := authenticated(limited(rest.New(p, options)))
 	procedures := authenticated(limited(rpc.New(p, procedural(options))))
-	graph := c.graphqlFlags.options()
+	graph := c.GraphQL
 	graph.ServiceDomain, graph.Logger, graph.Closing = options.ServiceDomain, options.Logger, closing
-	graph.Authorize, graph.Admit, graph.Origins = verifier.Authorize, limits.operation, socketOrigins(c.CORSOrigin)
-	playground, reference := c.playground(dev, options.Logger), web.Reference("/openapi.json")
+	graph.Authorize, graph.Admit, graph.Origins = verifier.Authorize, limits.operation, socketOrigins(c.Origins)
+	playground, reference := c.playground(dev), web.Reference("/openapi.json")
 	description := rest.Description(p, options)
 	alone := map[string]http.Handler{
 		"/":        playground,

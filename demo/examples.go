@@ -1,39 +1,17 @@
-package main
+package demo
 
 import (
 	"embed"
 	"encoding/json"
-	"log/slog"
-	"net/http"
 	"time"
 
 	"atrium/platform"
 	"atrium/web"
 )
 
-// pageTokenLife is how long the playground's token holds: a working day, since
-// the page is not loaded again while someone works in it.
-const pageTokenLife = 12 * time.Hour
-
-// playground is the page, filled in with a token of the demonstration's owner
-// in development mode.
-func (c *serveCommand) playground(dev *development, logger *slog.Logger) http.Handler {
-	if dev == nil {
-		return web.Playground(web.Options{Examples: examples("")})
-	}
-	token := func(r *http.Request) string {
-		token, err := dev.issuer.Mint("owner", c.Audience[0], pageTokenLife, nil)
-		if err != nil {
-			logger.ErrorContext(r.Context(), "no token for the playground", "error", err)
-		}
-		return token
-	}
-	return web.Playground(web.Options{Token: token, Examples: examples(dev.organisation)})
-}
-
-// examples are the tabs of the playground. Each answers something on the
-// demonstration data, where new things go into group.
-func examples(group platform.UID) []web.Example {
+// Examples lists queries that each answer something on the demonstration data.
+// Those that create something create it in group.
+func Examples(group platform.UID) []web.Example {
 	return []web.Example{
 		{Name: "Overview", Query: example("overview")},
 		{Name: "Repo", Query: example("repo"), Variables: variables("name", "billing")},
