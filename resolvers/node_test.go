@@ -7,6 +7,7 @@ import (
 
 	"atrium/graph"
 	"atrium/graph/scalar"
+	endpoint "atrium/graphql"
 	"atrium/platform"
 )
 
@@ -209,5 +210,19 @@ func TestTheServiceTellsItsSchemaToGateways(t *testing.T) {
 	public := SDL()
 	if !strings.Contains(public, "type Repo implements Node {") || strings.Contains(public, "@key") || strings.Contains(public, "@link") || strings.Contains(public, "_Any") {
 		t.Error("the public SDL shows what only gateways need")
+	}
+}
+
+func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, hide := range []bool{true, false} {
+		settings := endpoint.DefaultSettings()
+		settings.HideSchema = hide
+		w.handler = serve(w.p, nil, settings)
+		w.ask("{_service{sdl}}")
+		if r := w.as(nobody, "{_service{sdl}}"); len(r.Errors) != 1 || r.Errors[0].Extensions.Code != "UNAUTHENTICATED" {
+			t.Errorf("anonymous: %v", r.Errors)
+		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"atrium/auth"
 	"atrium/platform"
-	"atrium/resolvers"
 	"atrium/rest"
 	"atrium/rpc"
 	"atrium/store/storetest"
@@ -52,7 +52,9 @@ func benchmarked(b *testing.B) (p *platform.Platform, repo string, owner *platfo
 // each protocol, so that one run tells what the others cost beside REST.
 func BenchmarkProtocols(b *testing.B) {
 	p, repo, owner := benchmarked(b)
-	restful, graph, procedures := rest.New(p, rest.Options{}), resolvers.New(p, resolvers.Options{}), rpc.New(p, rpc.Options{})
+	config := Config{Logger: discardLogger(), ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL()}
+	graph := config.graphql(p, auth.New(auth.Options{Directory: p}), nil, nil)
+	restful, procedures := rest.New(p, rest.Options{}), rpc.New(p, rpc.Options{})
 	for _, c := range []struct {
 		name    string
 		handler http.Handler

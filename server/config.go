@@ -18,7 +18,6 @@ import (
 	"atrium/demo"
 	"atrium/events"
 	"atrium/platform"
-	"atrium/resolvers"
 	"atrium/rest"
 	"atrium/store"
 )
@@ -46,7 +45,7 @@ type Config struct {
 	RateLimit, RateBurst, MaxInFlight int // of a caller; a limit or flight of 0 is any
 
 	ServiceDomain string // what the domain of errors ends in
-	GraphQL       resolvers.Options
+	GraphQL       GraphQL
 
 	Webhooks  bool   // deliver events from here
 	PublicURL string // of this service, in what it sends; "": that of Address

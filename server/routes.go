@@ -25,14 +25,11 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	limited := limits.of(refuse)
 	endpoints := authenticated(limited(rest.New(p, options)))
 	procedures := authenticated(limited(rpc.New(p, procedural(options))))
-	graph := c.GraphQL
-	graph.ServiceDomain, graph.Logger, graph.Closing = options.ServiceDomain, options.Logger, closing
-	graph.Authorize, graph.Admit, graph.Origins = verifier.Authorize, limits.operation, socketOrigins(c.Origins)
 	playground, reference := c.playground(dev), web.Reference("/openapi.json")
 	description := rest.Description(p, options)
 	alone := map[string]http.Handler{
 		"/":        playground,
-		"/graphql": authenticated(limited(resolvers.New(p, graph))),
+		"/graphql": authenticated(limited(c.graphql(p, verifier, limits.operation, closing))),
 		// Anyone may read what is in the source anyway.
 		"/graphql/schema": text(resolvers.SDL()),
 		"/openapi.json":   description,

@@ -52,7 +52,7 @@ func develop(t *testing.T, database string) (url, token string) {
 	started, ended := make(chan Start, 1), make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Config{
-			Address: "127.0.0.1:0", DatabaseURL: database, Migrate: true, Development: true, Audience: []string{"atrium"}, Logger: discardLogger(),
+			Address: "127.0.0.1:0", DatabaseURL: database, Migrate: true, Development: true, Audience: []string{"atrium"}, GraphQL: DefaultGraphQL(), ServiceDomain: "atrium.dev", Logger: discardLogger(),
 			Started: func(at Start) error { started <- at; return nil },
 		})
 	}()

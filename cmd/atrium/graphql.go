@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"atrium/resolvers"
+	"atrium/server"
 )
 
 // graphqlFlags are the settings of the GraphQL endpoint.
@@ -17,17 +17,17 @@ type graphqlFlags struct {
 	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"What a GraphQL request may hold."`
 	GraphqlTimeout   time.Duration  `default:"30s" help:"How long a query or mutation may take, at most 30s."`
 
-	limits    resolvers.Limits
-	transport resolvers.Transport
-	trusted   *resolvers.TrustedDocuments
+	settings server.GraphQL
 }
 
 // maxGraphqlTimeout leaves the server time to say that a query took too long.
 const maxGraphqlTimeout = 30 * time.Second
 
 func (g *graphqlFlags) check(f *faults) {
-	g.limits, g.transport = resolvers.DefaultLimits(), resolvers.DefaultTransport()
-	g.transport.BodyBytes, g.transport.Timeout = g.GraphqlBody, g.GraphqlTimeout
+	g.settings = server.DefaultGraphQL()
+	g.settings.HideSchema = !g.Introspection
+	limits, bounds := &g.settings.Limits, &g.settings.Bounds
+	bounds.BodyBytes, bounds.Timeout = g.GraphqlBody, g.GraphqlTimeout
 	if g.GraphqlBody <= 0 {
 		f.add("graphql-body", "must be a number of bytes")
 	}
@@ -35,10 +35,10 @@ func (g *graphqlFlags) check(f *faults) {
 		f.add("graphql-timeout", "must be above 0 and at most %s", maxGraphqlTimeout)
 	}
 	named := map[string]*int{
-		"tokens": &g.limits.Tokens, "name-bytes": &g.limits.NameBytes, "definitions": &g.limits.Definitions,
-		"fields": &g.limits.Fields, "aliases": &g.limits.Aliases, "depth": &g.limits.Depth,
-		"root-fields": &g.limits.RootFields, "cost": &g.limits.Cost, "keys": &g.limits.Keys,
-		"operations": &g.transport.Operations, "sockets": &g.transport.Sockets,
+		"tokens": &limits.Tokens, "name-bytes": &limits.NameBytes, "definitions": &limits.Definitions,
+		"fields": &limits.Fields, "aliases": &limits.Aliases, "depth": &limits.Depth,
+		"root-fields": &limits.RootFields, "cost": &limits.Cost, "keys": &limits.Keys,
+		"operations": &bounds.Operations, "sockets": &bounds.Sockets,
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.GraphqlLimit)) {
 		limit, n := named[name], g.GraphqlLimit[name]
@@ -55,12 +55,7 @@ func (g *graphqlFlags) check(f *faults) {
 		return
 	}
 	var err error
-	if g.trusted, err = resolvers.ReadTrustedDocuments(g.TrustedDocuments); err != nil {
+	if g.settings.Trusted, err = server.ReadTrustedDocuments(g.TrustedDocuments); err != nil {
 		f.add("trusted-documents", "%s", err)
 	}
-}
-
-// options are those of the endpoint.
-func (g *graphqlFlags) options() resolvers.Options {
-	return resolvers.Options{Limits: &g.limits, Transport: &g.transport, Trusted: g.trusted, HideSchema: !g.Introspection}
 }

@@ -86,7 +86,7 @@ func (c *serveCommand) config(p program) server.Config {
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, AllowHosts: c.AllowHost, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(),
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight,
-		ServiceDomain: c.ServiceDomain, GraphQL: c.graphqlFlags.options(),
+		ServiceDomain: c.ServiceDomain, GraphQL: c.settings,
 		Webhooks: c.Webhooks, PublicURL: c.PublicURL,
 		Started: func(at server.Start) error { return c.greet(p, at) },
 	}

@@ -53,7 +53,7 @@ func newWorld(t *testing.T, url string) *world {
 	}
 	w.p, w.issuer = p, newIssuer(t)
 	handler := server.Handler(p, server.Config{
-		Audience: []string{audience}, Logger: slog.New(slog.DiscardHandler),
+		Audience: []string{audience}, ServiceDomain: "atrium.dev", GraphQL: server.DefaultGraphQL(), Logger: slog.New(slog.DiscardHandler),
 	}, w.issuer)
 	r := rest{handler, w.ledger}
 	w.protocols = []protocol{r, graphQL{handler, schema(t)}, newGRPC(t, handler)}

@@ -1,4 +1,4 @@
-package resolvers
+package limit
 
 import (
 	"context"
@@ -18,33 +18,32 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
-	"atrium/graph"
-	"atrium/platform"
+	"atrium/graphql/refusal"
 )
 
-// persistedQuery is the extension of a request that names its document:
+// PersistedQuery is the extension of a request that names its document:
 // {"version": 1, "sha256Hash": "..."}.
-const persistedQuery = "persistedQuery"
+const PersistedQuery = "persistedQuery"
 
-// nameDocument makes the member documentId the extension that means the same.
-func nameDocument(raw *graphql.RawParams, id string) {
+// NameDocument makes the member documentId the extension that means the same.
+func NameDocument(raw *graphql.RawParams, id string) {
 	if raw.Extensions == nil {
 		raw.Extensions = map[string]any{}
 	}
-	raw.Extensions[persistedQuery] = map[string]any{"version": json.Number("1"), "sha256Hash": strings.TrimPrefix(id, "sha256:")}
+	raw.Extensions[PersistedQuery] = map[string]any{"version": json.Number("1"), "sha256Hash": strings.TrimPrefix(id, "sha256:")}
 }
 
 // documentOf is the name of the document that a request gives, "" where it
 // gives none.
 func documentOf(raw *graphql.RawParams) (id string, err error) {
-	extension, given := raw.Extensions[persistedQuery]
+	extension, given := raw.Extensions[PersistedQuery]
 	if !given || extension == nil {
 		return "", nil
 	}
 	members, _ := extension.(map[string]any)
 	id, _ = members["sha256Hash"].(string)
 	if id == "" || fmt.Sprint(members["version"]) != "1" {
-		return "", badRequest("extensions.persistedQuery", "must be of version 1, with a sha256Hash")
+		return "", refusal.NewInvalid("extensions.persistedQuery", "must be of version 1, with a sha256Hash")
 	}
 	return id, nil
 }
@@ -53,7 +52,7 @@ func documentOf(raw *graphql.RawParams) (id string, err error) {
 // the protocol of automatic persisted queries.
 func unknownDocument() *gqlerror.Error {
 	const code = "PERSISTED_QUERY_NOT_FOUND"
-	err := &platform.Error{Code: platform.CodeNotFound, Reason: code, Message: "PersistedQueryNotFound"}
+	err := &refusal.Error{Code: refusal.NotFound, Reason: code, Message: "PersistedQueryNotFound"}
 	return &gqlerror.Error{Err: err, Message: err.Message, Extensions: map[string]any{"code": code}}
 }
 
@@ -78,7 +77,7 @@ func (q persistedQueries) MutateOperationParameters(ctx context.Context, raw *gr
 	case hash == "":
 		return nil
 	case raw.Query != "" && hashOf(raw.Query) != hash:
-		return gqlerror.WrapIfUnwrapped(badRequest("extensions.persistedQuery.sha256Hash", "must be the SHA-256 of query, in lower-case hex"))
+		return gqlerror.WrapIfUnwrapped(refusal.NewInvalid("extensions.persistedQuery.sha256Hash", "must be the SHA-256 of query, in lower-case hex"))
 	case raw.Query != "":
 		return nil
 	}
@@ -92,7 +91,7 @@ func (q persistedQueries) MutateOperationParameters(ctx context.Context, raw *gr
 // MutateOperationContext keeps a document under its hash, now that it has
 // proven valid and within the limits.
 func (q persistedQueries) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
-	if operation.Extensions[persistedQuery] != nil && len(operation.RawQuery) <= maxKeptBytes {
+	if operation.Extensions[PersistedQuery] != nil && len(operation.RawQuery) <= maxKeptBytes {
 		q.kept.Add(ctx, hashOf(operation.RawQuery), operation.RawQuery)
 	}
 	return nil
@@ -130,8 +129,8 @@ type TrustedDocuments struct {
 }
 
 // ReadTrustedDocuments reads a manifest: a JSON object of documents by their
-// id, which may be their hash. Each must be valid.
-func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
+// id, which may be their hash. Each must be valid under the schema.
+func ReadTrustedDocuments(path string, schema graphql.ExecutableSchema) (*TrustedDocuments, error) {
 	manifest, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -143,7 +142,7 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 	for _, text := range t.byID {
 		t.texts[text] = true
 	}
-	if err := t.Validate(graph.NewExecutableSchema(graph.Config{})); err != nil {
+	if err := t.Validate(schema); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
@@ -174,8 +173,8 @@ func (t *TrustedDocuments) MutateOperationParameters(_ context.Context, raw *gra
 		raw.Query = t.byID[id]
 	}
 	if !t.texts[raw.Query] {
-		return gqlerror.WrapIfUnwrapped(&platform.Error{
-			Code: platform.CodePermissionDenied, Reason: "UNTRUSTED_DOCUMENT",
+		return gqlerror.WrapIfUnwrapped(&refusal.Error{
+			Code: refusal.PermissionDenied, Reason: "UNTRUSTED_DOCUMENT",
 			Message: "Permission denied: only trusted documents are executed here, named by documentId",
 		})
 	}

@@ -1,4 +1,4 @@
-package resolvers
+package transport
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"atrium/graphql/refusal"
+
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-
-	"atrium/platform"
 )
 
 // errClosing is why a stream ends when the server does. The client is not told:
@@ -23,60 +23,30 @@ var errClosing = errors.New("the server is shutting down")
 // with the server, and with end.
 func (e *endpoint) lifetime(ctx context.Context) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	if e.closing != nil {
+	if e.Closing != nil {
 		go func() {
 			select {
-			case <-e.closing:
+			case <-e.Closing:
 				cancel(errClosing)
 			case <-ctx.Done():
 			}
 		}()
 	}
-	actor := platform.ActorOf(ctx)
-	if actor == nil || actor.Expires.IsZero() {
+	caller := e.Identify(ctx)
+	if caller.Expires.IsZero() {
 		return ctx, func() { cancel(nil) }
 	}
-	ctx, stop := context.WithDeadlineCause(ctx, actor.Expires, platform.Unauthenticated("the token has expired"))
+	ctx, stop := context.WithDeadlineCause(ctx, caller.Expires, refusal.NewUnauthenticated("the token has expired"))
 	return ctx, func() { stop(); cancel(nil) }
 }
 
 // expired is the error that ended ctx, if the caller's token did.
-func expired(ctx context.Context) *platform.Error {
-	var reason *platform.Error
+func expired(ctx context.Context) *refusal.Error {
+	var reason *refusal.Error
 	if ctx.Err() != nil {
 		errors.As(context.Cause(ctx), &reason)
 	}
 	return reason
-}
-
-// An ending is why a subscription ends. Its resolver can only close a channel,
-// which does not tell.
-type ending struct {
-	lock sync.Mutex
-	err  error
-}
-
-type endingKey struct{}
-
-func withEnding(ctx context.Context) (context.Context, *ending) {
-	end := &ending{}
-	return context.WithValue(ctx, endingKey{}, end), end
-}
-
-// endWith makes err the last that the subscription of ctx tells its client. The
-// resolver calls it before it closes its channel.
-func endWith(ctx context.Context, err error) {
-	if end, ok := ctx.Value(endingKey{}).(*ending); ok {
-		end.lock.Lock()
-		defer end.lock.Unlock()
-		end.err = err
-	}
-}
-
-func (e *ending) reason() error {
-	e.lock.Lock()
-	defer e.lock.Unlock()
-	return e.err
 }
 
 // stream writes responses as server-sent events, in graphql-sse's mode of
@@ -102,7 +72,7 @@ func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter
 		}
 	}
 	if reason := expired(ctx); reason != nil {
-		_ = out.event("next", encode(&graphql.Response{Errors: gqlerror.List{e.present(ctx, reason)}}))
+		_ = out.event("next", encode(&graphql.Response{Errors: gqlerror.List{e.Present(ctx, reason)}}))
 	} else if ctx.Err() != nil {
 		return
 	}

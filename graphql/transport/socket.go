@@ -1,4 +1,4 @@
-package resolvers
+package transport
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coder/websocket"
+	"atrium/graphql/refusal"
 
-	"atrium/platform"
+	"github.com/coder/websocket"
 )
 
 // The protocol on websockets, and the codes that it closes them with.
@@ -57,7 +57,7 @@ type socket struct {
 
 // serveSocket speaks with one client until either side has enough.
 func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, OriginPatterns: e.origins})
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, OriginPatterns: e.Origins})
 	if err != nil {
 		return // it has been answered
 	}
@@ -82,7 +82,7 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 
 // talk follows a client that has proven who it is.
 func (s *socket) talk(ctx context.Context) *closure {
-	leave, ok := s.sockets.enter(platform.ActorOf(ctx), s.Sockets)
+	leave, ok := s.sockets.enter(s.Identify(ctx).Key, s.Sockets)
 	if !ok {
 		return &closure{websocket.StatusTryAgainLater, "Too many websockets"}
 	}
@@ -112,12 +112,12 @@ func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
 		case received.Type != "connection_init":
 			return nil, &closure{closeUnauthorized, "Unauthorized"}
 		default:
-			ctx, err := s.authorized(ctx, received.Payload)
+			proven, err := s.authorized(ctx, received.Payload)
 			if err != nil {
-				return nil, refusalOf(err)
+				return nil, s.closureOf(ctx, err)
 			}
 			s.send(ctx, message{Type: "connection_ack"})
-			return ctx, nil
+			return proven, nil
 		}
 	}
 }
@@ -127,32 +127,33 @@ func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
 func (s *socket) authorized(ctx context.Context, payload json.RawMessage) (context.Context, error) {
 	var members map[string]any
 	if len(payload) > 0 && json.Unmarshal(payload, &members) != nil {
-		return nil, badRequest("payload", "must be a JSON object")
+		return nil, refusal.NewInvalid("payload", "must be a JSON object")
 	}
 	for name, value := range members {
 		if !strings.EqualFold(name, "Authorization") {
 			continue
 		}
 		token, _ := value.(string)
-		if s.authorize == nil {
-			return nil, platform.Unauthenticated("a token is taken from the request's header only")
+		if s.Authorize == nil {
+			return nil, refusal.NewUnauthenticated("a token is taken from the request's header only")
 		}
 		var err error
-		if ctx, err = s.authorize(ctx, []string{token}); err != nil {
+		if ctx, err = s.Authorize(ctx, []string{token}); err != nil {
 			return nil, err
 		}
 	}
-	if platform.ActorOf(ctx) == nil {
-		return nil, platform.Unauthenticated("a bearer token is needed")
+	if s.Identify(ctx) == (Caller{}) {
+		return nil, refusal.NewUnauthenticated("a bearer token is needed")
 	}
 	return ctx, nil
 }
 
-func refusalOf(err error) *closure {
-	switch platform.AsError(err).Code {
-	case platform.CodeInvalidArgument:
+// closureOf is how a websocket ends whose caller is refused.
+func (s *socket) closureOf(ctx context.Context, err error) *closure {
+	switch codeOf(s.Present(ctx, err)) {
+	case refusal.InvalidArgument:
 		return &closure{closeInvalid, "Invalid message received"}
-	case platform.CodeUnauthenticated, platform.CodePermissionDenied:
+	case refusal.Unauthenticated, refusal.PermissionDenied:
 		return &closure{closeForbidden, "Forbidden"}
 	default:
 		return &closure{websocket.StatusTryAgainLater, "Try again later"}

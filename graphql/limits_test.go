@@ -1,10 +1,12 @@
-package resolvers
+package graphql
 
 import (
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"atrium/graphql/limit"
 )
 
 func TestEachLimitAllowsWhatIsWithinAndRefusesWhatIsBeyond(t *testing.T) {
@@ -14,13 +16,13 @@ func TestEachLimitAllowsWhatIsWithinAndRefusesWhatIsBeyond(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		limits Limits
+		limits limit.Limits
 		size   func(n int) string // a document of size n
 		n      int
 	}{
-		{"tokens", Limits{Tokens: 100}, func(n int) string { return "{" + strings.Repeat("ping ", n-2) + "}" }, 100},
-		{"nameBytes", Limits{NameBytes: 30}, func(n int) string { return "{" + strings.Repeat("a", n) + ":ping}" }, 30},
-		{"definitions", Limits{Definitions: 3}, func(n int) string {
+		{"tokens", limit.Limits{Tokens: 100}, func(n int) string { return "{" + strings.Repeat("ping ", n-2) + "}" }, 100},
+		{"nameBytes", limit.Limits{NameBytes: 30}, func(n int) string { return "{" + strings.Repeat("a", n) + ":ping}" }, 30},
+		{"definitions", limit.Limits{Definitions: 3}, func(n int) string {
 			document := "{ping"
 			for i := range n - 1 {
 				document += fmt.Sprintf(" ...F%d", i)
@@ -31,31 +33,31 @@ func TestEachLimitAllowsWhatIsWithinAndRefusesWhatIsBeyond(t *testing.T) {
 			}
 			return document
 		}, 3},
-		{"fields", Limits{Fields: 50}, func(n int) string { return "{" + strings.Repeat("ping ", n) + "}" }, 50},
-		{"fields", Limits{Fields: 50}, func(n int) string {
+		{"fields", limit.Limits{Fields: 50}, func(n int) string { return "{" + strings.Repeat("ping ", n) + "}" }, 50},
+		{"fields", limit.Limits{Fields: 50}, func(n int) string {
 			return "{ping ...F} fragment F on Query {" + strings.Repeat("ping ", n-1) + "}"
 		}, 50},
-		{"aliases", Limits{Aliases: 7}, func(n int) string {
+		{"aliases", limit.Limits{Aliases: 7}, func(n int) string {
 			document := "{"
 			for i := range n {
 				document += fmt.Sprintf("a%d: ping ", i)
 			}
 			return document + "}"
 		}, 7},
-		{"depth", Limits{Depth: 6}, nested, 6},
-		{"depth", Limits{Depth: 6}, func(n int) string {
+		{"depth", limit.Limits{Depth: 6}, nested, 6},
+		{"depth", limit.Limits{Depth: 6}, func(n int) string {
 			return "{item{...F}} fragment F on Item {... on Item " + nested(n-1) + "}"
 		}, 6},
-		{"rootFields", Limits{RootFields: 4}, func(n int) string { return "{" + strings.Repeat("ping ", n) + "}" }, 4},
-		{"rootFields", Limits{RootFields: 4}, func(n int) string {
+		{"rootFields", limit.Limits{RootFields: 4}, func(n int) string { return "{" + strings.Repeat("ping ", n) + "}" }, 4},
+		{"rootFields", limit.Limits{RootFields: 4}, func(n int) string {
 			return "{ping ...F} fragment F on Query {... on Query {" + strings.Repeat("ping ", n-1) + "}}"
 		}, 4},
-		{"cost", Limits{Cost: 60}, func(n int) string { return fmt.Sprintf("{items(first: %d){nodes{id}}}", n-1) }, 60},
+		{"cost", limit.Limits{Cost: 60}, func(n int) string { return fmt.Sprintf("{items(first: %d){nodes{id}}}", n-1) }, 60},
 	} {
-		h := stageHandler(Options{Limits: &c.limits})
+		h := stageHandler(stageOptions{Limits: &c.limits})
 		post(t, h, c.size(c.n)).executed()
 		post(t, h, c.size(c.n+1)).refusedBy(c.name, c.n, c.n+1)
-		post(t, stageHandler(Options{Limits: &Limits{}}), c.size(c.n+1)).executed()
+		post(t, stageHandler(stageOptions{Limits: &limit.Limits{}}), c.size(c.n+1)).executed()
 	}
 }
 
@@ -65,12 +67,12 @@ func TestTheStandardIntrospectionQueryIsWithinTheLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	post(t, stageHandler(Options{}), string(query)).executed()
+	post(t, stageHandler(stageOptions{}), string(query)).executed()
 }
 
 func TestLimitsAreAskedOfEveryOperationOfADocument(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{Limits: &Limits{Depth: 2}})
+	h := stageHandler(stageOptions{Limits: &limit.Limits{Depth: 2}})
 	r := post(t, h, "query A {ping} query B {item{item{id}}}")
 	r.refusedBy("depth", 2, 3)
 }
@@ -82,7 +84,7 @@ func TestCyclesOfFragmentsAreRefused(t *testing.T) {
 		"{...A} fragment A on Query {...B} fragment B on Query {...A ...A}",
 		"{item{...A}} fragment A on Item {item{...A}}",
 	} {
-		if r := post(t, stageHandler(Options{}), query); len(r.Errors) == 0 || r.Data != nil {
+		if r := post(t, stageHandler(stageOptions{}), query); len(r.Errors) == 0 || r.Data != nil {
 			t.Errorf("%s gives %s", query, r.body)
 		}
 	}
@@ -95,7 +97,7 @@ func TestDeferIsRefused(t *testing.T) {
 		"{item{...A @defer}} fragment A on Item {id}",
 		"{item{...A}} fragment A on Item {...@defer{id}}",
 	} {
-		r := post(t, stageHandler(Options{}), query)
+		r := post(t, stageHandler(stageOptions{}), query)
 		if len(r.Errors) != 1 || r.Errors[0]["extensions"].(map[string]any)["code"] != "UNIMPLEMENTED" {
 			t.Errorf("%s gives %s", query, r.body)
 		}

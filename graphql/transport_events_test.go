@@ -1,4 +1,4 @@
-package resolvers
+package graphql
 
 import (
 	"bufio"
@@ -10,11 +10,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"atrium/graphql/transport"
 )
 
 // serveStage serves a stage as the program does: with timeouts that streams
 // must lift.
-func serveStage(t *testing.T, o Options) string {
+func serveStage(t *testing.T, o stageOptions) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(stageHandler(o))
 	s.Config.ReadTimeout, s.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
@@ -28,7 +30,7 @@ func TestASilentStreamStaysOpenOverHTTP2(t *testing.T) {
 	t.Parallel()
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
-	s := httptest.NewUnstartedServer(stageHandler(Options{Transport: &Transport{WriteWait: 50 * time.Millisecond}}))
+	s := httptest.NewUnstartedServer(stageHandler(stageOptions{Bounds: &transport.Bounds{WriteWait: 50 * time.Millisecond}}))
 	s.Config.Protocols, s.Config.WriteTimeout = protocols, 100*time.Millisecond
 	s.Start()
 	t.Cleanup(s.Close)
@@ -50,7 +52,7 @@ func TestASilentStreamStaysOpenOverHTTP2(t *testing.T) {
 func TestStreamsOfACallerAreBounded(t *testing.T) {
 	t.Parallel()
 	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
-	server := serveStage(t, Options{Transport: &Transport{Sockets: 2}})
+	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{Sockets: 2}})
 	listen(t, server, silent, "ann")
 	met(t, server, "ann")
 	listen(t, server, silent, "bob")
@@ -102,12 +104,12 @@ func whole(t *testing.T, answer *http.Response) string {
 func TestASubscriptionIsAStreamOfEvents(t *testing.T) {
 	t.Parallel()
 	const want = "event: next\ndata: {\"data\":{\"countdown\":1}}\n\nevent: next\ndata: {\"data\":{\"countdown\":0}}\n\nevent: complete\ndata: \n\n"
-	server := serveStage(t, Options{})
+	server := serveStage(t, stageOptions{})
 	if got := whole(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // longer than the server's timeouts
 		t.Errorf("by GET: %s", got)
 	}
 	for _, accept := range []string{"text/event-stream", "application/json, text/event-stream", "*/*"} {
-		r := tell(t, stageHandler(Options{}), "POST", "/", `{"query": "subscription{countdown(n: 2)}"}`, "Accept", accept)
+		r := tell(t, stageHandler(stageOptions{}), "POST", "/", `{"query": "subscription{countdown(n: 2)}"}`, "Accept", accept)
 		if got := strings.ReplaceAll(r.body, ":\n\n", ""); got != want {
 			t.Errorf("by POST that accepts %s: %s", accept, got)
 		}
@@ -117,7 +119,7 @@ func TestASubscriptionIsAStreamOfEvents(t *testing.T) {
 func TestAStreamTellsWhatWasRefused(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{"subscription{nothing}", "{", "{ping}"} {
-		got := whole(t, listen(t, serveStage(t, Options{}), query, "ann"))
+		got := whole(t, listen(t, serveStage(t, stageOptions{}), query, "ann"))
 		if events := strings.Count(got, "event: next"); events != 1 || !strings.HasSuffix(got, "\n\nevent: complete\ndata: \n\n") {
 			t.Errorf("%s gives %s", query, got)
 		}
@@ -129,7 +131,7 @@ func TestAStreamTellsWhatWasRefused(t *testing.T) {
 
 func TestASilentStreamShowsThatItIsAlive(t *testing.T) {
 	t.Parallel()
-	server := serveStage(t, Options{Transport: &Transport{KeepAlive: 20 * time.Millisecond}})
+	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{KeepAlive: 20 * time.Millisecond}})
 	text, _ := io.ReadAll(listen(t, server, "subscription{countdown(n: 1, delayMs: 500)}", "ann").Body)
 	if alive := strings.Count(string(text), ":\n\n"); alive < 5 {
 		t.Errorf("got %d signs of life in %s", alive, text)
@@ -138,7 +140,7 @@ func TestASilentStreamShowsThatItIsAlive(t *testing.T) {
 
 func TestAStreamEndsWithTheToken(t *testing.T) {
 	t.Parallel()
-	got := whole(t, listen(t, serveStage(t, Options{}), "subscription{countdown(n: 9, delayMs: 200)}", "ann300"))
+	got := whole(t, listen(t, serveStage(t, stageOptions{}), "subscription{countdown(n: 9, delayMs: 200)}", "ann300"))
 	if !strings.Contains(got, `{"countdown":8}`) || strings.Contains(got, `{"countdown":7}`) {
 		t.Errorf("got %s", got)
 	}
@@ -150,7 +152,7 @@ func TestAStreamEndsWithTheToken(t *testing.T) {
 func TestAStreamEndsWithTheServerToBeResumed(t *testing.T) {
 	t.Parallel()
 	closing := make(chan struct{})
-	answer := listen(t, serveStage(t, Options{Closing: closing}), "subscription{countdown(n: 9, delayMs: 100)}", "ann")
+	answer := listen(t, serveStage(t, stageOptions{Closing: closing}), "subscription{countdown(n: 9, delayMs: 100)}", "ann")
 	lines := bufio.NewScanner(answer.Body)
 	for lines.Scan() && !strings.Contains(lines.Text(), "countdown") {
 	}
@@ -167,7 +169,7 @@ func TestAStreamEndsWithTheServerToBeResumed(t *testing.T) {
 func TestAReaderOfAStreamThatIsTooSlowIsDropped(t *testing.T) {
 	t.Parallel()
 	ended := make(chan time.Duration, 1)
-	h := stageHandler(Options{Transport: &Transport{WriteWait: 100 * time.Millisecond}})
+	h := stageHandler(stageOptions{Bounds: &transport.Bounds{WriteWait: 100 * time.Millisecond}})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		h.ServeHTTP(w, r)
@@ -184,7 +186,7 @@ func TestAReaderOfAStreamThatIsTooSlowIsDropped(t *testing.T) {
 
 func TestAPanicInAStreamEndsItAlone(t *testing.T) {
 	t.Parallel()
-	got := whole(t, listen(t, serveStage(t, Options{}), "subscription{panics}", "ann"))
+	got := whole(t, listen(t, serveStage(t, stageOptions{}), "subscription{panics}", "ann"))
 	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"INTERNAL"`) {
 		t.Errorf("got %s", got)
 	}
@@ -192,7 +194,7 @@ func TestAPanicInAStreamEndsItAlone(t *testing.T) {
 
 func TestAStreamTellsWhyItEnds(t *testing.T) {
 	t.Parallel()
-	server := serveStage(t, Options{})
+	server := serveStage(t, stageOptions{})
 	got := whole(t, listen(t, server, "subscription{breaks}", "ann"))
 	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"UNAVAILABLE"`) || !strings.HasSuffix(got, "event: complete\ndata: \n\n") {
 		t.Errorf("got %s", got)

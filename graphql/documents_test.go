@@ -1,6 +1,7 @@
-package resolvers
+package graphql
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"atrium/graphql/limit"
 )
 
 func byHash(hash, query string) string {
@@ -18,9 +21,11 @@ func byHash(hash, query string) string {
 	return fmt.Sprintf(`{%s"extensions": {"persistedQuery": {"version": 1, "sha256Hash": %q}}}`, member, hash)
 }
 
+func hashOf(document string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(document))) }
+
 func TestADocumentGivenOnceWithItsHashIsKnownByItsHash(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	query := "{ping}"
 	hash := hashOf(query)
 
@@ -41,7 +46,7 @@ func TestADocumentGivenOnceWithItsHashIsKnownByItsHash(t *testing.T) {
 
 func TestAHashOfSomethingElseIsRefused(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	for _, body := range []string{
 		byHash(hashOf("{item{id}}"), "{ping}"),
 		byHash(strings.ToUpper(hashOf("{ping}")), "{ping}"),
@@ -60,10 +65,10 @@ func TestAHashOfSomethingElseIsRefused(t *testing.T) {
 
 func TestWhatIsRefusedIsNotKept(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	for _, query := range []string{
 		"{nothing}", "{", "{" + strings.Repeat("ping ", 500) + "}", "{items(first: 200){nodes{items(first: 200){nodes{id}}}}}",
-		`{ping item(id: "` + strings.Repeat("x", maxKeptBytes) + `"){id}}`,
+		`{ping item(id: "` + strings.Repeat("x", 16<<10) + `"){id}}`,
 	} {
 		tell(t, h, "POST", "/", byHash(hashOf(query), query))
 		r := tell(t, h, "POST", "/", byHash(hashOf(query), ""))
@@ -76,9 +81,9 @@ func TestWhatIsRefusedIsNotKept(t *testing.T) {
 
 func TestDocumentsKeptAreBounded(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	query := func(i int) string { return fmt.Sprintf("{a%d: ping}", i) }
-	for i := range keptDocuments + 1 {
+	for i := range 256 + 1 {
 		tell(t, h, "POST", "/", byHash(hashOf(query(i)), query(i))).executed()
 	}
 	if r := tell(t, h, "POST", "/", byHash(hashOf(query(0)), "")); len(r.Errors) != 1 {
@@ -89,7 +94,7 @@ func TestDocumentsKeptAreBounded(t *testing.T) {
 
 func TestAMutationIsNotExecutedByGetEvenByItsHash(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	query := "mutation{touch{id}}"
 	tell(t, h, "POST", "/", byHash(hashOf(query), query)).executed()
 	r := tell(t, h, "GET", "/?documentId="+hashOf(query), "")
@@ -101,9 +106,15 @@ func TestAMutationIsNotExecutedByGetEvenByItsHash(t *testing.T) {
 func TestOnlyTrustedDocumentsAreExecutedWhereThereAreAny(t *testing.T) {
 	t.Parallel()
 	query := "{ping}"
-	h := stageHandler(Options{Trusted: &TrustedDocuments{
-		byID: map[string]string{"ping": query, hashOf(query): query}, texts: map[string]bool{query: true},
-	}})
+	manifest := filepath.Join(t.TempDir(), "manifest.json")
+	if err := os.WriteFile(manifest, fmt.Appendf(nil, `{"ping": %q, %q: %q}`, query, hashOf(query), query), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	trusted, err := limit.ReadTrustedDocuments(manifest, stageSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := stageHandler(stageOptions{Trusted: trusted})
 	for _, body := range []string{
 		`{"documentId": "ping"}`, byHash(hashOf(query), ""), byHash("ping", ""), byHash(hashOf(query), query), `{"query": "{ping}"}`,
 		fmt.Sprintf(`{"documentId": "sha256:%s"}`, hashOf(query)),
@@ -133,19 +144,19 @@ func TestAManifestIsReadAndChecked(t *testing.T) {
 		if err := os.WriteFile(path, []byte(manifest), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := ReadTrustedDocuments(path)
+		_, err := limit.ReadTrustedDocuments(path, stageSchema())
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
 			t.Errorf("%s gives %v, want %s", manifest, err, want)
 		}
 	}
-	if _, err := ReadTrustedDocuments(path + "x"); err == nil {
+	if _, err := limit.ReadTrustedDocuments(path+"x", stageSchema()); err == nil {
 		t.Error("a manifest that is missing is no error")
 	}
 }
 
 func TestTheSchemaIsShownToCallersWithAToken(t *testing.T) {
 	t.Parallel()
-	open, hidden := stageHandler(Options{}), stageHandler(Options{HideSchema: true})
+	open, hidden := stageHandler(stageOptions{}), stageHandler(stageOptions{HideSchema: true})
 	anonymous := func(h http.Handler, query string) reply {
 		return tell(t, h, "POST", "/", fmt.Sprintf(`{"query": %q}`, query))
 	}
@@ -172,23 +183,11 @@ func TestAHiddenSchemaIsNotSuggested(t *testing.T) {
 	for _, query := range []string{
 		"{pin}", "{item}", "{item{nam}}", "{item(i: 1){id}}", "{items(where: {nam: 1}){totalCount}}", "{node(id: 1){... on Itm{id}}}", "{ping{id}}",
 	} {
-		if r := post(t, stageHandler(Options{HideSchema: true}), query); len(r.Errors) == 0 || strings.Contains(r.body, "Did you mean") {
+		if r := post(t, stageHandler(stageOptions{HideSchema: true}), query); len(r.Errors) == 0 || strings.Contains(r.body, "Did you mean") {
 			t.Errorf("%s gives %s", query, r.body)
 		}
 	}
-	if r := post(t, stageHandler(Options{}), "{pin}"); !strings.Contains(r.body, "Did you mean") {
+	if r := post(t, stageHandler(stageOptions{}), "{pin}"); !strings.Contains(r.body, "Did you mean") {
 		t.Errorf("without hiding: %s", r.body)
-	}
-}
-
-func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, hide := range []bool{true, false} {
-		w.handler = New(w.p, Options{HideSchema: hide})
-		w.ask("{_service{sdl}}")
-		if r := w.as(nobody, "{_service{sdl}}"); len(r.Errors) != 1 || r.Errors[0].Extensions.Code != "UNAUTHENTICATED" {
-			t.Errorf("anonymous: %v", r.Errors)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package resolvers
+package limit
 
 import (
 	"context"
@@ -7,13 +7,16 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
-	"atrium/platform"
+	"atrium/graphql/refusal"
 )
 
 // introspection lets callers with a token read the schema through the schema
 // itself, unless it is off. The gateway's _service stays: it is how a schema
 // gets into a federation at all.
-type introspection struct{ off bool }
+type introspection struct {
+	off     bool
+	isKnown func(context.Context) bool
+}
 
 // ExtensionName names the extension to the executor.
 func (introspection) ExtensionName() string { return "Introspection" }
@@ -23,14 +26,14 @@ func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationContext refuses operations that ask for the schema.
 func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
-	known := platform.ActorOf(ctx) != nil
+	known := i.isKnown(ctx)
 	operation.DisableIntrospection = !known
 	for _, field := range graphql.CollectFields(operation, operation.Operation.SelectionSet, nil) {
 		switch field.Name {
 		case "__schema", "__type":
 			if i.off {
-				return gqlerror.WrapIfUnwrapped(&platform.Error{
-					Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF", Message: "Permission denied: introspection is off",
+				return gqlerror.WrapIfUnwrapped(&refusal.Error{
+					Code: refusal.PermissionDenied, Reason: "INTROSPECTION_OFF", Message: "Permission denied: introspection is off",
 				})
 			}
 		case "_service":
@@ -38,7 +41,7 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 			continue
 		}
 		if !known {
-			return gqlerror.WrapIfUnwrapped(platform.Unauthenticated("introspection needs a bearer token"))
+			return gqlerror.WrapIfUnwrapped(refusal.NewUnauthenticated("introspection needs a bearer token"))
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package resolvers
+package graphql
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"atrium/graphql/transport"
 	"atrium/platform"
 )
 
@@ -23,9 +24,20 @@ type peer struct {
 	conn *websocket.Conn
 }
 
+// The codes that the protocol closes a websocket with.
+const (
+	closeInvalid      = websocket.StatusCode(4400)
+	closeUnauthorized = websocket.StatusCode(4401)
+	closeForbidden    = websocket.StatusCode(4403)
+	closeNoProtocol   = websocket.StatusCode(4406)
+	closeLate         = websocket.StatusCode(4408)
+	closeDuplicate    = websocket.StatusCode(4409)
+	closeSecondInit   = websocket.StatusCode(4429)
+)
+
 func dial(t *testing.T, server string, header http.Header) peer {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), server, &websocket.DialOptions{Subprotocols: []string{socketProtocol}, HTTPHeader: header})
+	conn, _, err := websocket.Dial(t.Context(), server, &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +103,7 @@ func (p peer) endsWith(code websocket.StatusCode) (heard []string) {
 
 func TestAWebsocketExecutesWhatItIsAsked(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, Options{}), "ann")
+	p := met(t, serveStage(t, stageOptions{}), "ann")
 	p.subscribe("1", "subscription{countdown(n: 2, delayMs: 200)}")
 	p.hears(
 		`{"id":"1","type":"next","payload":{"data":{"countdown":1}}}`, `{"id":"1","type":"next","payload":{"data":{"countdown":0}}}`,
@@ -108,7 +120,7 @@ func TestAWebsocketExecutesWhatItIsAsked(t *testing.T) {
 
 func TestAWebsocketTellsWhatWasRefused(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, Options{}), "ann")
+	p := met(t, serveStage(t, stageOptions{}), "ann")
 	for _, payload := range []string{`{"query": 1}`, `[]`, `{}`, `{"query": "{` + strings.Repeat("ping ", 1001) + `}"}`} {
 		p.say(`{"id": "a", "type": "subscribe", "payload": ` + payload + `}`)
 		var got struct {
@@ -128,7 +140,7 @@ func TestAWebsocketTellsWhatWasRefused(t *testing.T) {
 
 func TestAWebsocketIsClosedOnWhatTheProtocolDoesNotHave(t *testing.T) {
 	t.Parallel()
-	server := serveStage(t, Options{Transport: &Transport{InitWait: 100 * time.Millisecond, BodyBytes: 1000}})
+	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{InitWait: 100 * time.Millisecond, BodyBytes: 1000}})
 	init := `{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`
 	asking := `{"id": "1", "type": "subscribe", "payload": {"query": "subscription{countdown(n: 9, delayMs: 1000)}"}}`
 	for _, c := range []struct {
@@ -162,7 +174,7 @@ func TestAWebsocketIsClosedOnWhatTheProtocolDoesNotHave(t *testing.T) {
 
 func TestAWebsocketOfAnotherProtocolIsClosed(t *testing.T) {
 	t.Parallel()
-	conn, _, err := websocket.Dial(t.Context(), serveStage(t, Options{}), &websocket.DialOptions{Subprotocols: []string{"graphql-ws"}})
+	conn, _, err := websocket.Dial(t.Context(), serveStage(t, stageOptions{}), &websocket.DialOptions{Subprotocols: []string{"graphql-ws"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,14 +183,14 @@ func TestAWebsocketOfAnotherProtocolIsClosed(t *testing.T) {
 
 func TestAWebsocketTakesTheCallerOfItsRequest(t *testing.T) {
 	t.Parallel()
-	p := dial(t, serveStage(t, Options{}), http.Header{"Authorization": {"Bearer ann"}})
+	p := dial(t, serveStage(t, stageOptions{}), http.Header{"Authorization": {"Bearer ann"}})
 	p.say(`{"type": "connection_init"}`)
 	p.hears(`{"type":"connection_ack"}`)
 }
 
 func TestOnlyPagesOfKnownOriginsOpenWebsockets(t *testing.T) {
 	t.Parallel()
-	server := serveStage(t, Options{Origins: []string{"https://*.friend.example"}})
+	server := serveStage(t, stageOptions{Origins: []string{"https://*.friend.example"}})
 	for origin, want := range map[string]int{
 		server: 101, "": 101, "https://a.friend.example": 101, "http://a.friend.example": 403, "https://evil.example": 403, "null": 403,
 	} {
@@ -198,7 +210,7 @@ func TestOnlyPagesOfKnownOriginsOpenWebsockets(t *testing.T) {
 
 func TestAWebsocketEndsWithItsToken(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, Options{}), "ann300")
+	p := met(t, serveStage(t, stageOptions{}), "ann300")
 	p.subscribe("1", "subscription{countdown(n: 9, delayMs: 200)}")
 	if heard := p.endsWith(closeForbidden); len(heard) != 1 || !strings.Contains(heard[0], `{"countdown":8}`) {
 		t.Errorf("got %q", heard)
@@ -208,14 +220,14 @@ func TestAWebsocketEndsWithItsToken(t *testing.T) {
 func TestAWebsocketEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	closing := make(chan struct{})
-	p := met(t, serveStage(t, Options{Closing: closing}), "ann")
+	p := met(t, serveStage(t, stageOptions{Closing: closing}), "ann")
 	close(closing)
 	p.endsWith(websocket.StatusGoingAway)
 }
 
 func TestWhatAClientIsThroughWithEnds(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, Options{Transport: &Transport{Operations: 1}}), "ann")
+	p := met(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 1}}), "ann")
 	p.subscribe("1", "subscription{countdown(n: 1000, delayMs: 10)}")
 	p.listen()
 	p.say(`{"id": "1", "type": "complete"}`)
@@ -235,7 +247,7 @@ func TestWhatAClientIsThroughWithEnds(t *testing.T) {
 
 func TestOperationsOfAWebsocketAreBounded(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, Options{Transport: &Transport{Operations: 50}}), "ann")
+	p := met(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 50}}), "ann")
 	for i := range 50 {
 		p.subscribe(fmt.Sprint(i), "subscription{countdown(n: 1, delayMs: 1500)}")
 	}
@@ -262,7 +274,7 @@ func TestOperationsOfAWebsocketAreCountedByWhoeverCounts(t *testing.T) {
 		open.Add(1)
 		return sync.OnceFunc(func() { open.Add(-1) }), nil
 	}
-	p := met(t, serveStage(t, Options{Admit: admit}), "ann")
+	p := met(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
 	p.subscribe("query", "{ping}")
 	for range 2 { // next and complete
@@ -283,7 +295,7 @@ func TestOperationsOfAWebsocketAreCountedByWhoeverCounts(t *testing.T) {
 
 func TestWebsocketsOfACallerAreBounded(t *testing.T) {
 	t.Parallel()
-	server := serveStage(t, Options{Transport: &Transport{Sockets: 2}})
+	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{Sockets: 2}})
 	first := met(t, server, "ann")
 	met(t, server, "ann")
 	met(t, server, "bob")
@@ -303,7 +315,7 @@ func TestWebsocketsOfACallerAreBounded(t *testing.T) {
 }
 
 // slowly reports when the handler of a websocket that nobody reads has ended.
-func slowly(t *testing.T, o Options, query string) {
+func slowly(t *testing.T, o stageOptions, query string) {
 	t.Helper()
 	ended := make(chan bool, 1)
 	h := stageHandler(o)
@@ -323,11 +335,11 @@ func slowly(t *testing.T, o Options, query string) {
 
 func TestAReaderOfAWebsocketThatIsTooSlowIsDropped(t *testing.T) {
 	t.Parallel()
-	slowly(t, Options{Transport: &Transport{WriteWait: 100 * time.Millisecond}}, "subscription{floods}")
+	slowly(t, stageOptions{Bounds: &transport.Bounds{WriteWait: 100 * time.Millisecond}}, "subscription{floods}")
 }
 
 func TestAClientThatShowsNoSignOfLifeIsDropped(t *testing.T) {
 	t.Parallel()
-	transport := Transport{WriteWait: 50 * time.Millisecond, KeepAlive: 50 * time.Millisecond}
-	slowly(t, Options{Transport: &transport}, "subscription{countdown(n: 1, delayMs: 60000)}")
+	bounds := transport.Bounds{WriteWait: 50 * time.Millisecond, KeepAlive: 50 * time.Millisecond}
+	slowly(t, stageOptions{Bounds: &bounds}, "subscription{countdown(n: 1, delayMs: 60000)}")
 }

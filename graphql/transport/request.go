@@ -1,4 +1,4 @@
-package resolvers
+package transport
 
 import (
 	"bytes"
@@ -11,9 +11,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/99designs/gqlgen/graphql"
+	"atrium/graphql/limit"
+	"atrium/graphql/refusal"
 
-	"atrium/platform"
+	"github.com/99designs/gqlgen/graphql"
 )
 
 // readBody reads the request that a POST carries.
@@ -22,10 +23,10 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.Ra
 	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset := parameters["charset"]
 	if err != nil || media != mediaJSON || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return nil, &refusal{http.StatusUnsupportedMediaType, badRequest("Content-Type", "must be application/json, in UTF-8")}
+		return nil, &statusError{http.StatusUnsupportedMediaType, refusal.NewInvalid("Content-Type", "must be application/json, in UTF-8")}
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, &refusal{http.StatusUnsupportedMediaType, badRequest("Content-Encoding", "must not be given: bodies are read as they are")}
+		return nil, &statusError{http.StatusUnsupportedMediaType, refusal.NewInvalid("Content-Encoding", "must not be given: bodies are read as they are")}
 	}
 	body, err := e.wholeBody(w, r)
 	if err != nil {
@@ -45,15 +46,15 @@ func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, er
 		return io.ReadAll(r.Body)
 	}
 	if r.ContentLength > e.BodyBytes { // is not read at all
-		return nil, &refusal{http.StatusRequestEntityTooLarge, beyond("bytes", int(e.BodyBytes), int(r.ContentLength))}
+		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(r.ContentLength))}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.BodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, &refusal{http.StatusRequestEntityTooLarge, beyond("bytes", int(e.BodyBytes), int(e.BodyBytes)+1)}
+		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(e.BodyBytes)+1)}
 	case err != nil:
-		return nil, badRequest("body", "could not be read to its end")
+		return nil, refusal.NewInvalid("body", "could not be read to its end")
 	}
 	return body, nil
 }
@@ -63,14 +64,14 @@ func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, er
 // last counts, as encoding/json has it.
 func decodeRequest(body []byte) (*graphql.RawParams, error) {
 	if !utf8.Valid(body) {
-		return nil, badRequest("body", "must be UTF-8")
+		return nil, refusal.NewInvalid("body", "must be UTF-8")
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		return nil, badRequest("body", "must be one request: batches are not served")
+		return nil, refusal.NewInvalid("body", "must be one request: batches are not served")
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
-		return nil, badRequest("body", "must be a JSON object")
+		return nil, refusal.NewInvalid("body", "must be a JSON object")
 	}
 	return requestOf(members)
 }
@@ -80,15 +81,15 @@ func readQuery(r *http.Request) (*graphql.RawParams, error) {
 	start := graphql.Now()
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, badRequest("query", "must be part of a well-formed URL")
+		return nil, refusal.NewInvalid("query", "must be part of a well-formed URL")
 	}
 	members := map[string]json.RawMessage{}
 	for name, given := range values {
 		switch {
 		case len(given) > 1:
-			return nil, badRequest("query", "must be part of a URL in which each parameter is given once")
+			return nil, refusal.NewInvalid("query", "must be part of a URL in which each parameter is given once")
 		case !utf8.ValidString(given[0]):
-			return nil, badRequest("query", "must be part of a URL in UTF-8")
+			return nil, refusal.NewInvalid("query", "must be part of a URL in UTF-8")
 		case given[0] == "":
 		case name == "variables" || name == "extensions":
 			members[name] = json.RawMessage(given[0])
@@ -109,7 +110,7 @@ func readQuery(r *http.Request) (*graphql.RawParams, error) {
 func requestOf(members map[string]json.RawMessage) (*graphql.RawParams, error) {
 	raw := &graphql.RawParams{}
 	var document string
-	var wrong []platform.Violation
+	var wrong []refusal.Violation
 	for _, member := range []struct {
 		name string
 		into any
@@ -122,18 +123,18 @@ func requestOf(members map[string]json.RawMessage) (*graphql.RawParams, error) {
 		{"extensions", &raw.Extensions, "a JSON object"},
 	} {
 		if value, given := members[member.name]; given && decodeMember(value, member.into) != nil {
-			wrong = append(wrong, platform.Violation{Field: member.name, Description: "must be " + member.is})
+			wrong = append(wrong, refusal.Violation{Field: member.name, Description: "must be " + member.is})
 		}
 	}
 	switch {
 	case wrong != nil:
-		return nil, platform.Invalid(wrong...)
+		return nil, &refusal.Error{Code: refusal.InvalidArgument, Violations: wrong}
 	case document != "" && raw.Query != "":
-		return nil, badRequest("documentId", "cannot be given together with query")
+		return nil, refusal.NewInvalid("documentId", "cannot be given together with query")
 	case document != "":
-		nameDocument(raw, document)
-	case raw.Query == "" && raw.Extensions[persistedQuery] == nil:
-		return nil, badRequest("query", "is required")
+		limit.NameDocument(raw, document)
+	case raw.Query == "" && raw.Extensions[limit.PersistedQuery] == nil:
+		return nil, refusal.NewInvalid("query", "is required")
 	}
 	return raw, nil
 }

@@ -1,4 +1,4 @@
-package resolvers
+package transport
 
 import (
 	"encoding/json"
@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"atrium/graphql/refusal"
+
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-
-	"atrium/platform"
 )
 
-// A refusal is an error that HTTP has a status of its own for.
-type refusal struct {
+// A statusError is an error that HTTP has a status of its own for.
+type statusError struct {
 	status int
 	error
 }
@@ -23,11 +23,11 @@ type refusal struct {
 // refuse answers with an error that the executor was never asked about.
 func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, err error) {
 	status := 0
-	var refused *refusal
+	var refused *statusError
 	if errors.As(err, &refused) {
 		status, err = refused.status, refused.error
 	}
-	response := &graphql.Response{Errors: gqlerror.List{e.present(r.Context(), err)}}
+	response := &graphql.Response{Errors: gqlerror.List{e.Present(r.Context(), err)}}
 	if status == 0 {
 		status = statusOf(response, mediaResponse)
 	}
@@ -35,39 +35,9 @@ func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, 
 }
 
 // tooManyStreams is for one more than a caller may hold open.
-var tooManyStreams = &platform.Error{
-	Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
+var tooManyStreams = &refusal.Error{
+	Code:    refusal.ResourceExhausted,
 	Message: "Resource exhausted: the caller has too many streams open", RetryAfter: time.Second,
-}
-
-func badRequest(field, description string) error {
-	return platform.Invalid(platform.Violation{Field: field, Description: description})
-}
-
-func unimplemented(description string) error {
-	return &platform.Error{Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: " + description}
-}
-
-// described gives what gqlgen finds wrong with a document the details that all
-// errors have: those of INVALID_ARGUMENT. The code stays gqlgen's, which is that
-// of most servers, and is the reason in the details.
-func described(errs gqlerror.List) gqlerror.List {
-	for _, err := range errs {
-		if err.Err != nil {
-			continue
-		}
-		field := "query"
-		if len(err.Path) > 0 { // of a variable: a path in an answer is something else
-			field, err.Path = err.Path.String(), nil
-		}
-		e := platform.Invalid(platform.Violation{Field: field, Description: err.Message})
-		e.Message = err.Message
-		if code, ok := err.Extensions["code"].(string); ok {
-			e.Reason = code
-		}
-		err.Err = e
-	}
-	return errs
 }
 
 // statusOf is the HTTP status of a response: 200 where anything was executed.
@@ -79,25 +49,30 @@ func statusOf(response *graphql.Response, media string) int {
 		return http.StatusOK
 	}
 	status := http.StatusBadRequest
-	code, _ := response.Errors[0].Extensions["status"].(int)
-	switch platform.Code(code) {
-	case platform.CodeUnauthenticated:
+	switch codeOf(response.Errors[0]) {
+	case refusal.Unauthenticated:
 		status = http.StatusUnauthorized
-	case platform.CodePermissionDenied:
+	case refusal.PermissionDenied:
 		status = http.StatusForbidden
-	case platform.CodeResourceExhausted:
+	case refusal.ResourceExhausted:
 		status = http.StatusTooManyRequests
-	case platform.CodeInternal:
+	case refusal.Internal:
 		status = http.StatusInternalServerError
-	case platform.CodeUnavailable:
+	case refusal.Unavailable:
 		status = http.StatusServiceUnavailable
-	case platform.CodeDeadlineExceeded:
+	case refusal.DeadlineExceeded:
 		status = http.StatusGatewayTimeout
 	}
 	if media != mediaResponse && status < http.StatusInternalServerError {
 		return http.StatusOK
 	}
 	return status
+}
+
+// codeOf is the code that an error is shown with.
+func codeOf(shown *gqlerror.Error) refusal.Code {
+	code, _ := shown.Extensions["status"].(int)
+	return refusal.Code(code)
 }
 
 // write sends a response that is alone in its answer.

@@ -1,4 +1,4 @@
-package resolvers
+package graphql
 
 import (
 	"context"
@@ -18,7 +18,11 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"atrium/graphql/execute"
+	"atrium/graphql/limit"
+	"atrium/graphql/transport"
 	"atrium/platform"
+	"atrium/resolvers"
 )
 
 // stage is a schema with one of everything that transports, limits and costs
@@ -113,17 +117,41 @@ func stageStream(field graphql.CollectedField) graphql.ResponseHandler {
 		case "panics":
 			panic("of the stage")
 		case "breaks":
-			endWith(ctx, platform.Unavailable("the stage is away", nil))
+			execute.EndWith(ctx, platform.Unavailable("the stage is away", nil))
 			return nil
 		}
 		return &graphql.Response{Data: fmt.Appendf(nil, `{"floods":"%s"}`, strings.Repeat("x", 1<<20))}
 	}
 }
 
+// stageOptions are the settings of a stage; what is nil is as by default.
+type stageOptions struct {
+	Limits     *limit.Limits
+	Bounds     *transport.Bounds
+	Trusted    *limit.TrustedDocuments
+	HideSchema bool
+	Admit      func(ctx context.Context) (leave func(), err error)
+	Origins    []string
+	Closing    <-chan struct{}
+	Logger     *slog.Logger
+}
+
+func (o stageOptions) settings() Settings {
+	s := DefaultSettings()
+	s.Trusted, s.HideSchema = o.Trusted, o.HideSchema
+	if o.Limits != nil {
+		s.Limits = *o.Limits
+	}
+	if o.Bounds != nil {
+		s.Bounds = *o.Bounds
+	}
+	return s
+}
+
 // stageHandler serves the stage. Someone with the token "ann" is known, and who
 // has one that ends in a number, for so many milliseconds.
-func stageHandler(o Options) http.Handler {
-	o.Authorize = func(ctx context.Context, authorization []string) (context.Context, error) {
+func stageHandler(o stageOptions) http.Handler {
+	authorize := func(ctx context.Context, authorization []string) (context.Context, error) {
 		if len(authorization) == 0 {
 			return ctx, nil
 		}
@@ -138,13 +166,24 @@ func stageHandler(o Options) http.Handler {
 		}
 		return platform.WithActor(ctx, a), nil
 	}
+	presenter := &resolvers.Presenter{ServiceDomain: "atrium.dev", Logger: o.Logger, RequestID: func(context.Context) string { return "" }}
+	if o.Logger == nil {
+		presenter.Logger = slog.New(slog.DiscardHandler)
+	}
 	x := executor.New(stageSchema())
-	x.SetErrorPresenter(o.present)
-	x.SetRecoverFunc(caught)
-	o.guard(x)
-	e := newEndpoint(x, o)
+	x.SetErrorPresenter(presenter.Present)
+	e := New(x, Options{
+		Settings: o.settings(), Pages: limit.Pages{DefaultPage: 50, MaxPage: 200}, Present: presenter.Present,
+		Identify: func(ctx context.Context) transport.Caller {
+			if actor := platform.ActorOf(ctx); actor != nil {
+				return transport.Caller{Key: actor.Key(), Expires: actor.Expires}
+			}
+			return transport.Caller{}
+		},
+		Authorize: authorize, Admit: o.Admit, Origins: o.Origins, Closing: o.Closing,
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, err := o.Authorize(r.Context(), r.Header.Values("Authorization"))
+		ctx, err := authorize(r.Context(), r.Header.Values("Authorization"))
 		if err != nil {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
@@ -154,6 +193,13 @@ func stageHandler(o Options) http.Handler {
 }
 
 func textLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
+// The media types of answers.
+const (
+	mediaJSON     = "application/json"
+	mediaResponse = "application/graphql-response+json"
+	mediaEvents   = "text/event-stream"
+)
 
 // A reply is what came back from a stage.
 type reply struct {

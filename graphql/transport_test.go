@@ -1,4 +1,4 @@
-package resolvers
+package graphql
 
 import (
 	"bytes"
@@ -11,47 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"atrium/graphql/limit"
+	"atrium/graphql/transport"
 	"atrium/platform"
 )
 
 const pinging = `{"query": "{ping}"}`
 
-func TestAnAnswerHasTheMediaTypeThatTheClientLikesBest(t *testing.T) {
-	t.Parallel()
-	for accept, want := range map[string]string{
-		"":                                mediaJSON,
-		"*/*":                             mediaJSON,
-		"application/*":                   mediaJSON,
-		mediaJSON:                         mediaJSON,
-		mediaResponse:                     mediaResponse,
-		"text/event-stream":               mediaEvents,
-		"text/*":                          mediaEvents,
-		"text/html":                       "",
-		"nonsense":                        "",
-		"application/json;q=0":            "",
-		"application/json;q=2":            "",
-		mediaJSON + "; q=0, */*":          mediaResponse,
-		"application/json;charset=latin1": "",
-		"application/json; charset=UTF-8": mediaJSON,
-		mediaResponse + ", " + mediaJSON:  mediaResponse,
-		mediaJSON + ", " + mediaResponse:  mediaJSON,
-		mediaJSON + ";q=0.5, " + mediaResponse + ";q=0.9":                      mediaResponse,
-		mediaResponse + ";q=0.5, " + mediaJSON:                                 mediaJSON,
-		"*/*, " + mediaResponse:                                                mediaResponse,
-		"*/*, " + mediaResponse + ";q=0.1":                                     mediaJSON,
-		mediaResponse + ", " + mediaJSON + ", multipart/mixed":                 mediaResponse,
-		mediaResponse + ", " + mediaJSON + "; charset=utf-8; q=0.9, text/html": mediaResponse,
-		"text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8":   mediaJSON,
-	} {
-		if got := negotiate([]string{accept}).best; got != want {
-			t.Errorf("%q is answered as %q, want %q", accept, got, want)
-		}
-	}
-}
-
 func TestStatusesAreThoseOfTheMediaType(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{Transport: &Transport{Timeout: 20 * time.Millisecond}})
+	h := stageHandler(stageOptions{Bounds: &transport.Bounds{Timeout: 20 * time.Millisecond}})
 	for _, c := range []struct {
 		query          string
 		json, response int
@@ -79,7 +48,7 @@ func TestStatusesAreThoseOfTheMediaType(t *testing.T) {
 
 func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	for _, c := range []struct {
 		name, method, target, body string
 		header                     []string
@@ -133,7 +102,7 @@ func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 
 func TestEverythingWrongWithARequestIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
-	r := tell(t, stageHandler(Options{}), "POST", "/", `{"query": 1, "operationName": [], "variables": "x", "extensions": true}`)
+	r := tell(t, stageHandler(stageOptions{}), "POST", "/", `{"query": 1, "operationName": [], "variables": "x", "extensions": true}`)
 	for _, field := range []string{"query", "operationName", "variables", "extensions"} {
 		if !strings.Contains(r.body, fmt.Sprintf(`"field":%q`, field)) {
 			t.Errorf("%s is missing in %s", field, r.body)
@@ -143,7 +112,7 @@ func TestEverythingWrongWithARequestIsReportedAtOnce(t *testing.T) {
 
 func TestRequestsThatAreWholeAreAnswered(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	for _, body := range []string{
 		pinging,
 		`{"query": "{ping}", "variables": null, "operationName": null, "extensions": null, "unknown": 1}`,
@@ -163,7 +132,7 @@ func TestRequestsThatAreWholeAreAnswered(t *testing.T) {
 
 func TestARequestIsNeverRepeatedInAnError(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	for _, body := range []string{`{"query": "secret`, `secret`, `["secret"]`, `{"query": ["secret"]}`, `{"query": "{ping}", "variables": "secret"}`} {
 		if r := tell(t, h, "POST", "/", body); r.status != http.StatusBadRequest || strings.Contains(r.body, "secret") {
 			t.Errorf("%s gives %d %s", body, r.status, r.body)
@@ -173,13 +142,13 @@ func TestARequestIsNeverRepeatedInAnError(t *testing.T) {
 
 func TestABodyIsBounded(t *testing.T) {
 	t.Parallel()
-	transport := DefaultTransport()
-	h := stageHandler(Options{Transport: &transport})
+	bounds := transport.DefaultBounds()
+	h := stageHandler(stageOptions{Bounds: &bounds})
 	fill := func(n int64) string { return pinging + strings.Repeat(" ", int(n)-len(pinging)) }
-	tell(t, h, "POST", "/", fill(transport.BodyBytes)).executed()
+	tell(t, h, "POST", "/", fill(bounds.BodyBytes)).executed()
 
 	for _, known := range []bool{true, false} {
-		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(fill(transport.BodyBytes+1)))
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(fill(bounds.BodyBytes+1)))
 		r.Header.Set("Content-Type", "application/json")
 		if !known {
 			r.ContentLength = -1
@@ -194,7 +163,7 @@ func TestABodyIsBounded(t *testing.T) {
 
 func TestErrorsAreBounded(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{Limits: &Limits{}})
+	h := stageHandler(stageOptions{Limits: &limit.Limits{}})
 	long := strings.Repeat("n", 2000)
 	for name, c := range map[string]struct {
 		query string
@@ -206,7 +175,7 @@ func TestErrorsAreBounded(t *testing.T) {
 		"fifty":              {"{" + strings.Repeat("nothing ", 50) + "}", ""},
 	} {
 		r := post(t, h, c.query)
-		if len(r.Errors) == 0 || len(r.Errors) > maxErrors || len(r.body) > maxErrorsBytes+200 {
+		if len(r.Errors) == 0 || len(r.Errors) > 50 || len(r.body) > 64<<10+200 {
 			t.Errorf("%s: %d errors in %d bytes", name, len(r.Errors), len(r.body))
 		}
 		if last := r.Errors[len(r.Errors)-1]["message"].(string); c.last != "" && last != c.last {
@@ -218,7 +187,7 @@ func TestErrorsAreBounded(t *testing.T) {
 func TestAPanicIsAnInternalErrorThatIsLogged(t *testing.T) {
 	t.Parallel()
 	var logs bytes.Buffer
-	h := stageHandler(Options{Logger: textLogger(&logs)})
+	h := stageHandler(stageOptions{Logger: textLogger(&logs)})
 	r := post(t, h, "{panic}")
 	if r.status != http.StatusInternalServerError || strings.Contains(r.body, "stage") {
 		t.Errorf("got %d %s", r.status, r.body)
@@ -230,7 +199,7 @@ func TestAPanicIsAnInternalErrorThatIsLogged(t *testing.T) {
 
 func TestAnAnswerWithoutTimeIsAnError(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{Transport: &Transport{Timeout: time.Nanosecond}})
+	h := stageHandler(stageOptions{Bounds: &transport.Bounds{Timeout: time.Nanosecond}})
 	r := post(t, h, "{ping}")
 	if r.status != http.StatusGatewayTimeout || r.Errors[0]["extensions"].(map[string]any)["status"] != float64(platform.CodeDeadlineExceeded) {
 		t.Errorf("got %d %s", r.status, r.body)

@@ -1,4 +1,4 @@
-package resolvers
+package limit
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"atrium/platform"
+	"atrium/graphql/refusal"
 )
 
 // Limits bound what one document may ask for. They are about the document
@@ -40,11 +40,11 @@ func DefaultLimits() Limits {
 // limitReason is the reason in the details of every refusal by a limit.
 const limitReason = "LIMIT_EXCEEDED"
 
-// beyond refuses what is more than a limit allows. requested is how much that
+// Exceed refuses what is more than a limit allows. requested is how much that
 // was counted: counting may have stopped there.
-func beyond(name string, limit, requested int) *gqlerror.Error {
+func Exceed(name string, limit, requested int) *gqlerror.Error {
 	description := fmt.Sprintf("must be within the limit: %s, at most %d", name, limit)
-	err := platform.Invalid(platform.Violation{Field: "query", Description: description})
+	err := refusal.NewInvalid("query", description)
 	err.Reason = limitReason
 	err.Message = fmt.Sprintf("Limit exceeded: %s, at most %d", name, limit)
 	return &gqlerror.Error{
@@ -95,10 +95,10 @@ func (l documentLimits) lex(source *ast.Source) *gqlerror.Error {
 		}
 		tokens++
 		if over(tokens, l.Tokens) {
-			return beyond("tokens", l.Tokens, tokens)
+			return Exceed("tokens", l.Tokens, tokens)
 		}
 		if token.Kind == lexer.Name && over(len(token.Value), l.NameBytes) {
-			return beyond("nameBytes", l.NameBytes, len(token.Value))
+			return Exceed("nameBytes", l.NameBytes, len(token.Value))
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (l documentLimits) check(document *ast.QueryDocument) *gqlerror.Error {
 		m.fragment(fragment)
 	}
 	if m.deferred {
-		return gqlerror.WrapIfUnwrapped(unimplemented("@defer is not served"))
+		return gqlerror.WrapIfUnwrapped(refusal.NewUnimplemented("@defer is not served"))
 	}
 	for _, c := range []struct {
 		name         string
@@ -128,7 +128,7 @@ func (l documentLimits) check(document *ast.QueryDocument) *gqlerror.Error {
 		{"rootFields", l.RootFields, most.width},
 	} {
 		if over(c.count, c.limit) {
-			return beyond(c.name, c.limit, c.count)
+			return Exceed(c.name, c.limit, c.count)
 		}
 	}
 	return nil

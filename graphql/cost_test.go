@@ -1,15 +1,17 @@
-package resolvers
+package graphql
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"atrium/graphql/limit"
 )
 
 func TestAnOperationCostsWhatItCanRead(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	for _, c := range []struct {
 		query string
 		cost  int
@@ -58,7 +60,7 @@ func TestAnOperationCostsWhatItCanRead(t *testing.T) {
 
 func TestVariablesCountAsWhatTheyHold(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	query := `query($n: Int = 4, $ids: [ID!] = ["1"], $no: Boolean = false) {
 		items(first: $n){nodes{id}} nodes(ids: $ids){id} item @include(if: $no){id} }`
 	for _, c := range []struct {
@@ -85,7 +87,7 @@ func TestVariablesCountAsWhatTheyHold(t *testing.T) {
 
 func TestNoValueOfAnArgumentOrVariablePanics(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{})
+	h := stageHandler(stageOptions{})
 	values := []string{`null`, `true`, `-1`, `1.5`, `1e400`, `99999999999999999999999`, `"text"`, `[]`, `[null]`, `[[1]]`, `{}`, `{"name": null}`, `[{"a": 1}]`}
 	for _, value := range values {
 		for _, declared := range []string{"Int", "Int!", "[ID!]!", "[ID!]", "ItemFilter", "Boolean!", "Boolean = true", "ID"} {
@@ -114,7 +116,7 @@ func unharmed(t *testing.T, r reply, asked string) {
 
 func TestKeysAreBounded(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{Limits: &Limits{Keys: 200}})
+	h := stageHandler(stageOptions{Limits: &limit.Limits{Keys: 200}})
 	ids := func(n int) []string { return strings.Split(strings.Repeat("x,", n-1)+"x", ",") }
 	literal := func(n int) string {
 		list, _ := json.Marshal(ids(n))
@@ -129,7 +131,7 @@ func TestKeysAreBounded(t *testing.T) {
 
 func TestARefusalShowsTheCost(t *testing.T) {
 	t.Parallel()
-	r := post(t, stageHandler(Options{}), "{items(first: 200){nodes{items(first: 200){nodes{id}}}}}")
+	r := post(t, stageHandler(stageOptions{}), "{items(first: 200){nodes{items(first: 200){nodes{id}}}}}")
 	r.refusedBy("cost", 5000, 1+200*202)
 	if got := fmt.Sprint(r.Extensions["cost"]); got != "map[limit:5000 requested:40401]" {
 		t.Errorf("got cost %s", got)
@@ -138,7 +140,7 @@ func TestARefusalShowsTheCost(t *testing.T) {
 
 func TestCostsDoNotOverflow(t *testing.T) {
 	t.Parallel()
-	h := stageHandler(Options{Limits: &Limits{Cost: 5000}})
+	h := stageHandler(stageOptions{Limits: &limit.Limits{Cost: 5000}})
 	query := "{items(first: 200){nodes" + strings.Repeat("{items(first: 200){nodes", 30) + "{id}" + strings.Repeat("}}", 30) + "}}"
-	post(t, h, query).refusedBy("cost", 5000, maxCount)
+	post(t, h, query).refusedBy("cost", 5000, 1<<30)
 }

@@ -1,14 +1,14 @@
-package resolvers
+package transport
 
 import (
 	"context"
 	"sync"
 
+	"atrium/graphql/limit"
+
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-
-	"atrium/platform"
 )
 
 // A socketOperation is what a client has asked for on a websocket, until either
@@ -38,7 +38,7 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 	if err != nil { // here, so that nothing more is read before the client has taken it
 		defer s.left(op)
 		defer cancel()
-		s.fail(ctx, op, gqlerror.List{s.present(ctx, err)})
+		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 		return nil
 	}
 	s.work.Go(func() {
@@ -54,11 +54,11 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.RawParams) {
 	leave, err := s.admitted(ctx)
 	if err != nil {
-		s.fail(ctx, op, gqlerror.List{s.present(ctx, err)})
+		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 		return
 	}
 	defer leave()
-	ctx, prepared, refused := s.prepare(ctx, raw)
+	ctx, prepared, refused := s.executor.Prepare(ctx, raw)
 	if refused != nil {
 		s.fail(ctx, op, refused.Errors)
 		return
@@ -66,7 +66,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	if prepared.Operation.Operation == ast.Subscription {
 		leave() // a limit of its own bounds them
 	}
-	for response := range s.run(ctx, prepared) {
+	for response := range s.executor.Run(ctx, prepared) {
 		if !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
 			return
 		}
@@ -78,10 +78,10 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 
 // admitted asks whoever counts requests for this one.
 func (s *socket) admitted(ctx context.Context) (leave func(), err error) {
-	if s.admission == nil {
+	if s.Admit == nil {
 		return func() {}, nil
 	}
-	leave, err = s.admission(ctx)
+	leave, err = s.Admit(ctx)
 	return leave, err
 }
 
@@ -101,7 +101,7 @@ func (s *socket) admit(op *socketOperation) (free bool, err error) {
 		return false, nil
 	}
 	if s.count++; s.Operations > 0 && s.count > s.Operations {
-		err = beyond("operations", s.Operations, s.count)
+		err = limit.Exceed("operations", s.Operations, s.count)
 	}
 	s.running[op.id] = op
 	return true, err
@@ -143,12 +143,8 @@ type tally struct {
 	open map[string]int
 }
 
-// enter counts one more, unless there are limit of them.
-func (t *tally) enter(a *platform.Actor, limit int) (leave func(), ok bool) {
-	caller := "" // nobody: what they ask for ends at once
-	if a != nil {
-		caller = a.Key()
-	}
+// enter counts one more of a caller, unless there are limit of them.
+func (t *tally) enter(caller string, limit int) (leave func(), ok bool) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if limit > 0 && t.open[caller] >= limit {

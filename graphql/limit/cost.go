@@ -1,4 +1,4 @@
-package resolvers
+package limit
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"atrium/platform"
+	"atrium/graphql/refusal"
 )
 
 // A costGuard refuses an operation that costs more than Limits.Cost, and tells
@@ -22,6 +22,7 @@ import (
 // guard visits fragments as often as they are spread.
 type costGuard struct {
 	Limits
+	Pages
 	schema *ast.Schema
 }
 
@@ -52,7 +53,7 @@ func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql
 		return p.refused
 	}
 	if over(cost, g.Cost) {
-		return beyond("cost", g.Cost, cost)
+		return Exceed("cost", g.Cost, cost)
 	}
 	return nil
 }
@@ -149,9 +150,9 @@ func (p *pricing) field(f *ast.Field) price {
 func (p *pricing) rows(f *ast.Field) int {
 	asked := max(p.number(f, "first"), p.number(f, "last"))
 	if asked <= 0 {
-		return platform.DefaultPageSize
+		return p.DefaultPage
 	}
-	return min(asked, platform.MaxPageSize)
+	return min(asked, p.MaxPage)
 }
 
 // keys is how many objects a field is asked for by key: the length of the list
@@ -165,11 +166,11 @@ func (p *pricing) keys(f *ast.Field) int {
 		}
 		given := p.argument(f, argument.Name)
 		if given == nil && !argument.Type.NonNull {
-			most = max(most, platform.DefaultPageSize)
+			most = max(most, p.DefaultPage)
 		}
 		n := length(given)
 		if over(n, p.Keys) {
-			p.refuse(beyond(argument.Name, p.Keys, n))
+			p.refuse(Exceed(argument.Name, p.Keys, n))
 		}
 		most = max(most, n)
 	}
@@ -195,7 +196,7 @@ func (p *pricing) argument(f *ast.Field, name string) any {
 func (p *pricing) check(f *ast.Field) {
 	for _, argument := range f.Arguments {
 		if _, err := argument.Value.Value(p.operation.Variables); err != nil {
-			p.refuse(badRequest(argument.Name, "must be within the range of its type"))
+			p.refuse(refusal.NewInvalid(argument.Name, "must be within the range of its type"))
 		}
 	}
 }
@@ -246,7 +247,7 @@ func (p *pricing) condition(directive *ast.Directive, without bool) bool {
 	value, _ := directive.Arguments.ForName("if").Value.Value(p.operation.Variables)
 	condition, ok := value.(bool)
 	if !ok {
-		p.refuse(badRequest("if", "must be a Boolean"))
+		p.refuse(refusal.NewInvalid("if", "must be a Boolean"))
 	}
 	return condition
 }

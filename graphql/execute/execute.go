@@ -1,0 +1,116 @@
+// Package execute runs operations: it takes a request to the point where its
+// execution would start, and gives its responses one after the other. It knows
+// no transport and no kind.
+package execute
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"atrium/graphql/refusal"
+)
+
+// An Executor runs the operations of one schema.
+type Executor struct {
+	engine  graphql.GraphExecutor
+	present graphql.ErrorPresenterFunc
+	timeout time.Duration // of everything but a subscription; 0: none
+}
+
+// New makes an Executor. It shows with present the errors that engine is not
+// asked about.
+func New(engine graphql.GraphExecutor, present graphql.ErrorPresenterFunc, timeout time.Duration) *Executor {
+	return &Executor{engine, present, timeout}
+}
+
+// Prepare takes a request up to where its execution would start. Where it ends
+// before that, the response says why.
+func (x *Executor) Prepare(ctx context.Context, raw *graphql.RawParams) (_ context.Context, operation *graphql.OperationContext, refused *graphql.Response) {
+	ctx = graphql.StartOperationTrace(ctx)
+	var errs gqlerror.List
+	refused, _ = x.safely(ctx, func() *graphql.Response {
+		operation, errs = x.engine.CreateOperationContext(ctx, raw)
+		return nil
+	})
+	ctx = graphql.WithOperationContext(ctx, operation)
+	if errs != nil {
+		refused, _ = x.safely(ctx, func() *graphql.Response { return x.engine.DispatchError(ctx, described(errs)) })
+	}
+	return ctx, operation, refused
+}
+
+// Run executes an operation and gives its responses: one, or those of a
+// subscription until ctx ends.
+func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext) iter.Seq[*graphql.Response] {
+	return func(yield func(*graphql.Response) bool) {
+		ctx, cancel := x.timed(ctx, operation)
+		defer cancel()
+		ctx, end := withEnding(ctx)
+		var next graphql.ResponseHandler
+		for {
+			response, panicked := x.safely(ctx, func() *graphql.Response {
+				if next == nil {
+					next, ctx = x.engine.DispatchOperation(ctx, operation)
+				}
+				return next(ctx)
+			})
+			if response == nil {
+				if err := end.reason(); err != nil {
+					yield(&graphql.Response{Errors: gqlerror.List{x.present(ctx, err)}})
+				}
+				return
+			}
+			if !yield(response) || panicked {
+				return
+			}
+		}
+	}
+}
+
+func (x *Executor) timed(ctx context.Context, operation *graphql.OperationContext) (context.Context, context.CancelFunc) {
+	if x.timeout <= 0 || operation.Operation.Operation == ast.Subscription {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, x.timeout)
+}
+
+// safely gives what do gives. A panic becomes an internal error: on a stream
+// nobody else would catch it, and the process would end.
+func (x *Executor) safely(ctx context.Context, do func() *graphql.Response) (response *graphql.Response, panicked bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err := x.present(ctx, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+			response, panicked = &graphql.Response{Errors: gqlerror.List{err}}, true
+		}
+	}()
+	return do(), false
+}
+
+// described gives what gqlgen finds wrong with a document the details that all
+// errors have: those of INVALID_ARGUMENT. The code stays gqlgen's, which is that
+// of most servers, and is the reason in the details.
+func described(errs gqlerror.List) gqlerror.List {
+	for _, err := range errs {
+		if err.Err != nil {
+			continue
+		}
+		field := "query"
+		if len(err.Path) > 0 { // of a variable: a path in an answer is something else
+			field, err.Path = err.Path.String(), nil
+		}
+		e := refusal.NewInvalid(field, err.Message)
+		e.Message = err.Message
+		if code, ok := err.Extensions["code"].(string); ok {
+			e.Reason = code
+		}
+		err.Err = e
+	}
+	return errs
+}
