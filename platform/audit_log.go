@@ -35,7 +35,7 @@ type AuditPage struct {
 // An AuditQuery is a request that may be read as it stands.
 type AuditQuery struct {
 	Scope        Scope
-	IDs          []string // of these events only; nil: of all
+	IDs          []string // of these events, whatever else is asked for, in no order; nil: of all
 	Actor        string
 	Types        []string
 	Denied       *bool

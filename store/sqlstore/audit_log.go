@@ -35,11 +35,14 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 	if a.Backward {
 		order = " ORDER BY e.id LIMIT ?"
 	}
+	body := "e.body"
 	if a.Without.Has(platform.EventBodies) {
-		q.add(selectBodiless + " WHERE ")
-	} else {
-		q.add(selectEvents + " WHERE ")
+		body = "''"
 	}
+	if a.IDs != nil {
+		return selectByID(q, body, a.IDs, branches)
+	}
+	q.add(selectEventTo + body + selectEventFrom + "event e WHERE ")
 	if len(branches) == 1 {
 		logged(q, a, branches[0])
 		return q.add(order, limit)
@@ -56,8 +59,23 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 	return q.add(") e"+order+")"+order, limit, limit)
 }
 
-// logged adds the condition that an event tells of a branch, and is asked for.
-func logged(q *statement, a platform.AuditQuery, b platform.Branch) {
+// selectByID selects the events of ids that tell of one of the branches. They
+// are found by their ids before the branches are looked at: a plan that begins
+// with a branch may read millions.
+func selectByID(q *statement, body string, ids []string, branches []platform.Branch) *statement {
+	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ?) ", among(ids))
+	q.add(selectEventTo + body + selectEventFrom + "e WHERE (")
+	for i, b := range branches {
+		if i > 0 {
+			q.add(" OR ")
+		}
+		inBranch(q, b)
+	}
+	return q.add(")")
+}
+
+// inBranch adds the condition that an event tells of a branch.
+func inBranch(q *statement, b platform.Branch) {
 	depth := b.UID.Depth()
 	near := min(depth, len(enclosing)-1)
 	if b.Relation == platform.Everything {
@@ -68,8 +86,13 @@ func logged(q *statement, a platform.AuditQuery, b platform.Branch) {
 	if depth > near {
 		q.add(" AND e.subject >= ? AND e.subject < ?", string(b.UID), pastSubtree(b.UID))
 	}
+}
+
+// logged adds the condition that an event tells of a branch, and is asked for.
+func logged(q *statement, a platform.AuditQuery, b platform.Branch) {
+	inBranch(q, b)
 	if a.Actor != "" {
-		if q.add(" AND e.actor_subject = ?", a.Actor); depth > 1 {
+		if q.add(" AND e.actor_subject = ?", a.Actor); b.UID.Depth() > 1 {
 			q.add(" AND e.root = ?", string(b.UID.Root())) // for the index of actors
 		}
 	}
@@ -81,9 +104,6 @@ func logged(q *statement, a platform.AuditQuery, b platform.Branch) {
 		if bound.id != "" {
 			q.add(" AND e.id "+bound.compare+" ?", bound.id)
 		}
-	}
-	if a.IDs != nil {
-		q.add(" AND e.id ?", list(a.IDs))
 	}
 	if len(a.Types) > 0 {
 		q.add(" AND e.type ?", among(a.Types))

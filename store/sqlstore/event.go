@@ -62,10 +62,9 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 }
 
 const (
-	selectEvents    = selectEventTo + "e.body" + selectEventFrom
-	selectBodiless  = selectEventTo + "''" + selectEventFrom
+	selectEvents    = selectEventTo + "e.body" + selectEventFrom + "event e"
 	selectEventTo   = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, "
-	selectEventFrom = ", e.time, e.denied, e.times FROM event e"
+	selectEventFrom = ", e.time, e.denied, e.times FROM "
 )
 
 func (s tables) events(ctx context.Context, q *statement) (events []*platform.Event, err error) {

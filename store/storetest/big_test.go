@@ -34,11 +34,12 @@ type bigWorld struct {
 	tagName, tagDigest string         // of some tag of the busy repo
 	ownerBinding       platform.UID
 	eventIDs           []string
-	small              platform.UID // some other organisation
+	small              platform.UID   // some other organisation
+	subscriptions      []platform.UID // the first one has most deliveries
 }
 
 // The sizes of a bigWorld.
-type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events, artifacts int }
+type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events, artifacts, deliveries int }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -57,6 +58,7 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.others(n.organisations)
 		b.record(n.events)
 		b.catalogue(n.artifacts)
+		b.deliver(n.deliveries)
 		b.employ()
 	})
 	b.analyse()
@@ -120,7 +122,7 @@ func (b *bigWorld) record(n int) {
 				if i%4 == 0 {
 					root = b.d.root()
 				}
-				e := &platform.Event{ID: b.d.hex(16), Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: b.when()}
+				e := &platform.Event{ID: b.d.eventID(), Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: b.when()}
 				b.eventIDs = append(b.eventIDs, e.ID)
 				return e
 			})...)

@@ -53,7 +53,7 @@ func note(ctx context.Context, statements []*sqlstore.Statement) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, one := range statements {
-		if strings.HasPrefix(one.SQL, "SELECT") {
+		if strings.HasPrefix(one.SQL, "SELECT") || strings.HasPrefix(one.SQL, "WITH") {
 			h.statements = append(h.statements, sqlstore.Statement{SQL: one.SQL, Args: slices.Clone(one.Args)})
 		}
 	}

@@ -38,7 +38,7 @@ const sortable = 2500
 func TestABigDatabaseOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.Postgres(t)), sizes{
-		repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organisations: 2_000, events: 20_000, artifacts: 100_000,
+		repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organisations: 2_000, events: 20_000, artifacts: 100_000, deliveries: 100_000,
 	})
 	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.in(t).hotReadsAreCheap(t) })
 	t.Run("fallbacks answer in time", func(t *testing.T) { b.in(t).fallbacksAnswer(t) })
@@ -110,7 +110,7 @@ func counts(s sqlstore.Statement) bool {
 func TestABigDatabaseOnSQLite(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
-		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200, artifacts: 2_000,
+		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200, artifacts: 2_000, deliveries: 2_000,
 	})
 	s := b.spied()
 	p := b.replica(s)
@@ -174,6 +174,14 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 	for _, r := range []hotRead{
 		{name: "repos below level 1 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
 		{name: "repos below level 4 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
+		{name: "tags of the busy repo by digest", run: asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(b.busyRepo), OrderBy: "digest"})},
+		{name: "identities below level 0 by email", run: asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(0), OrderBy: "email desc"})},
+		{name: "advisories below level 0 by delete_time", run: asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
+		{name: "deliveries by type", run: asked(p.Deliveries.List, platform.ListRequest[platform.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
+		{name: "documents by id and names", run: func(ctx context.Context) error {
+			_, err := p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}})
+			return err
+		}},
 		{name: "bindings with a capability", run: asked(p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(0), Filter: platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
 		{name: "artifacts by free text", run: asked(p.Artifacts.List, platform.ListRequest[platform.ArtifactFilter]{Filter: platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
 		{name: "advisories by free text", run: asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), Filter: platform.AdvisoryFilter{Query: "go-2001-1"}})},

@@ -40,6 +40,7 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
 	r.single()
 	r.imports()
 	r.catalogue()
+	r.outbox()
 	return r.all
 }
 

@@ -170,6 +170,11 @@ func (d dice) hex(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
+func (d dice) eventID() string {
+	h := d.hex(16)
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
 func (d dice) root() platform.UID { return platform.UID(d.hex(20)) }
 
 func (d dice) below(parent platform.UID) platform.UID { return parent + "/" + platform.UID(d.hex(8)) }

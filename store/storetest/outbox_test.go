@@ -1,0 +1,59 @@
+package storetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"atrium/platform"
+)
+
+// deliver makes a subscription with n deliveries, and a hundred that have a few.
+func (b *bigWorld) deliver(n int) {
+	const others = 100
+	subscriptions := times(1+others, func(i int) *platform.Subscription {
+		return &platform.Subscription{UID: b.d.below(b.root), Sink: fmt.Sprintf("https://outbox.example.com/%d", i), HiddenSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
+	})
+	for _, s := range subscriptions {
+		b.subscriptions = append(b.subscriptions, s.UID)
+	}
+	b.insert(func(tx platform.Tx) error { return tx.SubscriptionRows().Insert(b.t.Context(), subscriptions...) })
+	states := []platform.DeliveryState{platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryFailed}
+	chunks(b, n+n/others, platform.Tx.DeliveryRows, func(i int) *platform.Delivery {
+		subscription := b.subscriptions[0]
+		if i >= n {
+			subscription = b.subscriptions[1+i%others]
+		}
+		return &platform.Delivery{
+			UID: b.d.below(subscription), EventID: b.d.eventID(), EventType: fmt.Sprintf("type %d", i%20), State: pick(b.d, states), Stage: platform.StageEnded,
+			LastAttemptTime: b.when(), NextAttemptTime: b.when(), CreateTime: b.when(), UpdateTime: b.when(),
+		}
+	})
+}
+
+// outbox are the lists of deliveries, and events by their ids.
+func (r *reading) outbox() {
+	type request = platform.ListRequest[platform.DeliveryFilter]
+	busy := childrenOf(r.b.subscriptions[0])
+	for _, order := range []string{"create_time desc", "create_time"} {
+		r.addPageOfDeliveries("deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order})
+		r.addPageOfDeliveries("failed deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order, Filter: platform.DeliveryFilter{State: platform.DeliveryFailed}})
+	}
+	r.add("deliveries of 50 subscriptions", barEach, askedEach(r.p.Deliveries.ListEach, "create_time desc", r.b.subscriptions[1:51])).total = barEach
+	var own []string // of every four events one is of another organisation
+	for i, id := range r.b.eventIDs[:120] {
+		if i%4 != 0 {
+			own = append(own, id)
+		}
+	}
+	r.add("90 events by id", 90*4+20, func(ctx context.Context) error {
+		_, errs := r.p.AuditLog.GetMany(ctx, own)
+		return errors.Join(errs...)
+	})
+}
+
+// addPageOfDeliveries adds a page without its total: no counter keeps that.
+func (r *reading) addPageOfDeliveries(name string, req platform.ListRequest[platform.DeliveryFilter]) {
+	req.Parts = platform.PartItems
+	r.add(name, barPage, asked(r.p.Deliveries.List, req))
+}
