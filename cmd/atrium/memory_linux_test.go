@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"atrium/platform"
 	"atrium/store/storetest"
 )
 
@@ -41,16 +42,25 @@ func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
 		server := spawn(t, binary, url)
 		token := strings.TrimSpace(on(t, url, "token"))
 		acme := demoUID(t, &running{t: t, stdout: server.stdout})
-		fillReadmes(t, server, token, acme, 60)
+		fillReadmes(t, server, token, acme, 200)
+		fillAdvisories(t, url, platform.UID(acme), 200)
 		before := server.memory(t, "VmRSS")
-		query := func(document string) string {
-			return fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", token, len(document), document)
+		post := func(path, media, body string) string {
+			return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", path, media, token, len(body), body)
 		}
+		get := func(path string) string {
+			return "GET " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\n\r\n"
+		}
+		query := func(document string) string { return post("/graphql", "application/json", document) }
 		for _, attack := range []struct{ name, request string }{
 			{"readmes", query(`{"query": "{repos(first: 200) {nodes {name readme}}}"}`)},
 			{"readmes twice", query(`{"query": "{a: repos(first: 60) {nodes {readme}} b: repos(first: 60) {nodes {readme}}}"}`)},
 			{"many values", query(`{"query": "{` + `repos(first: 200) {nodes {...F}}` + `} fragment F on Repo {` + strings.Repeat("uid name description createTime ", 60) + `}"}`)},
-			{"a list", "GET /registry/v2/repos?page_size=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\n\r\n"},
+			{"advisories", query(`{"query": "{advisories(first: 200) {nodes {events {author issue}}}}"}`)},
+			{"REST repos", get("/registry/v2/repos?page_size=200")},
+			{"REST advisories", get("/vulnerabilities/v2/advisories?page_size=200")},
+			{"Connect advisories", post("/platform.vulnerabilities.v2.AdvisoriesService/ListAdvisories", "application/json", `{"pageSize": 200}`)},
+			{"gRPC-Web advisories", post("/platform.vulnerabilities.v2.AdvisoriesService/ListAdvisories", "application/grpc-web+json", "\x00\x00\x00\x00\x11"+`{"pageSize": 200}`)},
 		} {
 			answers := holdOpen(t, server, attack.request, 20)
 			t.Logf("%s: %v, peak %d MB", attack.name, answers, server.memory(t, "VmHWM")/1_000_000)
@@ -101,6 +111,24 @@ func fillReadmes(t *testing.T, server *process, token, group string, n int) {
 		if status, answer := r.send(http.MethodPost, token, "/graphql", body); status != http.StatusOK || strings.Contains(answer, "errors") {
 			t.Fatalf("%d %s", status, answer)
 		}
+	}
+}
+
+// fillAdvisories stores n advisories, each with an event of a long finding.
+func fillAdvisories(t *testing.T, url string, group platform.UID, n int) {
+	t.Helper()
+	advisories := make([]*platform.Advisory, n)
+	for i := range advisories {
+		now := platform.At(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
+		uid := group + platform.UID(fmt.Sprintf("/%016x", i))
+		advisories[i] = &platform.Advisory{
+			UID: uid, AdvisoryID: fmt.Sprintf("LONG-%d", i), ArtifactName: "long", CreateTime: now, UpdateTime: now,
+			Events: []platform.AdvisoryEvent{{UID: uid + "/0000000000000001", CreateTime: now, Issue: strings.Repeat("0123456789abcdef", 256<<10/16), FixNotPlanned: &platform.Note{Note: "x"}}},
+		}
+	}
+	err := storetest.Open(t, url).Write(t.Context(), func(tx platform.Tx) error { return tx.AdvisoryRows().Insert(t.Context(), advisories...) })
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
