@@ -25,6 +25,7 @@ func (k *Kind[T]) bodyType() string { return k.Area + "." + k.Name }
 
 var eventKinds = []eventKind{
 	happens(&groupKind, "created", "updated", "deleted"),
+	{groupKind.Event, identityProviderKind.List, "iam.AllowedIssuer", []string{issuerAllowed, issuerRevoked}},
 	happens(&identityKind, "created", "updated", "deleted"),
 	happens(&roleKind, "created", "updated", "deleted"),
 	happens(&roleBindingKind, "created", "created.batch", "updated", "deleted"),
