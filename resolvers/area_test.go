@@ -22,7 +22,7 @@ func TestErrorsWithoutAnAreaHaveThatOfTheirRootField(t *testing.T) {
 		`{ viewer { can(capability: REPO_LIST, on: "x") } }`: "iam",
 	} {
 		got := w.as(nobody, query)
-		if len(got.Errors) == 0 || fmt.Sprint(got.Errors[0].Extensions.Details[0]["domain"]) != want+".atrium.dev" {
+		if len(got.Errors) == 0 || fmt.Sprint(got.Errors[0].Extensions.Details[0]["domain"]) != want+".example.org" {
 			t.Errorf("%s fails with %+v, want the area %s", query, got.Errors, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"atrium/graphql/refusal"
 	"atrium/platform"
 )
 
@@ -32,10 +34,18 @@ func unlessHidden(err error) error {
 	return unlessMissing(err)
 }
 
-// present shows an error as every protocol does: code, number and details of
+// A Presenter shows errors to clients. RequestID gives the id that an answer
+// names, which the log holds too.
+type Presenter struct {
+	ServiceDomain string       // what ErrorInfo.domain ends in
+	Logger        *slog.Logger // receives the internal errors that clients do not see
+	RequestID     func(ctx context.Context) string
+}
+
+// Present shows an error as every protocol does: code, number and details of
 // the core's error in `extensions`. What the query itself has wrong was found
 // by gqlgen and has a code of its own.
-func (o Options) present(ctx context.Context, err error) *gqlerror.Error {
+func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	shown := graphql.DefaultErrorPresenter(ctx, err)
 	cause := shown.Unwrap()
 	switch {
@@ -44,12 +54,12 @@ func (o Options) present(ctx context.Context, err error) *gqlerror.Error {
 	case isRepresentation(ctx) && !isPlatform(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
-	e := *platform.AsError(cause)
+	e := *coreError(cause)
 	if e.Area == "" {
 		e.Area = areaOf(ctx)
 	}
 	o.log(ctx, &e)
-	status := spelled(ctx, &e).Status(o.serviceDomain(), requestID(ctx))
+	status := spelled(ctx, &e).Status(o.ServiceDomain, o.RequestID(ctx))
 	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details}
 	maps.Copy(extensions, shown.Extensions) // gqlgen's codes, which limit it was
 	return &gqlerror.Error{
@@ -65,6 +75,30 @@ func isRepresentation(ctx context.Context) bool {
 	return field != nil && field.Field.Field != nil && field.Field.Name == "_entities"
 }
 
+// coreError is err as the core has it. A refusal of the endpoint itself has the
+// same codes, reasons and violations.
+func coreError(err error) *platform.Error {
+	var refused *refusal.Error
+	if !errors.As(err, &refused) {
+		return platform.AsError(err)
+	}
+	e := &platform.Error{Code: platform.Code(refused.Code), Message: refused.Message}
+	if len(refused.Violations) > 0 {
+		violations := make([]platform.Violation, len(refused.Violations))
+		for i, v := range refused.Violations {
+			violations[i] = platform.Violation(v)
+		}
+		e = platform.Invalid(violations...)
+	}
+	e.Reason = cmp.Or(refused.Reason, e.Code.String())
+	e.Message = cmp.Or(refused.Message, e.Message)
+	e.RetryAfter = refused.RetryAfter
+	if refused.Field != nil {
+		e.Area = areaOfField(refused.Field)
+	}
+	return e
+}
+
 func isPlatform(err error) bool {
 	var e *platform.Error
 	return errors.As(err, &e)
@@ -72,7 +106,7 @@ func isPlatform(err error) bool {
 
 // log tells the operator what the client is not told, once in a response. A
 // client that went away is no error, whatever became of its request.
-func (o Options) log(ctx context.Context, e *platform.Error) {
+func (o *Presenter) log(ctx context.Context, e *platform.Error) {
 	level := slog.LevelError
 	if e.Code == platform.CodeUnavailable {
 		level = slog.LevelWarn
@@ -86,7 +120,7 @@ func (o Options) log(ctx context.Context, e *platform.Error) {
 			return
 		}
 	}
-	o.logger().Log(ctx, level, "request failed", "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String(), "code", e.Code.String(), "error", e)
+	o.Logger.Log(ctx, level, "request failed", "request_id", o.RequestID(ctx), "path", graphql.GetPath(ctx).String(), "code", e.Code.String(), "error", e)
 }
 
 // caught makes an error of a panic.

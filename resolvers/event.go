@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 
+	"atrium/graphql/execute"
 	"atrium/platform"
 )
 
@@ -26,7 +27,7 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types []
 			}
 		})
 		if err != nil && ctx.Err() == nil {
-			endWith(ctx, err) // the reader can go on after the last event that it got
+			execute.EndWith(ctx, err) // the reader can go on after the last event that it got
 		}
 	}()
 	return events, nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	endpoint "atrium/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -53,7 +54,7 @@ func brokenBy(t *testing.T, fault func() error) *world {
 		t.Fatal(err)
 	}
 	w.p, w.org, w.logs = p, made.Group.UID, &bytes.Buffer{}
-	w.handler = New(p, Options{ServiceDomain: "example.org", Logger: slog.New(slog.NewTextHandler(w.logs, nil))})
+	w.handler = serve(p, slog.New(slog.NewTextHandler(w.logs, nil)), endpoint.DefaultSettings())
 	w.repos("a", "b", "c")
 	return w
 }

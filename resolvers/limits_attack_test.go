@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	endpoint "atrium/graphql"
 	"atrium/platform"
 )
 
@@ -85,7 +86,7 @@ func (a attack) send(t testing.TB, h http.Handler) *httptest.ResponseRecorder {
 
 func TestAttacksAreRefusedInFewWords(t *testing.T) {
 	t.Parallel()
-	h := New(newWorld(t).p, Options{})
+	h := serve(newWorld(t).p, nil, endpoint.DefaultSettings())
 	for _, a := range attacks() {
 		w := a.send(t, h)
 		var got struct{ Data, Errors any }
@@ -101,7 +102,7 @@ func TestAttacksAreRefusedInFewWords(t *testing.T) {
 // BenchmarkAttacks shows what refusing costs; what validation costs of a
 // document that is just within the limits is the last.
 func BenchmarkAttacks(b *testing.B) {
-	h := New(newWorld(b).p, Options{})
+	h := serve(newWorld(b).p, nil, endpoint.DefaultSettings())
 	i := 0
 	for _, a := range attacks() {
 		b.Run(a.name, func(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"atrium/graphql/limit"
 	"atrium/platform"
 )
 
@@ -12,19 +13,6 @@ import (
 // 1 for each 16 KiB.
 var longFields = map[string]int{
 	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.findings": 4, "Event.body": 4,
-}
-
-// valuesExtension is where the number of scalars is kept until execution, each
-// of which takes about valueBytes.
-const (
-	valuesExtension = "values"
-	valueBytes      = 64
-)
-
-// valuesOf is how many scalars the answer of an operation may have.
-func valuesOf(operation *graphql.OperationContext) int {
-	n, _ := operation.Stats.GetExtension(valuesExtension).(int)
-	return n
 }
 
 // longTexts are the fields that are read only where an operation selects them
@@ -36,15 +24,17 @@ var longTexts = map[string]platform.LongTexts{
 	"Event.body":                    platform.EventBodies,
 }
 
-// unselectedExtension is where the long texts that an operation selects nowhere
-// are kept until execution.
-const unselectedExtension = "unselected"
-
 // unselectedTexts are the long texts that the operation of ctx selects nowhere;
 // none where that is not known.
 func unselectedTexts(ctx context.Context) (texts platform.LongTexts) {
-	if graphql.HasOperationContext(ctx) {
-		texts, _ = graphql.GetOperationContext(ctx).Stats.GetExtension(unselectedExtension).(platform.LongTexts)
+	if !graphql.HasOperationContext(ctx) {
+		return 0
+	}
+	operation := graphql.GetOperationContext(ctx)
+	for field, text := range longTexts {
+		if !limit.Selects(operation, field) {
+			texts |= text
+		}
 	}
 	return texts
 }

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	endpoint "atrium/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
 
 // counting makes a world count its answers.
 func (w *world) counting(limits platform.AnswerLimits) {
-	pool, next := platform.NewAnswerPool(limits, nil), New(w.p, Options{})
+	pool, next := platform.NewAnswerPool(limits, nil), serve(w.p, nil, endpoint.DefaultSettings())
 	w.handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		ctx, end := pool.Open(r.Context())
 		defer end()

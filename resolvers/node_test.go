@@ -1,12 +1,14 @@
 package resolvers
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"atrium/graph"
 	"atrium/graph/scalar"
+	endpoint "atrium/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -234,4 +236,28 @@ func TestAnEventIsFoundByWhoMayReadTheAuditLogWhereItHappened(t *testing.T) {
 		w.ask(query, "id", other).want("node.type", events.at("two.nodes.0.type")).want("node.subject", string(two))
 		w.as(theOwner, query, "id", missingKey("Event")).fails("NOT_FOUND node")
 	})
+}
+
+func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, hide := range []bool{true, false} {
+		settings := endpoint.DefaultSettings()
+		settings.HideSchema = hide
+		w.handler = serve(w.p, nil, settings)
+		w.ask("{_service{sdl}}")
+		if r := w.as(nobody, "{_service{sdl}}"); len(r.Errors) != 1 || r.Errors[0].Extensions.Code != "UNAUTHENTICATED" {
+			t.Errorf("anonymous: %v", r.Errors)
+		}
+	}
+	// Of who was not named, an owner is told no more than others.
+	refuse := func(context.Context) error {
+		return &platform.Error{Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF"}
+	}
+	w.handler = serveSDL(w.p, nil, endpoint.DefaultSettings(), refuse)
+	for _, query := range []string{"{_service{sdl}}", "{a: _service{b: sdl}}", "{...F} fragment F on Query {_service{sdl}}", "{ping _service{__typename}}"} {
+		if r := w.as(theOwner, query); r.fails("PERMISSION_DENIED").Data != nil {
+			t.Errorf("%s shows %v", query, r.Data)
+		}
+	}
 }

@@ -111,7 +111,7 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 		if got.fails("INVALID_ARGUMENT repos").violations() != want {
 			t.Errorf("(%s) names %q, want %q: %s", arguments, got.violations(), want, got.Errors[0].Message)
 		}
-		if d := got.Errors[0].Extensions.Details[0]; d["domain"] != "registry.atrium.dev" {
+		if d := got.Errors[0].Extensions.Details[0]; d["domain"] != "registry.example.org" {
 			t.Errorf("(%s) is an error of %v", arguments, d["domain"])
 		}
 	}

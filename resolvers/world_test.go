@@ -2,8 +2,10 @@ package resolvers
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -11,6 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"atrium/graphql/limit"
+	"atrium/graphql/transport"
+
+	endpoint "atrium/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -48,8 +54,34 @@ func newWorldAt(t testing.TB, url string) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, p: p, org: made.Group.UID, binding: made.Binding.UID, owner: made.Identity.UID}
-	w.handler = New(p, Options{Limits: &Limits{}})
+	settings := endpoint.DefaultSettings()
+	settings.Limits = limit.Limits{} // documents may be of any size
+	w.handler = serve(p, nil, settings)
 	return w
+}
+
+// serve is the endpoint over p, as the program serves it: who is known may read
+// the SDL.
+func serve(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings) http.Handler {
+	return serveSDL(p, logger, settings, func(context.Context) error { return nil })
+}
+
+// serveSDL is serve with another rule for who may read the SDL.
+func serveSDL(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	presenter := &Presenter{ServiceDomain: "example.org", Logger: logger, RequestID: func(context.Context) string { return "req-1" }}
+	return endpoint.New(NewExecutor(p, presenter), endpoint.Options{
+		Settings: settings, Present: presenter.Present,
+		Schema: Limits(), ReadSDL: readSDL, Budget: Budget{}, CheckJSON: platform.CheckJSON,
+		Identify: func(ctx context.Context) transport.Caller {
+			if actor := platform.ActorOf(ctx); actor != nil {
+				return transport.Caller{Key: actor.Key() + "-", Expires: actor.Expires}
+			}
+			return transport.Caller{}
+		},
+	})
 }
 
 // An answer is what a query came to, and what it cost.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"os"
 	"runtime/debug"
 
@@ -27,9 +26,9 @@ func (a *answerFlags) check(f *faults) {
 	}
 }
 
-// pool counts the memory of answers.
-func (a *answerFlags) pool() *platform.AnswerPool {
-	return platform.NewAnswerPool(platform.AnswerLimits{One: a.AnswerBytes, All: a.AnswerMemory}, debug.FreeOSMemory)
+// answers are the limits that the flags set.
+func (a *answerFlags) answers() platform.AnswerLimits {
+	return platform.AnswerLimits{One: a.AnswerBytes, All: a.AnswerMemory}
 }
 
 // restMemory is what a server takes beside its answers.
@@ -40,17 +39,5 @@ const restMemory = 160 << 20
 func (a *answerFlags) boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" && a.AnswerMemory > 0 {
 		debug.SetMemoryLimit(a.AnswerMemory + restMemory)
-	}
-}
-
-// counted counts what the answers to requests hold. It stands behind the
-// authentication.
-func counted(pool *platform.AnswerPool) layer {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ctx, end := pool.Open(r.Context())
-			defer end()
-			next.ServeHTTP(w, r.WithContext(ctx))
-		})
 	}
 }

@@ -169,7 +169,7 @@ func TestACertificateIsReadAgainWithoutARestart(t *testing.T) {
 			t.Errorf("with a faulty key: %s", name)
 		}
 	}
-	if n := strings.Count(server.stderr.String(), "the new certificate is not good"); n != 1 || strings.Contains(server.stderr.String(), "nonsense") {
+	if n := strings.Count(server.stderr.String(), "certificate reload failed"); n != 1 || strings.Contains(server.stderr.String(), "nonsense") {
 		t.Errorf("%d lines tell of it:\n%s", n, server.stderr)
 	}
 	if err := os.Remove(p.certFile); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"atrium/platform"
-	"atrium/resolvers"
+	"atrium/server"
 )
 
 // graphqlFlags are the settings of the GraphQL endpoint.
@@ -19,17 +19,18 @@ type graphqlFlags struct {
 	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"What a GraphQL request may hold."`
 	GraphqlTimeout   time.Duration  `default:"30s" help:"How long a query or mutation may take, at most 30s."`
 
-	limits    resolvers.Limits
-	transport resolvers.Transport
-	trusted   *resolvers.TrustedDocuments
+	settings server.GraphQL
+	readers  []platform.UID // those of SchemaReader
 }
 
 // maxGraphqlTimeout leaves the server time to say that a query took too long.
 const maxGraphqlTimeout = 30 * time.Second
 
 func (g *graphqlFlags) check(f *faults) {
-	g.limits, g.transport = resolvers.DefaultLimits(), resolvers.DefaultTransport()
-	g.transport.BodyBytes, g.transport.Timeout = g.GraphqlBody, g.GraphqlTimeout
+	g.settings = server.DefaultGraphQL()
+	g.settings.HideSchema = !g.Introspection
+	limits, bounds := &g.settings.Limits, &g.settings.Bounds
+	bounds.BodyBytes, bounds.Timeout = g.GraphqlBody, g.GraphqlTimeout
 	if g.GraphqlBody <= 0 {
 		f.add("graphql-body", "must be a number of bytes")
 	}
@@ -37,10 +38,10 @@ func (g *graphqlFlags) check(f *faults) {
 		f.add("graphql-timeout", "must be above 0 and at most %s", maxGraphqlTimeout)
 	}
 	named := map[string]*int{
-		"tokens": &g.limits.Tokens, "name-bytes": &g.limits.NameBytes, "definitions": &g.limits.Definitions,
-		"fields": &g.limits.Fields, "aliases": &g.limits.Aliases, "depth": &g.limits.Depth,
-		"root-fields": &g.limits.RootFields, "cost": &g.limits.Cost, "values": &g.limits.Values, "keys": &g.limits.Keys,
-		"operations": &g.transport.Operations, "sockets": &g.transport.Sockets, "subscriptions": &g.transport.Subscriptions,
+		"tokens": &limits.Tokens, "name-bytes": &limits.NameBytes, "definitions": &limits.Definitions,
+		"fields": &limits.Fields, "aliases": &limits.Aliases, "depth": &limits.Depth,
+		"root-fields": &limits.RootFields, "cost": &limits.Cost, "values": &limits.Values, "keys": &limits.Keys,
+		"operations": &bounds.Operations, "sockets": &bounds.Sockets, "subscriptions": &bounds.Subscriptions,
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.GraphqlLimit)) {
 		limit, n := named[name], g.GraphqlLimit[name]
@@ -55,23 +56,13 @@ func (g *graphqlFlags) check(f *faults) {
 	}
 	for _, uid := range g.SchemaReader {
 		checkUID(f, "schema-reader", uid)
+		g.readers = append(g.readers, platform.UID(uid))
 	}
 	if g.TrustedDocuments == "" {
 		return
 	}
 	var err error
-	if g.trusted, err = resolvers.ReadTrustedDocuments(g.TrustedDocuments); err != nil {
+	if g.settings.Trusted, err = server.ReadTrustedDocuments(g.TrustedDocuments); err != nil {
 		f.add("trusted-documents", "%s", err)
-	}
-}
-
-// options are those of the endpoint.
-func (g *graphqlFlags) options() resolvers.Options {
-	readers := make([]platform.UID, len(g.SchemaReader))
-	for i, uid := range g.SchemaReader {
-		readers[i] = platform.UID(uid)
-	}
-	return resolvers.Options{
-		Limits: &g.limits, Transport: &g.transport, Trusted: g.trusted, HideSchema: !g.Introspection, SchemaReaders: readers,
 	}
 }

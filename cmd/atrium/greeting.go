@@ -1,21 +1,22 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"net"
+
+	"atrium/demo"
+	"atrium/server"
 )
 
 // greet tells the person who started the server where it is.
-func (c *serveCommand) greet(p program, dev *development, address net.Addr) error {
-	url := c.scheme() + "://" + browsable(address)
+func (c *serveCommand) greet(p program, at server.Start) error {
+	url := at.URL
 	text := "Atrium serves  " + url + "\nPlayground     " + url + "/\nReference      " + url + "/docs\n"
-	if dev != nil {
+	if c.Dev {
 		token := c.tokenCommand(p.name)
 		text += "Token          " + token + " [--as owner|editor|viewer]\n" +
 			"Try            curl -H \"Authorization: Bearer $(" + token + ")\" '" + url + "/registry/v2/repos?page_size=3'\n"
-		if dev.organisation != "" {
-			text += "Organisation   " + demoName + " is " + string(dev.organisation) + "\n"
+		if at.Organisation != "" {
+			text += "Organisation   " + demo.Name + " is " + string(at.Organisation) + "\n"
 		}
 	}
 	_, err := io.WriteString(p.stdout, text)
@@ -35,13 +36,4 @@ func (c *serveCommand) tokenCommand(program string) string {
 		command += " --audience " + c.Audience[0]
 	}
 	return command
-}
-
-// browsable is an address as a browser on this machine reaches it.
-func browsable(address net.Addr) string {
-	tcp, ok := address.(*net.TCPAddr)
-	if !ok || !tcp.IP.IsUnspecified() {
-		return address.String()
-	}
-	return fmt.Sprintf("localhost:%d", tcp.Port)
 }

@@ -197,37 +197,6 @@ func TestAnImportIntoNoGroupIsAnError(t *testing.T) {
 	}
 }
 
-func TestTheDemonstrationStandsApartFromRealData(t *testing.T) {
-	t.Parallel()
-	for _, s := range demoServices {
-		if s.name < "b" {
-			t.Errorf("%s comes before the official images", s.name)
-		}
-	}
-	advisories, vulnerabilities := demoAdvisories()
-	for i, a := range advisories {
-		of := func(s demoService) bool { return s.name == a.ArtifactName }
-		if !slices.ContainsFunc(demoServices, of) || vulnerabilities[i].ID != a.AdvisoryID {
-			t.Errorf("%s is of no repo or without metadata", a.AdvisoryID)
-		}
-	}
-	needs(t, data)
-	var official []string
-	content, err := os.Open(data + "registry.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer content.Close()
-	for _, name := range regexp.MustCompile(`"kind": "repo", "name": "([^"]+)"`).FindAllStringSubmatch(unzipped(t, content), -1) {
-		official = append(official, name[1])
-	}
-	for _, s := range demoServices {
-		if len(official) != 144 || slices.Contains(official, s.name) {
-			t.Errorf("%s is an official image, of %d", s.name, len(official))
-		}
-	}
-}
-
 func TestProgressTellsRateAndTimeLeft(t *testing.T) {
 	t.Parallel()
 	got := progressText(ingest.Progress{Records: 500, Read: 25, Total: 100}, 2*time.Second)

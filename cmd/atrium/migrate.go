@@ -4,27 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"atrium/events"
 	"atrium/platform"
+	"atrium/server"
 	"atrium/store"
 )
 
 type migrateUpCommand struct{ databaseFlags }
 
 func (c *migrateUpCommand) run(ctx context.Context, p program) error {
-	if err := c.migrate(ctx); err != nil {
+	if err := server.Migrate(ctx, c.DatabaseURL); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(p.stdout, "the database is up to date")
 	return err
-}
-
-// migrate brings the database up to date, and the queue of deliveries.
-func (d *databaseFlags) migrate(ctx context.Context) error {
-	if err := store.Migrate(ctx, d.DatabaseURL); err != nil {
-		return err
-	}
-	return events.Migrate(ctx, d.DatabaseURL)
 }
 
 type migrateStatusCommand struct{ databaseFlags }

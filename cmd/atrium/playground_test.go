@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"atrium/demo"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -40,7 +41,7 @@ func TestEveryExampleOfThePlaygroundAnswersWithSomething(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
 		token := strings.TrimSpace(on(t, url, "token"))
-		for _, example := range examples(platform.UID(demoUID(t, server))) {
+		for _, example := range demo.Examples(platform.UID(demoUID(t, server))) {
 			if strings.Contains(example.Query, "subscription ") {
 				continue // it answers when something changes
 			}

@@ -2,19 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"slices"
 
-	"atrium/auth"
-	"atrium/events"
 	"atrium/platform"
-	"atrium/rest"
-	"atrium/store"
-	"atrium/store/dbfile"
+	"atrium/server"
 )
 
 type serveCommand struct {
@@ -80,127 +72,30 @@ func (c *serveCommand) check(f *faults) {
 
 // run serves until ctx ends.
 func (c *serveCommand) run(ctx context.Context, p program) error {
-	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
-	last := &shutdown{within: shutdownTimeout, logger: logger}
-	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.serve(ctx, end, p, last, logger) })
-}
-
-// serve serves until ctx ends. It calls end where it ends by itself.
-func (c *serveCommand) serve(ctx context.Context, end func(), p program, last *shutdown, logger *slog.Logger) error {
-	ended := last.begin("connections to the database")
-	defer ended()
 	if !c.Migrate { // which would make a database
 		if err := c.exists(); err != nil {
 			return err
 		}
 	}
-	release, err := store.Take(c.DatabaseURL)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = release() }() // the end of the process would do it too
-	db, err := c.prepare(ctx, logger)
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	c.warnOfExposed(logger)
-	dev, err := c.development(ctx, db, logger)
-	if err != nil {
-		return err
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
-	if err != nil {
-		return err
-	}
-	deliver, err := c.delivery(ctx, db, listener.Addr(), logger)
-	if err == nil {
-		err = c.greet(p, dev, listener.Addr())
-	}
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
 	c.boundMemory()
-	closing := make(chan struct{})
-	handler := c.handler(db, dev, c.issuer(listener.Addr()), closing, logger)
-	defer last.background(ctx, "work beside requests", db.Run)()
-	defer last.background(ctx, "the delivery of webhooks", deliver)()
-	defer end()
-	if c.certificate == nil {
-		listener = refusingListener{listener, c.ServiceDomain}
-	}
-	return serve(ctx, listener, newServer(handler, c.certificate, logger), func() { close(closing) }, logger)
+	return server.Run(ctx, c.config(p))
 }
 
-// warnOfExposed warns of files of the database that others may read, such as an
-// older program has made.
-func (c *serveCommand) warnOfExposed(logger *slog.Logger) {
-	path, embedded := c.file()
-	if !embedded {
-		return
+// config is what the flags say, as the server takes it.
+func (c *serveCommand) config(p program) server.Config {
+	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
+	rate, inFlight := c.limitFlags.limits(c.Dev)
+	return server.Config{
+		Address: c.Addr, DatabaseURL: c.DatabaseURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev,
+		Core: platform.Options{
+			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
+			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
+		},
+		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, AllowHosts: c.AllowHost, Origins: c.CORSOrigin,
+		Certificate: c.certificate, V1: c.v1(),
+		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, Answers: c.answers(),
+		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, SchemaReaders: c.readers,
+		Webhooks: c.Webhooks, PublicURL: c.PublicURL,
+		Started: func(at server.Start) error { return c.greet(p, at) },
 	}
-	for _, file := range append(dbfile.FindExposed(path), dbfile.FindExposed(events.QueueFile(path))...) {
-		logger.Warn("others may read a file of the database, which holds keys: run chmod 600 on it", "file", file.Path, "mode", file.Mode.String())
-	}
-}
-
-// prepare opens the database, with its schema up to date.
-func (c *serveCommand) prepare(ctx context.Context, logger *slog.Logger) (*database, error) {
-	if c.Migrate {
-		if err := c.migrate(ctx); err != nil {
-			return nil, fmt.Errorf("migrate: %w", err)
-		}
-	}
-	return c.open(ctx, platform.Options{
-		AllowSignup: c.AllowSignup, EncryptionKey: c.key, PrivateSinks: c.AllowHost, SinkPorts: c.SinkPort, Logger: logger,
-		AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
-		AllowIssuers: c.Dev, SharedIssuers: c.shared, IssuerFile: auth.OrganisationFile(c.AllowHost),
-	})
-}
-
-// development is what there is in development mode only.
-type development struct {
-	issuer       *auth.Issuer // its tokens are good then
-	organisation platform.UID // of the demonstration; "" in a database that has none
-}
-
-// development switches development mode on and fills an empty database.
-// Without --dev it gives nil.
-func (c *serveCommand) development(ctx context.Context, db *database, logger *slog.Logger) (*development, error) {
-	if !c.Dev {
-		return nil, nil
-	}
-	logger.Warn("development mode: whoever reads the database can make tokens for everything in it")
-	if err := seedDemo(ctx, db.Platform); err != nil {
-		return nil, fmt.Errorf("demonstration data: %w", err)
-	}
-	organisation, err := demoOrganisation(ctx, db.Platform)
-	if err != nil {
-		return nil, err
-	}
-	issuer, err := developmentIssuer(ctx, db.Platform)
-	return &development{issuer, organisation}, err
-}
-
-func developmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer, error) {
-	key, err := p.DevelopmentKey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if key == nil {
-		return nil, errors.New("no server has run on this database in development mode, whose key signs such tokens; run: atrium serve --dev")
-	}
-	return auth.NewDevelopmentIssuer(key, nil)
-}
-
-// handler puts together what answers requests. Its streams end with closing.
-// Issuer names the service in what it sends.
-func (c *serveCommand) handler(db *database, dev *development, issuer string, closing <-chan struct{}, logger *slog.Logger) http.Handler {
-	options := auth.Options{Directory: db, Audience: c.Audience, Issuers: c.TrustIssuer, AllowHosts: c.AllowHost, Logger: logger}
-	if dev != nil {
-		options.Development = dev.issuer
-	}
-	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: version, Logger: logger}
-	routes := guarded(c.routes(db.Platform, auth.New(options), dev, issuer, closing, answers), c.CORSOrigin, answers)
-	return watched(bounded(c.beside(routes, answers), refusing(answers)), answers)
 }

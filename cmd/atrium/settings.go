@@ -62,6 +62,15 @@ func checkHost(f *faults, flag, host string) {
 	}
 }
 
+// checkOrigin refuses what no browser sends as Origin.
+func checkOrigin(f *faults, flag, origin string) {
+	u, err := url.Parse(origin)
+	plain := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == origin
+	if !plain || origin != strings.ToLower(origin) || strings.ContainsAny(origin, `*?\`) {
+		f.add(flag, "%.200q must be an origin as browsers send it, such as https://app.example.com", origin)
+	}
+}
+
 func checkUID(f *faults, flag, uid string) {
 	switch {
 	case uid == "":

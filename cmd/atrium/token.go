@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"atrium/platform"
+	"atrium/server"
 )
 
 type tokenCommand struct {
@@ -65,7 +66,7 @@ func (d *databaseFlags) mint(ctx context.Context, subject, audience string, ttl 
 		return "", err
 	}
 	defer db.close()
-	issuer, err := developmentIssuer(ctx, db.Platform)
+	issuer, err := server.DevelopmentIssuer(ctx, db.Platform)
 	if err != nil {
 		return "", err
 	}

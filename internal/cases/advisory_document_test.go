@@ -1,8 +1,10 @@
 package cases
 
-import "slices"
+import (
+	"slices"
 
-import "atrium/platform"
+	"atrium/platform"
+)
 
 // A document is made of the advisories on an artifact. Its list has no pages.
 var advisoryDocuments = kind{

@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,8 +17,7 @@ import (
 	"atrium/auth"
 	"atrium/platform"
 	"atrium/resolvers"
-	atriumrest "atrium/rest"
-	atriumrpc "atrium/rpc"
+	"atrium/server"
 	"atrium/store/storetest"
 )
 
@@ -58,13 +58,11 @@ func newWorldOf(t *testing.T, url string, o platform.Options) *world {
 		t.Fatal(err)
 	}
 	w.p, w.issuer = p, newIssuer(t)
-	verifier := auth.New(auth.Options{Directory: p, Audience: []string{audience}, Development: w.issuer})
-	var options atriumrest.Options
-	authenticated := auth.Middleware(verifier, options.WriteError)
-	r := rest{authenticated(atriumrest.New(p, options)), w.ledger}
-	var procedural atriumrpc.Options
-	procedures := auth.Middleware(verifier, procedural.WriteError)(atriumrpc.New(p, procedural))
-	w.protocols = []protocol{r, graphQL{authenticated(resolvers.New(p, resolvers.Options{})), schema(t)}, newGRPC(t, procedures)}
+	handler := server.Handler(p, server.Config{
+		Audience: []string{audience}, ServiceDomain: "atrium.dev", GraphQL: server.DefaultGraphQL(), Logger: slog.New(slog.DiscardHandler),
+	}, w.issuer)
+	r := rest{handler, w.ledger}
+	w.protocols = []protocol{r, graphQL{handler, schema(t)}, newGRPC(t, handler)}
 	w.setup = r
 	return w
 }

@@ -50,6 +50,10 @@ func TestTheContextCarriesNothingMore(t *testing.T) {
 		// between its start and its statements would have to pass on.
 		"platform": {"actorKey", "traceKey", "answerKey", "backgroundKey"},
 		"auth":     {"gateKey"}, // from the middleware to the verifier, through gRPC's interceptors
+		// What gqlgen leaves no other way for: why a subscription ends, told by
+		// its resolver, and the id that errors name.
+		"graphql/execute": {"endingKey"},
+		"server":          {"requestIDKey"},
 	}
 	for _, f := range sources(t) {
 		if f.test || f.generated() || f.folder == "resolvers" {

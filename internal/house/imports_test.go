@@ -19,19 +19,24 @@ const adapter = "an adapter decodes, calls one operation of the core and encodes
 // rules are those of the house. A folder stands for those below it that have
 // no rule of their own.
 var rules = map[string]rule{
-	"platform":     {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
-	"graph":        {[]string{"platform", "graph/scalar"}, "it is generated from the schema, over the core's types"},
-	"graph/scalar": {[]string{"platform"}, "it is the leaf that the generated code stands on"},
-	"resolvers":    {[]string{"platform", "graph", "graph/scalar"}, adapter},
-	"rest":         {[]string{"platform"}, adapter},
-	"rpc":          {[]string{"platform", "rpc/gen"}, adapter},
-	"rpc/gen":      {[]string{"rpc/gen"}, "it is generated from schema/proto alone"},
-	"auth":         {[]string{"platform"}, adapter},
-	"events":       {[]string{"platform", "store/dbfile"}, adapter},
-	"ingest":       {[]string{"platform"}, adapter},
-	"client":       {[]string{"rpc/gen"}, "whoever uses the service must not have to take the service with it"},
-	"e2e/grpc":     {[]string{"rpc/gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
-	"web":          {nil, "pages know no more of the service than its URLs"},
+	"platform":          {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
+	"graph":             {[]string{"platform", "graph/scalar"}, "it is generated from the schema, over the core's types"},
+	"graph/scalar":      {[]string{"platform"}, "it is the leaf that the generated code stands on"},
+	"graphql":           {[]string{"graphql/refusal", "graphql/limit", "graphql/execute", "graphql/transport"}, "it only puts the parts of an endpoint together"},
+	"graphql/refusal":   {nil, "every part of the endpoint refuses with it"},
+	"graphql/limit":     {[]string{"graphql/refusal"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
+	"graphql/execute":   {[]string{"graphql/refusal"}, "execution is the same for every schema"},
+	"graphql/transport": {[]string{"graphql/refusal", "graphql/limit", "graphql/execute"}, "a transport is the same for every schema"},
+	"resolvers":         {[]string{"platform", "graph", "graph/scalar", "graphql/execute", "graphql/limit", "graphql/refusal"}, adapter},
+	"rest":              {[]string{"platform"}, adapter},
+	"rpc":               {[]string{"platform", "rpc/gen"}, adapter},
+	"rpc/gen":           {[]string{"rpc/gen"}, "it is generated from schema/proto alone"},
+	"auth":              {[]string{"platform"}, adapter},
+	"events":            {[]string{"platform", "store/dbfile"}, adapter},
+	"ingest":            {[]string{"platform"}, adapter},
+	"client":            {[]string{"rpc/gen"}, "whoever uses the service must not have to take the service with it"},
+	"e2e/grpc":          {[]string{"rpc/gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
+	"web":               {nil, "pages know no more of the service than its URLs"},
 	"store": {[]string{"platform", "store/dbfile", "store/postgres", "store/sqlite", "store/sqlstore"},
 		"it only picks the engine"},
 	"store/postgres":  {[]string{"platform", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
@@ -39,10 +44,14 @@ var rules = map[string]rule{
 	"store/sqlite":    {[]string{"platform", "store/dbfile", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
 	"store/sqlstore":  {[]string{"platform"}, "the SQL that engines share knows none of them"},
 	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
-	"cmd": {[]string{"platform", "resolvers", "rest", "rpc", "auth", "events", "ingest", "web", "store", "store/dbfile"},
+	"demo": {[]string{"platform", "auth", "web"},
+		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
+	"server": {[]string{"platform", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
-	"internal/cases": {[]string{"platform", "auth", "rest", "resolvers", "rpc"},
-		"its tests put every protocol beside the others, as cmd serves them, and nothing else does; it has no code of its own"},
+	"cmd": {[]string{"platform", "server", "demo", "client", "ingest", "store"},
+		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
+	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
+		"its tests ask the server that users run, through every protocol; it has no code of its own"},
 	"internal/house":      {nil, "it looks at the house from outside"},
 	"internal/schemadiff": {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
@@ -51,9 +60,10 @@ var rules = map[string]rule{
 // the rule of their folder holds for them too.
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
-	"resolvers":      {"graph"},             // whose executable schema they run
-	"client":         {"rpc"},               // the services that it calls
-	"cmd":            {"client", "rpc/gen"}, // by which they call the program
+	"resolvers":      {"graph", "graphql", "graphql/limit", "graphql/transport"}, // the endpoint that they ask through
+	"graphql":        {"resolvers"},                                              // which shows the errors of the endpoint
+	"client":         {"rpc"},                                                    // the services that it calls
+	"cmd":            {"auth", "events", "rpc/gen"},                              // by which they call the program, and are called by it
 	"internal/house": {"platform", "store/storetest"},
 }
 

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"atrium/store/storetest"
+)
+
+func TestOnlyWhatABrowserSendsIsAnOrigin(t *testing.T) {
+	t.Parallel()
+	for origin, good := range map[string]bool{
+		"https://app.example.com": true, "http://localhost:3000": true, "http://[::1]:3000": true,
+		"*": false, "null": false, "": false, "https://*.example.com": false, "https://app.example.com/": false, "app.example.com": false,
+		"https://APP.example.com": false, "https://u@app.example.com": false, "file:///x": false, "https://a?b": false, "https://a#b": false, `https://a\b`: false,
+	} {
+		var f faults
+		if checkOrigin(&f, "cors-origin", origin); (len(f) == 0) != good {
+			t.Errorf("%q: %v", origin, f)
+		}
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); good && err != nil {
+			t.Errorf("%q: %v", origin, err)
+		}
+	}
+}
+
+func TestLimitsAreOffInDevelopmentUnlessTheyAreGiven(t *testing.T) {
+	t.Parallel()
+	five, none := 5, 0
+	for _, c := range []struct {
+		flags          limitFlags
+		dev            bool
+		rate, inFlight int
+	}{
+		{limitFlags{RateBurst: 200}, false, 100, 20},
+		{limitFlags{RateBurst: 200}, true, 0, 0},
+		{limitFlags{RateBurst: 200, RateLimit: &five}, true, 5, 0},
+		{limitFlags{RateBurst: 200, MaxInFlight: &five}, true, 0, 5},
+		{limitFlags{RateBurst: 200, RateLimit: &none, MaxInFlight: &none}, false, 0, 0},
+	} {
+		if rate, inFlight := c.flags.limits(c.dev); rate != c.rate || inFlight != c.inFlight {
+			t.Errorf("%+v, dev %v: %d and %d", c.flags, c.dev, rate, inFlight)
+		}
+	}
+}
+
+func TestLimitsHoldForEveryProtocolOfTheServer(t *testing.T) {
+	t.Parallel()
+	database := storetest.SQLite(t)
+	server := start(t, database, "--dev", "--rate-limit", "1", "--rate-burst", "2", "--cors-origin", "https://app.example.com")
+	owner, viewer := strings.TrimSpace(on(t, database, "token")), strings.TrimSpace(on(t, database, "token", "--as", "viewer"))
+	server.get(owner, "/registry/v2/repos")
+	server.send(http.MethodPost, owner, "/graphql", askRepos)
+	for _, ask := range [][2]string{{"/registry/v2/repos", ""}, {"/graphql", askRepos}} {
+		if status, body := server.send(http.MethodPost, owner, ask[0], ask[1]); status != http.StatusTooManyRequests || !strings.Contains(body, `"code":8`) {
+			t.Errorf("%s: %d %s", ask[0], status, body)
+		}
+	}
+	if status, body := server.get(viewer, "/registry/v2/repos"); status != http.StatusOK {
+		t.Errorf("another caller: %d %s", status, body)
+	}
+	for range 5 { // the first of which are of an address that asked for nothing yet
+		server.get("nonsense", "/registry/v2/repos")
+		for _, path := range []string{"/livez", "/readyz", "/"} {
+			if status, body := server.get("", path); status != http.StatusOK {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
+		}
+	}
+	if status, _ := server.get("nonsense", "/registry/v2/repos"); status != http.StatusTooManyRequests {
+		t.Errorf("a bad token, again and again: %d", status)
+	}
+
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+"/registry/v2/repos", nil)
+	r.Header.Set("Authorization", "Bearer "+owner)
+	r.Header.Set("Origin", "https://app.example.com")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	h := answer.Header
+	if answer.StatusCode != http.StatusTooManyRequests || h.Get("Retry-After") == "" || h.Get("RateLimit") == "" || h.Get("X-Request-Id") == "" || h.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
+		t.Errorf("a page is answered %d %v", answer.StatusCode, h)
+	}
+}
+
+func TestV1AnswersEvenWhereTokensAreNotOurs(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("Authorization")) }))
+	t.Cleanup(upstream.Close)
+	server := start(t, storetest.SQLite(t), "--v1-upstream", upstream.URL)
+	if status, body := server.get("of.another.service", "/vulnerabilities/v1/reports"); status != http.StatusOK || body != "Bearer of.another.service" {
+		t.Errorf("%d: %s", status, body)
+	}
+	if status, _ := server.get("of.another.service", "/vulnerabilities/v2/advisories"); status != http.StatusUnauthorized {
+		t.Errorf("v2 answers %d", status)
+	}
+	without := start(t, storetest.SQLite(t))
+	if status, body := without.get("", "/iam/v1/groups"); status != http.StatusNotImplemented || !strings.Contains(body, `"code":12`) || !strings.Contains(body, "v1 is not served here") {
+		t.Errorf("without an upstream: %d %s", status, body)
+	}
+}

@@ -1,0 +1,99 @@
+package demo
+
+import (
+	"time"
+
+	"atrium/platform"
+)
+
+// What the demonstration organisation has. Real data is imported beside it, so
+// no repo bears the name of an official image or sorts before "b", where lists
+// of these start; and ids of advisories are like no real ones.
+
+type service struct {
+	team, name, description string
+	release, previous       string
+	megabytes               int64 // of the image
+	packages                []string
+}
+
+var services = []service{
+	{"payments", "billing", "Writes invoices and sends them", "2.4.1", "2.3.0", 48, []string{"openssl", "zlib"}},
+	{"shop", "checkout", "Takes orders from the basket to the payment", "5.0.2", "4.9.8", 61, []string{"openssl"}},
+	{"shop", "frontend", "The shop as customers see it", "12.1.0", "12.0.3", 93, []string{"nodejs"}},
+	{"platform", "gateway", "The way in for every request", "3.8.0", "3.7.4", 35, []string{"openssl", "zlib"}},
+	{"payments", "invoices", "Keeps invoices for ten years", "1.1.9", "1.1.8", 44, []string{"sqlite"}},
+	{"payments", "ledger", "Every booking, once", "7.2.0", "7.1.1", 52, []string{"openssl"}},
+	{"platform", "mailer", "Sends mail and hears what bounced", "0.9.6", "0.9.5", 29, []string{"openssl"}},
+	{"platform", "notifications", "Tells customers what happened", "2.0.0", "1.9.9", 31, nil},
+	{"payments", "payments", "Talks to banks and card networks", "4.4.0", "4.3.2", 57, []string{"openssl"}},
+	{"shop", "recommendations", "What else customers may like", "0.31.0", "0.30.2", 410, []string{"python", "zlib"}},
+	{"shop", "search", "Finds products by words", "6.3.1", "6.2.0", 120, []string{"zlib"}},
+	{"platform", "warehouse", "What lies where", "1.17.3", "1.16.0", 66, []string{"sqlite"}},
+}
+
+// advisories tells of flaws in the services themselves.
+func advisories() ([]*platform.Advisory, []*platform.Vulnerability) {
+	var advisories []*platform.Advisory
+	var vulnerabilities []*platform.Vulnerability
+	add := func(id, alias, repo, component, summary, score string, events ...platform.AdvisoryEvent) {
+		severities := []platform.Severity{{Type: "TYPE_CVSS_V3", Score: score}}
+		first, last := events[0].CreateTime, events[len(events)-1].CreateTime
+		advisories = append(advisories, &platform.Advisory{
+			AdvisoryID: id, Aliases: []string{alias}, ArtifactName: repo, ArtifactType: "oci", ComponentName: component, ComponentType: "binary",
+			CreateTime: first, UpdateTime: last, Author: "security@example.com", Origin: Name, Events: events, Severities: severities,
+		})
+		vulnerabilities = append(vulnerabilities, &platform.Vulnerability{
+			ID: id, Aliases: []string{alias}, Summary: summary, Details: summary + ".\n\nMade up for demonstration.",
+			References: []platform.Reference{{Type: "TYPE_ADVISORY", URL: "https://security.example.com/" + id}},
+			Severities: severities, UpdateTime: last,
+		})
+	}
+	add("ACME-2026-0001", "DEMO-2026-1001", "billing", "pdf", "Invoices of other customers could be read", "CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:H/I:N/A:N",
+		detected(2), fixedIn(5, "2.4.1"))
+	add("ACME-2026-0002", "DEMO-2026-1002", "checkout", "basket", "A negative quantity lowered the price", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:H/A:N",
+		detected(9), fixedIn(10, "5.0.2"))
+	add("ACME-2026-0003", "DEMO-2026-1003", "gateway", "tls", "A slow handshake kept a connection for ever", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H",
+		detected(14), platform.AdvisoryEvent{CreateTime: march(15), Author: reviewer, PendingUpstreamFix: &platform.Note{Note: "The library's makers work on it"}})
+	add("ACME-2026-0004", "DEMO-2026-1004", "frontend", "markdown", "Product texts could run scripts", "CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N",
+		detected(18), fixedIn(21, "12.1.0"))
+	add("ACME-2026-0005", "DEMO-2026-1005", "search", "parser", "A query of brackets used up the memory", "CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:N/I:N/A:L",
+		detected(24), platform.AdvisoryEvent{CreateTime: march(25), Author: reviewer, FalsePositiveDetermination: &platform.FalsePositiveDetermination{
+			Type: "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH", Note: "The parser is not reached",
+		}})
+	return advisories, vulnerabilities
+}
+
+// artifacts are well-known libraries with a few of their releases, whose
+// order is not that of their bytes.
+func artifacts() []*platform.ImportedArtifact {
+	add := func(ecosystem platform.Ecosystem, name, description, cuda string, versions ...string) *platform.ImportedArtifact {
+		a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: ecosystem, Name: name, Description: description, CudaVersion: cuda}}
+		for i, version := range versions {
+			a.Versions = append(a.Versions, &platform.ArtifactVersion{Version: version, SizeBytes: int64(i+3) << 20, CreateTime: march(i + 1)})
+		}
+		return a
+	}
+	guava := add(platform.EcosystemJava, "com.google.guava:guava", "Collections and more for Java", "", "9.0", "18.0", "31.1-android", "31.1-jre", "33.4.8-jre")
+	netty := add(platform.EcosystemJava, "io.netty:netty-common", "What the parts of Netty share", "", "4.1.9.Final", "4.1.100.Final", "4.2.0.RC4", "4.2.0.Final")
+	netty.Remediated = true
+	return []*platform.ImportedArtifact{
+		guava, netty,
+		add(platform.EcosystemPython, "numpy", "Arrays and what to do with them", "", "1.9.3", "1.26.4", "2.0.0rc2", "2.0.0"),
+		add(platform.EcosystemPython, "torch", "Tensors and neural networks on GPUs", "12.1", "2.1.0+cu121", "2.2.0.dev20231010+cu121", "2.10.0"),
+	}
+}
+
+const reviewer = "security@example.com"
+
+func march(day int) platform.Time {
+	return platform.At(time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC))
+}
+
+func detected(day int) platform.AdvisoryEvent {
+	return platform.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Detection: &platform.Detection{Manual: &struct{}{}}}
+}
+
+func fixedIn(day int, version string) platform.AdvisoryEvent {
+	return platform.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Fixed: &platform.Fixed{FixedVersion: version}}
+}

@@ -1,0 +1,62 @@
+// Package graphql is a GraphQL endpoint for any executable schema: transports,
+// limits on documents, and execution, in packages of their own below this one,
+// which puts them together. Nothing in it knows a kind of the platform or who
+// may do what; whoever uses it says who calls and how errors are shown.
+package graphql
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+
+	"atrium/graphql/execute"
+	"atrium/graphql/limit"
+	"atrium/graphql/transport"
+)
+
+// Options are the settings of an endpoint.
+type Options struct {
+	Settings
+	Schema    limit.Schema                    // what the limits must know of it
+	ReadSDL   func(ctx context.Context) error // refuses a caller who may not read the SDL
+	Budget    execute.Budget                  // of what responses hold in memory; nil: nobody counts
+	CheckJSON func(value []byte) error        // see transport.Options
+	Present   graphql.ErrorPresenterFunc
+
+	// Identify gives the caller of a request; the zero Caller is nobody.
+	Identify func(ctx context.Context) transport.Caller
+	// Authorize, Admit, Origins and Closing are those of transport.Options.
+	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
+	Admit     func(ctx context.Context) (leave func(), err error)
+	Origins   []string
+	Closing   <-chan struct{}
+}
+
+// Settings are what an operator chooses.
+type Settings struct {
+	Limits     limit.Limits
+	Bounds     transport.Bounds
+	Trusted    *limit.TrustedDocuments // the only documents that are executed; nil: any
+	HideSchema bool                    // no introspection, and no suggestions in errors
+}
+
+// DefaultSettings let the standard introspection query through, and any
+// dashboard.
+func DefaultSettings() Settings {
+	return Settings{Limits: limit.DefaultLimits(), Bounds: transport.DefaultBounds()}
+}
+
+// New serves the operations of x, within limits.
+func New(x *executor.Executor, o Options) http.Handler {
+	limit.Guard(x, limit.Options{
+		Limits: o.Limits, Schema: o.Schema, Trusted: o.Trusted, HideSchema: o.HideSchema,
+		IsKnown: func(ctx context.Context) bool { return o.Identify(ctx) != transport.Caller{} },
+		ReadSDL: o.ReadSDL,
+	})
+	return transport.New(x, transport.Options{
+		Bounds: o.Bounds, Present: o.Present, Identify: o.Identify, Budget: o.Budget, CheckJSON: o.CheckJSON,
+		Authorize: o.Authorize, Admit: o.Admit, Origins: o.Origins, Closing: o.Closing,
+	})
+}

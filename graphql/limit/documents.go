@@ -1,0 +1,182 @@
+package limit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"atrium/graphql/refusal"
+)
+
+// PersistedQuery is the extension of a request that names its document:
+// {"version": 1, "sha256Hash": "..."}.
+const PersistedQuery = "persistedQuery"
+
+// NameDocument makes the member documentId the extension that means the same.
+func NameDocument(raw *graphql.RawParams, id string) {
+	if raw.Extensions == nil {
+		raw.Extensions = map[string]any{}
+	}
+	raw.Extensions[PersistedQuery] = map[string]any{"version": json.Number("1"), "sha256Hash": strings.TrimPrefix(id, "sha256:")}
+}
+
+// documentOf is the name of the document that a request gives, "" where it
+// gives none.
+func documentOf(raw *graphql.RawParams) (id string, err error) {
+	extension, given := raw.Extensions[PersistedQuery]
+	if !given || extension == nil {
+		return "", nil
+	}
+	members, _ := extension.(map[string]any)
+	id, _ = members["sha256Hash"].(string)
+	if id == "" || fmt.Sprint(members["version"]) != "1" {
+		return "", refusal.NewInvalid("extensions.persistedQuery", "must be of version 1, with a sha256Hash")
+	}
+	return id, nil
+}
+
+// unknownDocument asks the client for the text of a document, in the words of
+// the protocol of automatic persisted queries.
+func unknownDocument() *gqlerror.Error {
+	const code = "PERSISTED_QUERY_NOT_FOUND"
+	err := &refusal.Error{Code: refusal.NotFound, Reason: code, Message: "PersistedQueryNotFound"}
+	return &gqlerror.Error{Err: err, Message: err.Message, Extensions: map[string]any{"code": code}}
+}
+
+// persistedQueries are automatic ones: a client gives a document together with
+// its hash once, and the hash alone from then on.
+type persistedQueries struct {
+	kept *documentCache[string]
+}
+
+// ExtensionName names the extension to the executor.
+func (persistedQueries) ExtensionName() string { return "PersistedQueries" }
+
+// Validate fits every schema.
+func (persistedQueries) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationParameters finds the document of a hash.
+func (q persistedQueries) MutateOperationParameters(ctx context.Context, raw *graphql.RawParams) *gqlerror.Error {
+	hash, err := documentOf(raw)
+	switch {
+	case err != nil:
+		return gqlerror.WrapIfUnwrapped(err)
+	case hash == "":
+		return nil
+	case raw.Query != "" && hashOf(raw.Query) != hash:
+		return gqlerror.WrapIfUnwrapped(refusal.NewInvalid("extensions.persistedQuery.sha256Hash", "must be the SHA-256 of query, in lower-case hex"))
+	case raw.Query != "":
+		return nil
+	}
+	var known bool
+	if raw.Query, known = q.kept.Get(ctx, hash); !known {
+		return unknownDocument()
+	}
+	return nil
+}
+
+// MutateOperationContext keeps a document under its hash, now that it has
+// proven valid and within the limits.
+func (q persistedQueries) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+	if operation.Extensions[PersistedQuery] != nil && len(operation.RawQuery) <= maxKeptBytes {
+		q.kept.Add(ctx, hashOf(operation.RawQuery), operation.RawQuery)
+	}
+	return nil
+}
+
+func hashOf(document string) string {
+	sum := sha256.Sum256([]byte(document))
+	return hex.EncodeToString(sum[:])
+}
+
+// How much of documents is kept in memory: so many, of at most so many bytes.
+const (
+	keptDocuments = 256
+	maxKeptBytes  = 16 << 10
+)
+
+// A documentCache keeps what belongs to the latest documents.
+type documentCache[T any] struct{ *lru.LRU[T] }
+
+func newDocumentCache[T any]() *documentCache[T] {
+	return &documentCache[T]{lru.New[T](keptDocuments)}
+}
+
+// Add keeps value, unless the key is the text of a large document.
+func (c *documentCache[T]) Add(ctx context.Context, key string, value T) {
+	if len(key) <= maxKeptBytes {
+		c.LRU.Add(ctx, key, value)
+	}
+}
+
+// TrustedDocuments are the only ones that are executed, where there are any.
+type TrustedDocuments struct {
+	byID  map[string]string
+	texts map[string]bool
+}
+
+// ReadTrustedDocuments reads a manifest: a JSON object of documents by their
+// id, which may be their hash. Each must be valid under the schema.
+func ReadTrustedDocuments(path string, schema graphql.ExecutableSchema) (*TrustedDocuments, error) {
+	manifest, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &TrustedDocuments{texts: map[string]bool{}}
+	if err := json.Unmarshal(manifest, &t.byID); err != nil {
+		return nil, fmt.Errorf("%s: must be a JSON object of documents by id: %w", path, err)
+	}
+	for _, text := range t.byID {
+		t.texts[text] = true
+	}
+	if err := t.Validate(schema); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// ExtensionName names the extension to the executor.
+func (*TrustedDocuments) ExtensionName() string { return "TrustedDocuments" }
+
+// Validate finds documents that ask for what the schema does not have.
+func (t *TrustedDocuments) Validate(schema graphql.ExecutableSchema) error {
+	var errs []error
+	for _, id := range slices.Sorted(maps.Keys(t.byID)) {
+		if _, err := gqlparser.LoadQueryWithRules(schema.Schema(), t.byID[id], rules.NewDefaultRules()); err != nil {
+			errs = append(errs, fmt.Errorf("document %q: %w", id, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// MutateOperationParameters finds the document that a request names, or checks
+// that the one it carries is trusted.
+func (t *TrustedDocuments) MutateOperationParameters(_ context.Context, raw *graphql.RawParams) *gqlerror.Error {
+	id, err := documentOf(raw)
+	if err != nil {
+		return gqlerror.WrapIfUnwrapped(err)
+	}
+	if raw.Query == "" {
+		raw.Query = t.byID[id]
+	}
+	if !t.texts[raw.Query] {
+		return gqlerror.WrapIfUnwrapped(&refusal.Error{
+			Code: refusal.PermissionDenied, Reason: "UNTRUSTED_DOCUMENT",
+			Message: "Permission denied: only trusted documents are executed here, named by documentId",
+		})
+	}
+	return nil
+}

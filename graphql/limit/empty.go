@@ -1,0 +1,67 @@
+package limit
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/graphql/refusal"
+)
+
+// refuseEmpty refuses arguments that are empty texts. An operation takes an
+// empty uid or name for none at all, and so would list everything for a client
+// whose variable was not set. An empty cursor is the start of a list, and what
+// an empty text in an input means is for the core to say.
+func (p *pricing) refuseEmpty(f *ast.Field) {
+	if f.Name == "nodes" { // answers each id in its place
+		return
+	}
+	var empty []refusal.Violation
+	for _, argument := range f.Arguments {
+		defined := f.Definition.Arguments.ForName(argument.Name)
+		if defined == nil || argument.Name == "after" || argument.Name == "before" || argument.Name == "input" {
+			continue
+		}
+		if value, err := argument.Value.Value(p.operation.Variables); err == nil {
+			empty = p.emptyTexts(empty, argument.Name, defined.Type, value)
+		}
+	}
+	if len(empty) > 0 {
+		p.refuse(&refusal.Error{Code: refusal.InvalidArgument, Violations: empty, Field: p.root})
+	}
+}
+
+// emptyTexts adds a violation for each field of value that is an empty text or
+// a list that holds one.
+func (p *pricing) emptyTexts(found []refusal.Violation, name string, of *ast.Type, value any) []refusal.Violation {
+	if of.Elem != nil {
+		list := reflect.ValueOf(value)
+		if list.Kind() != reflect.Slice { // a value alone is taken for a list of it
+			return p.emptyTexts(found, name, of.Elem, value)
+		}
+		before := len(found)
+		for i := 0; i < list.Len() && len(found) == before; i++ {
+			found = p.emptyTexts(found, name, of.Elem, list.Index(i).Interface())
+		}
+		return found
+	}
+	switch value := value.(type) {
+	case string:
+		if value == "" && (of.NamedType == "ID" || of.NamedType == "String") {
+			return append(found, refusal.Violation{Field: name, Description: "must not be empty"})
+		}
+	case map[string]any:
+		definition := p.schema.Types[of.NamedType]
+		if definition == nil {
+			return found
+		}
+		for _, member := range slices.Sorted(maps.Keys(value)) {
+			if field := definition.Fields.ForName(member); field != nil {
+				found = p.emptyTexts(found, member, field.Type, value[member])
+			}
+		}
+	}
+	return found
+}

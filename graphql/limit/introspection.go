@@ -1,0 +1,62 @@
+package limit
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"atrium/graphql/refusal"
+)
+
+// introspection lets callers with a token read the schema through the schema
+// itself, unless it is off. Then the gateway's _service, which is how a schema
+// gets into a federation at all, answers those whom readSDL lets through.
+type introspection struct {
+	off     bool
+	isKnown func(context.Context) bool
+	readSDL func(context.Context) error
+}
+
+// ExtensionName names the extension to the executor.
+func (introspection) ExtensionName() string { return "Introspection" }
+
+// Validate fits every schema.
+func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationContext refuses operations that ask for the schema.
+func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+	known := i.isKnown(ctx)
+	operation.DisableIntrospection = !known
+	for _, field := range graphql.CollectFields(operation, operation.Operation.SelectionSet, nil) {
+		switch field.Name {
+		case "__schema", "__type":
+			if i.off {
+				return gqlerror.WrapIfUnwrapped(&refusal.Error{
+					Code: refusal.PermissionDenied, Reason: "INTROSPECTION_OFF", Message: "Permission denied: introspection is off",
+				})
+			}
+		case "_service":
+			if err := i.readSDL(ctx); err != nil {
+				return gqlerror.WrapIfUnwrapped(err)
+			}
+		default:
+			continue
+		}
+		if !known {
+			return gqlerror.WrapIfUnwrapped(refusal.NewUnauthenticated("introspection needs a bearer token"))
+		}
+	}
+	return nil
+}
+
+// rulesWithoutSuggestions validate without telling what a misspelled name might
+// have been: where introspection is off, that would tell the schema bit by bit.
+func rulesWithoutSuggestions() *rules.Rules {
+	silent := rules.NewDefaultRules()
+	silent.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)
+	silent.ReplaceRule(rules.KnownTypeNamesRule.Name, rules.KnownTypeNamesRuleWithoutSuggestions.RuleFunc)
+	silent.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
+	return silent // the executor replaces those of fields
+}

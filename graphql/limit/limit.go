@@ -1,0 +1,193 @@
+package limit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/lexer"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"atrium/graphql/refusal"
+)
+
+// Limits bound what one document may ask for. They are about the document
+// alone, so that one that was let through once always is; 0 turns one off.
+type Limits struct {
+	Tokens      int // lexical tokens, without comments
+	NameBytes   int // length of a name: an alias is repeated in every row of the answer
+	Definitions int // operations and fragments
+	Fields      int // fields as written, those of a fragment once: validation compares each with each
+	Aliases     int // fields with a name of their own in the answer
+	Depth       int // fields within fields, through fragments
+	RootFields  int // fields of an operation itself, through fragments
+
+	Cost   int // what an operation may cost with its variables, see costGuard
+	Values int // scalars that the answer may have, by the sizes of its pages
+	Keys   int // keys that are given to one field, such as nodes(ids:) and _entities(representations:)
+}
+
+// DefaultLimits let the standard introspection query through, and any
+// dashboard.
+func DefaultLimits() Limits {
+	return Limits{
+		Tokens: 1000, NameBytes: 256, Definitions: 20, Fields: 400, Aliases: 100, Depth: 15, RootFields: 20,
+		Cost: 5000, Values: 200_000, Keys: 200,
+	}
+}
+
+// limitReason is the reason in the details of every refusal by a limit.
+const limitReason = "LIMIT_EXCEEDED"
+
+// Exceed refuses what is more than a limit allows. requested is how much that
+// was counted: counting may have stopped there.
+func Exceed(name string, limit, requested int) *gqlerror.Error {
+	description := fmt.Sprintf("must be within the limit: %s, at most %d", name, limit)
+	err := refusal.NewInvalid("query", description)
+	err.Reason = limitReason
+	err.Message = fmt.Sprintf("Limit exceeded: %s, at most %d", name, limit)
+	return &gqlerror.Error{
+		Err: err, Message: err.Message,
+		Extensions: map[string]any{"limit": map[string]any{"name": name, "value": limit, "requested": requested}},
+	}
+}
+
+// documentLimits hold documents to Limits before they are validated, which
+// takes a time that grows with the square of the fields: 10,000 take seconds.
+type documentLimits struct {
+	Limits
+	known graphql.Cache[*ast.QueryDocument] // the executor's: what is in it was let through
+}
+
+// ExtensionName names the extension to the executor.
+func (documentLimits) ExtensionName() string { return "DocumentLimits" }
+
+// Validate fits every schema.
+func (documentLimits) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationParameters refuses a document beyond the limits. It leaves one
+// that cannot be parsed for the executor to refuse.
+func (l documentLimits) MutateOperationParameters(ctx context.Context, raw *graphql.RawParams) *gqlerror.Error {
+	if _, ok := l.known.Get(ctx, raw.Query); ok {
+		return nil
+	}
+	source := &ast.Source{Input: raw.Query}
+	if err := l.lex(source); err != nil {
+		return err
+	}
+	if document, err := parser.ParseQuery(source); err == nil {
+		return l.check(document)
+	}
+	return nil
+}
+
+// lex counts tokens, no further than it has to.
+func (l documentLimits) lex(source *ast.Source) *gqlerror.Error {
+	tokens := 0
+	for input := lexer.New(source); ; {
+		token, _ := input.ReadToken() // with its error it is Invalid
+		switch token.Kind {
+		case lexer.EOF, lexer.Invalid:
+			return nil
+		case lexer.Comment:
+			continue
+		}
+		tokens++
+		if over(tokens, l.Tokens) {
+			return Exceed("tokens", l.Tokens, tokens)
+		}
+		if token.Kind == lexer.Name && over(len(token.Value), l.NameBytes) {
+			return Exceed("nameBytes", l.NameBytes, len(token.Value))
+		}
+	}
+}
+
+func over(n, limit int) bool { return limit > 0 && n > limit }
+
+func (l documentLimits) check(document *ast.QueryDocument) *gqlerror.Error {
+	m := meter{document: document, shapes: map[*ast.FragmentDefinition]shape{}}
+	var most shape
+	for _, operation := range document.Operations {
+		most = most.beside(m.shape(operation.SelectionSet), false)
+	}
+	for _, fragment := range document.Fragments { // unused ones are validated too
+		m.fragment(fragment)
+	}
+	if m.deferred {
+		return gqlerror.WrapIfUnwrapped(refusal.NewUnimplemented("@defer is not served"))
+	}
+	for _, c := range []struct {
+		name         string
+		limit, count int
+	}{
+		{"definitions", l.Definitions, len(document.Operations) + len(document.Fragments)},
+		{"fields", l.Fields, m.fields},
+		{"aliases", l.Aliases, m.aliases},
+		{"depth", l.Depth, most.depth},
+		{"rootFields", l.RootFields, most.width},
+	} {
+		if over(c.count, c.limit) {
+			return Exceed(c.name, c.limit, c.count)
+		}
+	}
+	return nil
+}
+
+// A shape is how many fields a selection set has, and how many levels, with
+// those of its fragments.
+type shape struct{ width, depth int }
+
+// maxCount is where counting stops: fragments that spread fragments double it
+// with each one.
+const maxCount = 1 << 30
+
+// beside is the shape of two selection sets: the larger of both, or both in one.
+func (s shape) beside(other shape, merged bool) shape {
+	width := max(s.width, other.width)
+	if merged {
+		width = min(s.width+other.width, maxCount)
+	}
+	return shape{width, max(s.depth, other.depth)}
+}
+
+// A meter walks every selection set of a document once.
+type meter struct {
+	document *ast.QueryDocument
+	shapes   map[*ast.FragmentDefinition]shape
+
+	fields, aliases int
+	deferred        bool
+}
+
+func (m *meter) shape(set ast.SelectionSet) (s shape) {
+	for _, selection := range set {
+		switch x := selection.(type) {
+		case *ast.Field:
+			m.fields++
+			if x.Alias != x.Name {
+				m.aliases++
+			}
+			s = s.beside(shape{1, 1 + m.shape(x.SelectionSet).depth}, true)
+		case *ast.InlineFragment:
+			m.deferred = m.deferred || x.Directives.ForName("defer") != nil
+			s = s.beside(m.shape(x.SelectionSet), true)
+		case *ast.FragmentSpread:
+			m.deferred = m.deferred || x.Directives.ForName("defer") != nil
+			if fragment := m.document.Fragments.ForName(x.Name); fragment != nil {
+				s = s.beside(m.fragment(fragment), true)
+			}
+		}
+	}
+	return s
+}
+
+func (m *meter) fragment(f *ast.FragmentDefinition) shape {
+	if s, known := m.shapes[f]; known {
+		return s
+	}
+	m.shapes[f] = shape{} // where a cycle ends; validation refuses it
+	m.shapes[f] = m.shape(f.SelectionSet)
+	return m.shapes[f]
+}

@@ -1,0 +1,97 @@
+package transport
+
+import (
+	"mime"
+	"strconv"
+	"strings"
+)
+
+// The media types of answers.
+const (
+	mediaJSON     = "application/json"
+	mediaResponse = "application/graphql-response+json"
+	mediaEvents   = "text/event-stream"
+)
+
+// accepted is what an Accept header allows.
+type accepted struct {
+	best   string // the media type it likes best; "" where it allows none
+	events bool   // whether it allows a stream, were there one to send
+}
+
+// json is how an answer is written that is never a stream.
+func (a accepted) json() string {
+	if a.best == mediaResponse {
+		return mediaResponse
+	}
+	return mediaJSON
+}
+
+// An offer is a media type with how much the client likes it.
+type offer struct {
+	media    string
+	quality  float64
+	exact    int // how exactly the header names it: 3 itself, 2 its type, 1 anything, 0 not
+	position int // of where the header names it
+}
+
+// negotiate reads Accept as RFC 9110 has it: the highest quality wins, then
+// what is named more exactly, then what is named first. Wildcards, and a
+// missing header, mean application/json.
+func negotiate(header []string) accepted {
+	offers := []offer{{media: mediaJSON}, {media: mediaResponse}, {media: mediaEvents}}
+	ranges := strings.Join(header, ",")
+	if strings.TrimSpace(ranges) == "" {
+		ranges = "*/*"
+	}
+	position := 0
+	for one := range strings.SplitSeq(ranges, ",") {
+		if media, quality, ok := parseRange(one); ok {
+			position++
+			for i := range offers {
+				offers[i].match(media, quality, position)
+			}
+		}
+	}
+	best := offer{}
+	for _, o := range offers {
+		if o.quality > 0 && o.before(best) {
+			best = o
+		}
+	}
+	return accepted{best: best.media, events: offers[2].quality > 0}
+}
+
+// parseRange reads one element of Accept. An answer is always in UTF-8, so one
+// that asks for another charset is as good as absent.
+func parseRange(text string) (media string, quality float64, ok bool) {
+	media, parameters, err := mime.ParseMediaType(text)
+	charset := parameters["charset"]
+	if err != nil || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return "", 0, false
+	}
+	quality = 1
+	if q, given := parameters["q"]; given {
+		quality, err = strconv.ParseFloat(q, 64)
+	}
+	return media, quality, err == nil && quality >= 0 && quality <= 1
+}
+
+func (o *offer) match(media string, quality float64, position int) {
+	kind, _, _ := strings.Cut(o.media, "/")
+	exact := map[string]int{o.media: 3, kind + "/*": 2, "*/*": 1}[media]
+	if exact > o.exact {
+		o.quality, o.exact, o.position = quality, exact, position
+	}
+}
+
+func (o offer) before(other offer) bool {
+	switch {
+	case o.quality != other.quality:
+		return o.quality > other.quality
+	case o.exact != other.exact:
+		return o.exact > other.exact
+	default:
+		return o.position < other.position
+	}
+}

@@ -1,0 +1,141 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"sync"
+	"time"
+
+	"atrium/graphql/refusal"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// errClosing is why a stream ends when the server does. The stream says so
+// before its end: a client goes on behind the last event that it got.
+var errClosing = refusal.NewUnavailable("the server is shutting down; subscribe again, after the last event")
+
+// lifetime gives a context that ends with ctx, with the token of its caller,
+// with the server, and with end.
+func (e *endpoint) lifetime(ctx context.Context) (_ context.Context, end func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if e.Closing != nil {
+		go func() {
+			select {
+			case <-e.Closing:
+				cancel(errClosing)
+			case <-ctx.Done():
+			}
+		}()
+	}
+	caller := e.Identify(ctx)
+	if caller.Expires.IsZero() {
+		return ctx, func() { cancel(nil) }
+	}
+	ctx, stop := context.WithDeadlineCause(ctx, caller.Expires, refusal.NewUnauthenticated("the token has expired"))
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// reasonOf is the error that ended ctx, if the caller's token or the server did.
+func reasonOf(ctx context.Context) *refusal.Error {
+	var reason *refusal.Error
+	if ctx.Err() != nil {
+		errors.As(context.Cause(ctx), &reason)
+	}
+	return reason
+}
+
+// stream writes responses as server-sent events, in graphql-sse's mode of
+// distinct connections. They end when ctx does, which a client that takes
+// nothing any more ends too.
+func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter, responses iter.Seq[*graphql.Response]) {
+	out := &eventWriter{w: w, control: http.NewResponseController(w), wait: e.WriteWait}
+	defer out.hurry() // what net/http writes in the end
+	var alive sync.WaitGroup
+	defer alive.Wait()
+	defer end()
+	w.Header().Set("Content-Type", mediaEvents+"; charset=utf-8")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+	w.WriteHeader(http.StatusOK)
+	if out.write(comment) != nil { // at once, so that the client sees the stream open
+		return
+	}
+	alive.Go(func() { out.keepAlive(ctx, e.KeepAlive, end) })
+
+	for response := range responses {
+		if out.event("next", encode(response)) != nil {
+			return
+		}
+	}
+	if reason := reasonOf(ctx); reason != nil {
+		_ = out.event("next", encode(&graphql.Response{Errors: gqlerror.List{e.Present(ctx, reason)}}))
+	} else if ctx.Err() != nil {
+		return
+	}
+	_ = out.event("complete", nil)
+}
+
+// An eventWriter writes events of which each must be taken in time.
+type eventWriter struct {
+	w       io.Writer
+	control *http.ResponseController
+	wait    time.Duration
+	lock    sync.Mutex
+}
+
+// event writes one event; one without data would not be noticed.
+func (out *eventWriter) event(name string, data []byte) error {
+	return out.write("event: "+name+"\ndata: ", string(data), "\n\n")
+}
+
+func (out *eventWriter) write(parts ...string) error {
+	out.lock.Lock()
+	defer out.lock.Unlock()
+	out.hurry()
+	// Not left running: HTTP/2 ends a stream whose time is up even while there
+	// is nothing to write.
+	defer func() { _ = out.control.SetWriteDeadline(time.Time{}) }()
+	for _, part := range parts {
+		if _, err := io.WriteString(out.w, part); err != nil {
+			return err
+		}
+	}
+	return out.control.Flush()
+}
+
+// hurry sets the time for what is written next. It fails where there is none to
+// set, as in tests, where writes do not block.
+func (out *eventWriter) hurry() {
+	var deadline time.Time
+	if out.wait > 0 {
+		deadline = time.Now().Add(out.wait)
+	}
+	_ = out.control.SetWriteDeadline(deadline)
+}
+
+// comment is what readers of events pass over.
+const comment = ":\n\n"
+
+// keepAlive writes comments, and calls gone when nobody takes them.
+func (out *eventWriter) keepAlive(ctx context.Context, every time.Duration, gone func()) {
+	if every <= 0 {
+		return
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if out.write(comment) != nil {
+				gone()
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}

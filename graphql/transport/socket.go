@@ -1,0 +1,254 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"atrium/graphql/refusal"
+
+	"github.com/coder/websocket"
+)
+
+// The protocol on websockets, and the codes that it closes them with.
+const (
+	socketProtocol = "graphql-transport-ws"
+
+	closeInvalid      = websocket.StatusCode(4400)
+	closeUnauthorized = websocket.StatusCode(4401)
+	closeForbidden    = websocket.StatusCode(4403)
+	closeNoProtocol   = websocket.StatusCode(4406)
+	closeLate         = websocket.StatusCode(4408)
+	closeDuplicate    = websocket.StatusCode(4409)
+	closeSecondInit   = websocket.StatusCode(4429)
+)
+
+// maxOperationID bounds what a client calls an operation.
+const maxOperationID = 128
+
+// A message is what either side sends.
+type message struct {
+	ID      string          `json:"id,omitempty"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// A closure is how a websocket ends; with code 0 it has ended already.
+type closure struct {
+	code   websocket.StatusCode
+	reason string
+}
+
+// A socket is one open websocket. There is no queue: an operation holds one
+// response, and goes on to the next when the client has taken it.
+type socket struct {
+	*endpoint
+	conn *websocket.Conn
+	work sync.WaitGroup // what must end before the websocket has
+
+	lock    sync.Mutex
+	running map[string]*socketOperation // by the client's id
+	count   int                         // of those that have not ended, even if the client is through with them
+}
+
+// serveSocket speaks with one client until either side has enough.
+func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, OriginPatterns: e.Origins})
+	if err != nil {
+		return // it has been answered
+	}
+	defer func() { _ = conn.CloseNow() }()
+	if conn.Subprotocol() != socketProtocol {
+		_ = conn.Close(closeNoProtocol, "Subprotocol not acceptable")
+		return
+	}
+	conn.SetReadLimit(-1)
+	if e.BodyBytes > 0 {
+		conn.SetReadLimit(e.BodyBytes)
+	}
+	s := &socket{endpoint: e, conn: conn, running: map[string]*socketOperation{}}
+	ctx, last := s.initialised(r.Context())
+	if last == nil {
+		last = s.talk(ctx)
+	}
+	if last.code != 0 {
+		_ = conn.Close(last.code, last.reason)
+	}
+}
+
+// talk follows a client that has proven who it is.
+func (s *socket) talk(ctx context.Context) *closure {
+	leave, err := s.sockets.enter(s.Identify(ctx).Key, "sockets", s.Sockets)
+	if err != nil {
+		return &closure{websocket.StatusTryAgainLater, "Too many websockets"}
+	}
+	defer leave()
+	ctx, end := s.lifetime(ctx)
+	defer s.work.Wait()
+	defer end()
+	s.work.Go(func() { s.watch(ctx, end) })
+	return s.serve(ctx)
+}
+
+// initialised waits for connection_init, and gives ctx with the caller that it
+// proves, or that the request for the websocket has proven.
+func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
+	if s.InitWait > 0 {
+		late := time.AfterFunc(s.InitWait, func() { _ = s.conn.Close(closeLate, "Connection initialisation timeout") })
+		defer late.Stop()
+	}
+	for {
+		received, refused := s.receive(ctx)
+		switch {
+		case refused != nil:
+			return nil, refused
+		case received.Type == "ping":
+			s.send(ctx, message{Type: "pong", Payload: received.Payload})
+		case received.Type == "pong":
+		case received.Type != "connection_init":
+			return nil, &closure{closeUnauthorized, "Unauthorized"}
+		default:
+			proven, err := s.authorized(ctx, received.Payload)
+			if err != nil {
+				return nil, s.closureOf(ctx, err)
+			}
+			s.send(ctx, message{Type: "connection_ack"})
+			return proven, nil
+		}
+	}
+}
+
+// authorized checks the token of connection_init. Nobody holds a websocket
+// open without one.
+func (s *socket) authorized(ctx context.Context, payload json.RawMessage) (context.Context, error) {
+	var members map[string]any
+	if len(payload) > 0 && json.Unmarshal(payload, &members) != nil {
+		return nil, refusal.NewInvalid("payload", "must be a JSON object")
+	}
+	for name, value := range members {
+		if !strings.EqualFold(name, "Authorization") {
+			continue
+		}
+		token, _ := value.(string)
+		if s.Authorize == nil {
+			return nil, refusal.NewUnauthenticated("a token is taken from the request's header only")
+		}
+		var err error
+		if ctx, err = s.Authorize(ctx, []string{token}); err != nil {
+			return nil, err
+		}
+	}
+	if s.Identify(ctx) == (Caller{}) {
+		return nil, refusal.NewUnauthenticated("a bearer token is needed")
+	}
+	return ctx, nil
+}
+
+// closureOf is how a websocket ends whose caller is refused.
+func (s *socket) closureOf(ctx context.Context, err error) *closure {
+	switch codeOf(s.Present(ctx, err)) {
+	case refusal.InvalidArgument:
+		return &closure{closeInvalid, "Invalid message received"}
+	case refusal.Unauthenticated, refusal.PermissionDenied:
+		return &closure{closeForbidden, "Forbidden"}
+	default:
+		return &closure{websocket.StatusTryAgainLater, "Try again later"}
+	}
+}
+
+// watch closes the websocket when its time is over, or when the client shows
+// no sign of life.
+func (s *socket) watch(ctx context.Context, end func()) {
+	var tick <-chan time.Time
+	if s.KeepAlive > 0 {
+		ticker := time.NewTicker(s.KeepAlive)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case <-tick:
+			if s.ping(ctx) != nil {
+				end()
+				_ = s.conn.CloseNow()
+			}
+		case <-ctx.Done():
+			switch reason := reasonOf(ctx); {
+			case reason == nil:
+			case reason.Code == refusal.Unavailable:
+				_ = s.conn.Close(websocket.StatusGoingAway, "Server is shutting down")
+			default:
+				_ = s.conn.Close(closeForbidden, "Token expired")
+			}
+			return
+		}
+	}
+}
+
+func (s *socket) ping(ctx context.Context) error {
+	ctx, cancel := s.patience(ctx)
+	defer cancel()
+	return s.conn.Ping(ctx)
+}
+
+// patience is the context of one write. It does not end with ctx: a write that
+// ends early tears the websocket down, and with it the reason for its end.
+func (s *socket) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx = context.WithoutCancel(ctx)
+	if s.WriteWait <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, s.WriteWait)
+}
+
+// serve follows what the client sends until one side has enough.
+func (s *socket) serve(ctx context.Context) *closure {
+	for {
+		received, refused := s.receive(ctx)
+		if refused != nil {
+			return refused
+		}
+		switch received.Type {
+		case "connection_init":
+			return &closure{closeSecondInit, "Too many initialisation requests"}
+		case "ping":
+			s.send(ctx, message{Type: "pong", Payload: received.Payload})
+		case "pong":
+		case "complete":
+			s.cancel(received.ID)
+		case "subscribe":
+			if refused := s.subscribe(ctx, received); refused != nil {
+				return refused
+			}
+		default:
+			return &closure{closeInvalid, "Invalid message received"}
+		}
+	}
+}
+
+// receive reads one message.
+func (s *socket) receive(ctx context.Context) (received message, refused *closure) {
+	kind, data, err := s.conn.Read(context.WithoutCancel(ctx)) // watch ends it
+	switch {
+	case err != nil: // a message too big among them, which is answered by the library
+		return received, &closure{}
+	case kind != websocket.MessageText || json.Unmarshal(data, &received) != nil:
+		return received, &closure{closeInvalid, "Invalid message received"}
+	}
+	return received, nil
+}
+
+// send writes one message, and reports whether the client has taken it. One
+// that does not in time is disconnected.
+func (s *socket) send(ctx context.Context, m message) bool {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := s.patience(ctx)
+	defer cancel()
+	return s.conn.Write(ctx, websocket.MessageText, data) == nil
+}

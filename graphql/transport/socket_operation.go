@@ -1,0 +1,172 @@
+package transport
+
+import (
+	"context"
+	"sync"
+
+	"atrium/graphql/limit"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// A socketOperation is what a client has asked for on a websocket, until either
+// side is through with it.
+type socketOperation struct {
+	id     string
+	cancel context.CancelFunc
+}
+
+// subscribe starts what a client asks for: anything that can be executed, not
+// only subscriptions.
+func (s *socket) subscribe(ctx context.Context, received message) *closure {
+	if received.ID == "" || len(received.ID) > maxOperationID {
+		return &closure{closeInvalid, "Invalid message received"}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	op := &socketOperation{received.ID, cancel}
+	free, err := s.admit(op)
+	if !free {
+		cancel()
+		return &closure{closeDuplicate, "Subscriber already exists"}
+	}
+	var raw *graphql.RawParams
+	if err == nil {
+		raw, err = s.decodeRequest(received.Payload)
+	}
+	if err != nil { // here, so that nothing more is read before the client has taken it
+		defer s.left(op)
+		defer cancel()
+		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
+		return nil
+	}
+	s.work.Go(func() {
+		defer s.left(op)
+		defer cancel()
+		s.execute(ctx, op, raw)
+	})
+	return nil
+}
+
+// execute sends the responses of an operation, until they end or the client
+// says that it wants no more.
+func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.RawParams) {
+	leave, err := s.admitted(ctx)
+	if err != nil {
+		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
+		return
+	}
+	defer leave()
+	ctx, prepared, refused := s.executor.Prepare(ctx, raw)
+	if refused != nil {
+		s.fail(ctx, op, refused.Errors)
+		return
+	}
+	if prepared.Operation.Operation == ast.Subscription {
+		leave() // limits of their own bound them
+		leave, err = s.subscriptions.enter(s.Identify(ctx).Key, "subscriptions", s.Subscriptions)
+		if err != nil {
+			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
+			return
+		}
+		defer leave()
+	}
+	for response := range s.executor.Run(ctx, prepared) {
+		if !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
+			return
+		}
+	}
+	leave() // before the client hears of the end, and asks for the next
+	if s.release(op) && ctx.Err() == nil {
+		s.send(ctx, message{ID: op.id, Type: "complete"})
+	}
+}
+
+// admitted asks whoever counts requests for this one.
+func (s *socket) admitted(ctx context.Context) (leave func(), err error) {
+	if s.Admit == nil {
+		return func() {}, nil
+	}
+	leave, err = s.Admit(ctx)
+	return leave, err
+}
+
+// fail ends an operation that was not executed.
+func (s *socket) fail(ctx context.Context, op *socketOperation, errs gqlerror.List) {
+	if s.release(op) {
+		s.send(ctx, message{ID: op.id, Type: "error", Payload: encodeErrors(errs)})
+	}
+}
+
+// admit takes an operation on under its id, which must be free. Where there
+// are too many, it is one that can only fail.
+func (s *socket) admit(op *socketOperation) (free bool, err error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.running[op.id] != nil {
+		return false, nil
+	}
+	if s.count++; s.Operations > 0 && s.count > s.Operations {
+		err = limit.Exceed("operations", s.Operations, s.count)
+	}
+	s.running[op.id] = op
+	return true, err
+}
+
+// cancel ends the operation of this id because the client is through with it.
+func (s *socket) cancel(id string) {
+	s.lock.Lock()
+	op := s.running[id]
+	s.lock.Unlock()
+	if op != nil && s.release(op) {
+		op.cancel()
+	}
+}
+
+// release frees the id of an operation, and reports whether it was still taken
+// by it. The client may give it to another one from then on.
+func (s *socket) release(op *socketOperation) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.running[op.id] != op {
+		return false
+	}
+	delete(s.running, op.id)
+	return true
+}
+
+// left notes that nothing of an operation runs any more.
+func (s *socket) left(op *socketOperation) {
+	s.release(op)
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.count--
+}
+
+// A tally counts what each caller holds open.
+type tally struct {
+	lock sync.Mutex
+	open map[string]int
+}
+
+// enter counts one more of a caller, unless there are limit of them, which is an
+// error that tells the limit's name. Nobody is "": what they ask for ends at once.
+func (t *tally) enter(caller, name string, limit int) (leave func(), err error) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if limit > 0 && t.open[caller] >= limit {
+		return nil, tooManyOpen(name, limit)
+	}
+	if t.open == nil {
+		t.open = map[string]int{}
+	}
+	t.open[caller]++
+	return sync.OnceFunc(func() {
+		t.lock.Lock()
+		defer t.lock.Unlock()
+		if t.open[caller]--; t.open[caller] == 0 {
+			delete(t.open, caller)
+		}
+	}), nil
+}

@@ -1,0 +1,248 @@
+package graphql
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/graphql/transport"
+)
+
+// serveStage serves a stage as the program does: with timeouts that streams
+// must lift.
+func serveStage(t *testing.T, o stageOptions) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(stageHandler(o))
+	s.Config.ReadTimeout, s.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// HTTP/2 ends a stream when the time for a write is up, written or not.
+func TestASilentStreamStaysOpenOverHTTP2(t *testing.T) {
+	t.Parallel()
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	s := httptest.NewUnstartedServer(stageHandler(stageOptions{Bounds: &transport.Bounds{WriteWait: 50 * time.Millisecond}}))
+	s.Config.Protocols, s.Config.WriteTimeout = protocols, 100*time.Millisecond
+	s.Start()
+	t.Cleanup(s.Close)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"?query="+url.QueryEscape("subscription{countdown(n: 1, delayMs: 300)}"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	answer, err := (&http.Client{Transport: &http.Transport{Protocols: protocols}}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if got := whole(t, answer); answer.ProtoMajor != 2 || !strings.Contains(got, "event: complete") {
+		t.Errorf("over %s: %s", answer.Proto, got)
+	}
+}
+
+func TestStreamsOfACallerAreBounded(t *testing.T) {
+	t.Parallel()
+	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
+	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{Sockets: 2}})
+	listen(t, server, silent, "ann")
+	met(t, server, "ann")
+	listen(t, server, silent, "bob")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server+"?query="+url.QueryEscape(silent), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer ann")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(body), `"RESOURCE_EXHAUSTED"`) {
+		t.Errorf("the third: %d %s", answer.StatusCode, body)
+	}
+}
+
+// The attack: within the limits of sockets and of operations on each, a caller
+// opens more subscriptions than the process can serve.
+func TestSubscriptionsOfACallerAreBoundedOverSocketsAndStreams(t *testing.T) {
+	t.Parallel()
+	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
+	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{Subscriptions: 2}})
+	stream := listen(t, server, silent, "ann")
+	first, second := met(t, server, "ann"), met(t, server, "ann")
+	first.subscribe("1", "subscription{countdown(n: 2, delayMs: 0)}") // ends by itself and counts no more
+	for range 3 {
+		first.listen()
+	}
+	first.subscribe("2", "subscription{floods}")
+	first.listen()
+	second.subscribe("3", silent)
+	if got := second.listen(); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, "too many subscriptions open, at most 2") {
+		t.Errorf("the third gives %s", got)
+	}
+	second.subscribe("3", "{ping}")
+	if got := second.listen(); !strings.Contains(got, "pong") {
+		t.Errorf("a query gives %s", got)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server+"?query="+url.QueryEscape(silent), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer ann")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(body), "too many subscriptions open, at most 2") {
+		t.Errorf("the third as a stream: %d %s", answer.StatusCode, body)
+	}
+	listen(t, server, silent, "bob")
+	_ = stream.Body.Close()
+}
+
+// listen opens a stream of events.
+func listen(t *testing.T, target, query, token string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target+"?query="+url.QueryEscape(query), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
+		t.Fatalf("got %s %s", answer.Status, answer.Header.Get("Content-Type"))
+	}
+	return answer
+}
+
+func whole(t *testing.T, answer *http.Response) string {
+	t.Helper()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), ":\n\n", "")
+}
+
+func TestASubscriptionIsAStreamOfEvents(t *testing.T) {
+	t.Parallel()
+	const want = "event: next\ndata: {\"data\":{\"countdown\":1}}\n\nevent: next\ndata: {\"data\":{\"countdown\":0}}\n\nevent: complete\ndata: \n\n"
+	server := serveStage(t, stageOptions{})
+	if got := whole(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // longer than the server's timeouts
+		t.Errorf("by GET: %s", got)
+	}
+	for _, accept := range []string{"text/event-stream", "application/json, text/event-stream", "*/*"} {
+		r := tell(t, stageHandler(stageOptions{}), "POST", "/", `{"query": "subscription{countdown(n: 2)}"}`, "Accept", accept)
+		if got := strings.ReplaceAll(r.body, ":\n\n", ""); got != want {
+			t.Errorf("by POST that accepts %s: %s", accept, got)
+		}
+	}
+}
+
+func TestAStreamTellsWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{"subscription{nothing}", "{", "{ping}"} {
+		got := whole(t, listen(t, serveStage(t, stageOptions{}), query, "ann"))
+		if events := strings.Count(got, "event: next"); events != 1 || !strings.HasSuffix(got, "\n\nevent: complete\ndata: \n\n") {
+			t.Errorf("%s gives %s", query, got)
+		}
+		if strings.Contains(got, "errors") != (query != "{ping}") {
+			t.Errorf("%s gives %s", query, got)
+		}
+	}
+}
+
+func TestASilentStreamShowsThatItIsAlive(t *testing.T) {
+	t.Parallel()
+	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{KeepAlive: 20 * time.Millisecond}})
+	text, _ := io.ReadAll(listen(t, server, "subscription{countdown(n: 1, delayMs: 500)}", "ann").Body)
+	if alive := strings.Count(string(text), ":\n\n"); alive < 5 {
+		t.Errorf("got %d signs of life in %s", alive, text)
+	}
+}
+
+func TestAStreamEndsWithTheToken(t *testing.T) {
+	t.Parallel()
+	got := whole(t, listen(t, serveStage(t, stageOptions{}), "subscription{countdown(n: 9, delayMs: 200)}", "ann300"))
+	if !strings.Contains(got, `{"countdown":8}`) || strings.Contains(got, `{"countdown":7}`) {
+		t.Errorf("got %s", got)
+	}
+	if !strings.Contains(got, `"code":"UNAUTHENTICATED"`) || !strings.HasSuffix(got, "event: complete\ndata: \n\n") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAStreamEndsWithTheServerToBeResumed(t *testing.T) {
+	t.Parallel()
+	closing := make(chan struct{})
+	answer := listen(t, serveStage(t, stageOptions{Closing: closing}), "subscription{countdown(n: 9, delayMs: 100)}", "ann")
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), "countdown") {
+	}
+	close(closing)
+	var rest []string
+	for lines.Scan() {
+		rest = append(rest, lines.Text())
+	}
+	text := strings.Join(rest, "\n")
+	if !strings.HasSuffix(text, "event: complete\ndata: \n") || !strings.Contains(text, `"code":"UNAVAILABLE"`) || len(rest) > 16 {
+		t.Errorf("got %q", rest)
+	}
+}
+
+func TestAReaderOfAStreamThatIsTooSlowIsDropped(t *testing.T) {
+	t.Parallel()
+	ended := make(chan time.Duration, 1)
+	h := stageHandler(stageOptions{Bounds: &transport.Bounds{WriteWait: 100 * time.Millisecond}})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		h.ServeHTTP(w, r)
+		ended <- time.Since(start)
+	}))
+	t.Cleanup(s.Close)
+	listen(t, s.URL, "subscription{floods}", "ann") // and read nothing
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the stream is still open")
+	}
+}
+
+func TestAPanicInAStreamEndsItAlone(t *testing.T) {
+	t.Parallel()
+	got := whole(t, listen(t, serveStage(t, stageOptions{}), "subscription{panics}", "ann"))
+	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"INTERNAL"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAStreamTellsWhyItEnds(t *testing.T) {
+	t.Parallel()
+	server := serveStage(t, stageOptions{})
+	got := whole(t, listen(t, server, "subscription{breaks}", "ann"))
+	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"UNAVAILABLE"`) || !strings.HasSuffix(got, "event: complete\ndata: \n\n") {
+		t.Errorf("got %s", got)
+	}
+	p := met(t, server, "ann")
+	p.subscribe("1", "subscription{breaks}")
+	if got := p.listen(); !strings.Contains(got, `"code":"UNAVAILABLE"`) {
+		t.Errorf("got %s", got)
+	}
+	p.hears(`{"id":"1","type":"complete"}`)
+}

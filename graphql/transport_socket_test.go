@@ -1,0 +1,355 @@
+package graphql
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"atrium/graphql/transport"
+	"atrium/platform"
+)
+
+// A peer is a client of a websocket.
+type peer struct {
+	*testing.T
+	conn *websocket.Conn
+}
+
+// The codes that the protocol closes a websocket with.
+const (
+	closeInvalid      = websocket.StatusCode(4400)
+	closeUnauthorized = websocket.StatusCode(4401)
+	closeForbidden    = websocket.StatusCode(4403)
+	closeNoProtocol   = websocket.StatusCode(4406)
+	closeLate         = websocket.StatusCode(4408)
+	closeDuplicate    = websocket.StatusCode(4409)
+	closeSecondInit   = websocket.StatusCode(4429)
+)
+
+func dial(t *testing.T, server string, header http.Header) peer {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), server, &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetReadLimit(-1)
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	return peer{t, conn}
+}
+
+// met opens a websocket as someone, and waits until it is acknowledged.
+func met(t *testing.T, server, token string) peer {
+	t.Helper()
+	p := dial(t, server, nil)
+	p.say(`{"type": "connection_init", "payload": {"Authorization": "Bearer ` + token + `"}}`)
+	p.hears(`{"type":"connection_ack"}`)
+	return p
+}
+
+func (p peer) say(text string) {
+	p.Helper()
+	if err := p.conn.Write(p.Context(), websocket.MessageText, []byte(text)); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p peer) subscribe(id, query string) {
+	p.Helper()
+	p.say(fmt.Sprintf(`{"id": %q, "type": "subscribe", "payload": {"query": %q}}`, id, query))
+}
+
+func (p peer) listen() string {
+	p.Helper()
+	_, data, err := p.conn.Read(p.Context())
+	if err != nil {
+		p.Fatal(err)
+	}
+	return string(data)
+}
+
+func (p peer) hears(want ...string) {
+	p.Helper()
+	for _, text := range want {
+		if got := p.listen(); got != text {
+			p.Fatalf("got %s, want %s", got, text)
+		}
+	}
+}
+
+// endsWith reads what is left, and wants the close code.
+func (p peer) endsWith(code websocket.StatusCode) (heard []string) {
+	p.Helper()
+	for {
+		_, data, err := p.conn.Read(p.Context())
+		if err == nil {
+			heard = append(heard, string(data))
+			continue
+		}
+		if got := websocket.CloseStatus(err); got != code {
+			p.Fatalf("closed with %d (%v), want %d", got, err, code)
+		}
+		return heard
+	}
+}
+
+func TestAWebsocketExecutesWhatItIsAsked(t *testing.T) {
+	t.Parallel()
+	p := met(t, serveStage(t, stageOptions{}), "ann")
+	p.subscribe("1", "subscription{countdown(n: 2, delayMs: 200)}")
+	p.hears(
+		`{"id":"1","type":"next","payload":{"data":{"countdown":1}}}`, `{"id":"1","type":"next","payload":{"data":{"countdown":0}}}`,
+		`{"id":"1","type":"complete"}`,
+	)
+	p.subscribe("1", "{ping}")
+	p.hears(
+		`{"id":"1","type":"next","payload":{"data":{"ping":"pong"},"extensions":{"cost":{"limit":5000,"requested":0}}}}`,
+		`{"id":"1","type":"complete"}`,
+	)
+	p.say(`{"type": "ping", "payload": {"n": 1}}`)
+	p.hears(`{"type":"pong","payload":{"n":1}}`)
+}
+
+func TestAWebsocketTellsWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	p := met(t, serveStage(t, stageOptions{}), "ann")
+	for _, payload := range []string{`{"query": 1}`, `[]`, `{}`, `{"query": "{` + strings.Repeat("ping ", 1001) + `}"}`} {
+		p.say(`{"id": "a", "type": "subscribe", "payload": ` + payload + `}`)
+		var got struct {
+			ID, Type string
+			Payload  []struct{ Extensions struct{ Code string } }
+		}
+		if err := json.Unmarshal([]byte(p.listen()), &got); err != nil || got.ID != "a" || got.Type != "error" || got.Payload[0].Extensions.Code != "INVALID_ARGUMENT" {
+			t.Errorf("%.60s gives %+v (%v)", payload, got, err)
+		}
+	}
+	p.subscribe("b", "subscription{panics}")
+	if got := p.listen(); !strings.Contains(got, `"code":"INTERNAL"`) {
+		t.Errorf("a panic gives %s", got)
+	}
+	p.hears(`{"id":"b","type":"complete"}`)
+}
+
+func TestAWebsocketIsClosedOnWhatTheProtocolDoesNotHave(t *testing.T) {
+	t.Parallel()
+	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{InitWait: 100 * time.Millisecond, BodyBytes: 1000}})
+	init := `{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`
+	asking := `{"id": "1", "type": "subscribe", "payload": {"query": "subscription{countdown(n: 9, delayMs: 1000)}"}}`
+	for _, c := range []struct {
+		name string
+		said []string
+		code websocket.StatusCode
+	}{
+		{"nothing said", nil, closeLate},
+		{"subscribe first", []string{asking}, closeUnauthorized},
+		{"init twice", []string{init, init}, closeSecondInit},
+		{"no JSON", []string{init, "nonsense"}, closeInvalid},
+		{"no JSON at first", []string{"nonsense"}, closeInvalid},
+		{"an unknown type", []string{init, `{"type": "start"}`}, closeInvalid},
+		{"no id", []string{init, `{"type": "subscribe", "payload": {"query": "{ping}"}}`}, closeInvalid},
+		{"a long id", []string{init, `{"id": "` + strings.Repeat("x", 129) + `", "type": "subscribe"}`}, closeInvalid},
+		{"an id twice", []string{init, asking, asking}, closeDuplicate},
+		{"a large message", []string{init, strings.Repeat("x", 1001)}, websocket.StatusMessageTooBig},
+		{"no token", []string{`{"type": "connection_init"}`}, closeForbidden},
+		{"a bad token", []string{`{"type": "connection_init", "payload": {"authorization": "Bearer bad"}}`}, closeForbidden},
+		{"a token that is none", []string{`{"type": "connection_init", "payload": {"Authorization": 1}}`}, closeForbidden},
+		{"a payload that is none", []string{`{"type": "connection_init", "payload": "x"}`}, closeInvalid},
+	} {
+		p := dial(t, server, nil)
+		for _, text := range c.said {
+			p.say(text)
+		}
+		t.Log(c.name)
+		p.endsWith(c.code)
+	}
+}
+
+func TestAWebsocketOfAnotherProtocolIsClosed(t *testing.T) {
+	t.Parallel()
+	conn, _, err := websocket.Dial(t.Context(), serveStage(t, stageOptions{}), &websocket.DialOptions{Subprotocols: []string{"graphql-ws"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer{t, conn}.endsWith(closeNoProtocol)
+}
+
+func TestAWebsocketTakesTheCallerOfItsRequest(t *testing.T) {
+	t.Parallel()
+	p := dial(t, serveStage(t, stageOptions{}), http.Header{"Authorization": {"Bearer ann"}})
+	p.say(`{"type": "connection_init"}`)
+	p.hears(`{"type":"connection_ack"}`)
+}
+
+func TestOnlyPagesOfKnownOriginsOpenWebsockets(t *testing.T) {
+	t.Parallel()
+	server := serveStage(t, stageOptions{Origins: []string{"https://*.friend.example"}})
+	for origin, want := range map[string]int{
+		server: 101, "": 101, "https://a.friend.example": 101, "http://a.friend.example": 403, "https://evil.example": 403, "null": 403,
+	} {
+		header := http.Header{}
+		if origin != "" {
+			header.Set("Origin", origin)
+		}
+		conn, answer, err := websocket.Dial(t.Context(), server, &websocket.DialOptions{HTTPHeader: header})
+		if err == nil {
+			_ = conn.CloseNow()
+		}
+		if answer.StatusCode != want {
+			t.Errorf("%q gives %d, want %d", origin, answer.StatusCode, want)
+		}
+	}
+}
+
+func TestAWebsocketEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	p := met(t, serveStage(t, stageOptions{}), "ann300")
+	p.subscribe("1", "subscription{countdown(n: 9, delayMs: 200)}")
+	if heard := p.endsWith(closeForbidden); len(heard) != 1 || !strings.Contains(heard[0], `{"countdown":8}`) {
+		t.Errorf("got %q", heard)
+	}
+}
+
+func TestAWebsocketEndsWithTheServer(t *testing.T) {
+	t.Parallel()
+	closing := make(chan struct{})
+	p := met(t, serveStage(t, stageOptions{Closing: closing}), "ann")
+	close(closing)
+	p.endsWith(websocket.StatusGoingAway)
+}
+
+func TestWhatAClientIsThroughWithEnds(t *testing.T) {
+	t.Parallel()
+	p := met(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 1}}), "ann")
+	p.subscribe("1", "subscription{countdown(n: 1000, delayMs: 10)}")
+	p.listen()
+	p.say(`{"id": "1", "type": "complete"}`)
+	p.say(`{"id": "unknown", "type": "complete"}`)
+	p.subscribe("1", "{__typename}")
+	for {
+		got := p.listen()
+		switch {
+		case strings.Contains(got, "countdown"): // it was under way
+			continue
+		case strings.Contains(got, `"limit":{"name":"operations"`): // the first has not ended yet
+			p.subscribe("1", "{__typename}")
+			continue
+		case !strings.Contains(got, `"__typename":"Query"`):
+			t.Errorf("got %s", got)
+		}
+		break
+	}
+	p.hears(`{"id":"1","type":"complete"}`)
+}
+
+func TestOperationsOfAWebsocketAreBounded(t *testing.T) {
+	t.Parallel()
+	p := met(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 50}}), "ann")
+	for i := range 50 {
+		p.subscribe(fmt.Sprint(i), "subscription{countdown(n: 1, delayMs: 1500)}")
+	}
+	p.subscribe("50", "{ping}")
+	if got := p.listen(); !strings.Contains(got, `"id":"50","type":"error"`) || !strings.Contains(got, `"limit":{"name":"operations","requested":51,"value":50}`) {
+		t.Errorf("got %s", got)
+	}
+	for range 100 {
+		p.listen()
+	}
+	p.subscribe("50", "{__typename}")
+	if got := p.listen(); !strings.Contains(got, `"type":"next"`) {
+		t.Errorf("afterwards: got %s", got)
+	}
+}
+
+func TestOperationsOfAWebsocketAreCountedByWhoeverCounts(t *testing.T) {
+	t.Parallel()
+	var open, came atomic.Int32
+	admit := func(ctx context.Context) (func(), error) {
+		if platform.ActorOf(ctx) == nil || came.Add(1) > 2 {
+			return nil, &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "enough"}
+		}
+		open.Add(1)
+		return sync.OnceFunc(func() { open.Add(-1) }), nil
+	}
+	p := met(t, serveStage(t, stageOptions{Admit: admit}), "ann")
+	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
+	p.subscribe("query", "{ping}")
+	for range 2 { // next and complete
+		p.listen()
+	}
+	p.subscribe("too many", "{ping}")
+	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, `"type":"error"`) {
+		t.Errorf("the third gives %s", got)
+	}
+	p.subscribe("too many", "{ping}") // its id is free again
+	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) {
+		t.Errorf("again: %s", got)
+	}
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d are under way", n)
+	}
+}
+
+func TestWebsocketsOfACallerAreBounded(t *testing.T) {
+	t.Parallel()
+	server, ended := serveCounted(t, stageOptions{Bounds: &transport.Bounds{Sockets: 2}})
+	first := met(t, server, "ann")
+	met(t, server, "ann")
+	met(t, server, "bob")
+	third := dial(t, server, nil)
+	third.say(`{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`)
+	third.endsWith(websocket.StatusTryAgainLater)
+	<-ended
+	_ = first.conn.Close(websocket.StatusNormalClosure, "")
+	<-ended
+	fourth := met(t, server, "ann") // in the place of the first
+	fourth.subscribe("1", "{ping}")
+	if got := fourth.listen(); !strings.Contains(got, `"ping":"pong"`) {
+		t.Errorf("the place of the first is not free: %s", got)
+	}
+}
+
+// serveCounted serves a stage, and tells whenever a request or a websocket has
+// ended.
+func serveCounted(t *testing.T, o stageOptions) (url string, ended <-chan bool) {
+	t.Helper()
+	over := make(chan bool, 100)
+	h := stageHandler(o)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		over <- true
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, over
+}
+
+// slowly reports when the handler of a websocket that nobody reads has ended.
+func slowly(t *testing.T, o stageOptions, query string) {
+	t.Helper()
+	server, ended := serveCounted(t, o)
+	p := met(t, server, "ann")
+	p.subscribe("1", query)
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the websocket is still open")
+	}
+}
+
+func TestAReaderOfAWebsocketThatIsTooSlowIsDropped(t *testing.T) {
+	t.Parallel()
+	slowly(t, stageOptions{Bounds: &transport.Bounds{WriteWait: 100 * time.Millisecond}}, "subscription{floods}")
+}
+
+func TestAClientThatShowsNoSignOfLifeIsDropped(t *testing.T) {
+	t.Parallel()
+	bounds := transport.Bounds{WriteWait: 50 * time.Millisecond, KeepAlive: 50 * time.Millisecond}
+	slowly(t, stageOptions{Bounds: &bounds}, "subscription{countdown(n: 1, delayMs: 60000)}")
+}

@@ -1,0 +1,21 @@
+package server
+
+import (
+	"net/http"
+	"runtime/debug"
+
+	"atrium/platform"
+)
+
+// counted counts what the answers to requests hold. It stands behind the
+// authentication.
+func counted(limits platform.AnswerLimits) layer {
+	pool := platform.NewAnswerPool(limits, debug.FreeOSMemory)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx, end := pool.Open(r.Context())
+			defer end()
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package server
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// A Certificate is what the server proves itself with: a pair of files that is
+// reloaded when either has changed. A handshake looks at them, so that no
+// connection that is open notices.
+type Certificate struct {
+	certFile, keyFile string
+
+	lock    sync.Mutex
+	seen    [2]stamp
+	current *tls.Certificate
+}
+
+// LoadCertificate reads a certificate chain, leaf first, and its private key,
+// both in PEM.
+func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
+	c := &Certificate{certFile: certFile, keyFile: keyFile}
+	return c, c.load()
+}
+
+// A stamp tells one content of a file from the next; that of no file is zero.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+// load reads the files where they are not those that it has read, so that a
+// faulty pair is an error once.
+func (c *Certificate) load() error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	var found [2]stamp
+	for i, name := range []string{c.certFile, c.keyFile} {
+		if info, err := os.Stat(name); err == nil {
+			found[i] = stamp{info.ModTime(), info.Size()}
+		}
+	}
+	if c.current != nil && found == c.seen {
+		return nil
+	}
+	c.seen = found
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return err
+	}
+	c.current = &pair
+	return nil
+}
+
+// config gives the settings of a server. When a reload fails it logs the
+// reason, and the server keeps the certificate that it has.
+func (c *Certificate) config(logger *slog.Logger) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			if err := c.load(); err != nil {
+				logger.Error("certificate reload failed; keeping the current one", "error", err)
+			}
+			c.lock.Lock()
+			defer c.lock.Unlock()
+			return c.current, nil
+		},
+	}
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"atrium/auth"
+	"atrium/graphql"
+	"atrium/graphql/limit"
+	"atrium/graphql/transport"
+	"atrium/platform"
+	"atrium/resolvers"
+)
+
+// GraphQL are the settings of the GraphQL endpoint.
+type GraphQL = graphql.Settings
+
+// DefaultGraphQL let the standard introspection query through, and any
+// dashboard.
+func DefaultGraphQL() GraphQL { return graphql.DefaultSettings() }
+
+// TrustedDocuments are the only documents that an endpoint executes.
+type TrustedDocuments = limit.TrustedDocuments
+
+// ReadTrustedDocuments reads a manifest: a JSON object of documents by their
+// id. Each must be valid.
+func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
+	return limit.ReadTrustedDocuments(path, resolvers.Schema())
+}
+
+// graphql serves the graph over p. Admit counts operations that come over a
+// websocket.
+func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit func(context.Context) (func(), error), closing <-chan struct{}) http.Handler {
+	presenter := &resolvers.Presenter{ServiceDomain: c.ServiceDomain, Logger: c.Logger, RequestID: requestID}
+	endpoint := graphql.New(resolvers.NewExecutor(p, presenter), graphql.Options{
+		Settings:  c.GraphQL,
+		Schema:    resolvers.Limits(),
+		ReadSDL:   c.mayReadSDL,
+		Budget:    resolvers.Budget{},
+		CheckJSON: platform.CheckJSON,
+		Present:   presenter.Present,
+		Identify:  identify,
+		Authorize: verifier.Authorize,
+		Admit:     admit,
+		Origins:   socketOrigins(c.Origins),
+		Closing:   closing,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		endpoint.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, w.Header().Get(requestIDHeader))))
+	})
+}
+
+// mayReadSDL is the error of a caller who may not read the SDL: it needs what
+// introspection needs and, where that is off, an identity among SchemaReaders.
+func (c *Config) mayReadSDL(ctx context.Context) error {
+	actor := platform.ActorOf(ctx)
+	switch {
+	case actor == nil:
+		return platform.Unauthenticated("the schema needs a bearer token")
+	case !c.GraphQL.HideSchema:
+		return nil
+	case slices.ContainsFunc(actor.Identities, func(uid platform.UID) bool { return slices.Contains(c.SchemaReaders, uid) }):
+		return nil
+	default:
+		return &platform.Error{
+			Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF",
+			Message: "Permission denied: the schema is shown only to identities that the operator names (--schema-reader)",
+		}
+	}
+}
+
+// identify tells the transports who calls.
+func identify(ctx context.Context) transport.Caller {
+	actor := platform.ActorOf(ctx)
+	if actor == nil {
+		return transport.Caller{}
+	}
+	return transport.Caller{Key: actor.Key(), Expires: actor.Expires}
+}
+
+type requestIDKey struct{}
+
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}

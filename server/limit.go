@@ -1,0 +1,120 @@
+package server
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/time/rate"
+
+	"atrium/platform"
+)
+
+// limits count the requests of every caller.
+type limits struct {
+	rate, burst, inFlight int // rate or inFlight 0: that one is off
+
+	lock   sync.Mutex
+	counts *simplelru.LRU[string, *count]
+}
+
+// A count is what one caller asked for of late.
+type count struct {
+	recent *rate.Limiter
+	open   int
+}
+
+// maxCounts bounds the memory of limits, to some 15 MB. The count of who has
+// asked for nothing for longest is forgotten, which matters to nobody unless so
+// many ask within two seconds.
+const maxCounts = 1 << 16
+
+func newLimits(perSecond, burst, inFlight int) *limits {
+	counts, err := simplelru.NewLRU[string, *count](maxCounts, nil)
+	if err != nil {
+		panic(err) // the size is not above 0
+	}
+	return &limits{rate: perSecond, burst: burst, inFlight: inFlight, counts: counts}
+}
+
+func (l *limits) off() bool { return l.rate == 0 && l.inFlight == 0 }
+
+// A standing is what a caller has left.
+type standing struct {
+	requests int           // at once
+	full     time.Duration // until all of the burst is there again
+	slots    int           // of requests under way
+}
+
+// enter counts a request of a caller, which is under way until leave is called.
+// One that is too many is an error and has no leave.
+func (l *limits) enter(caller string, now time.Time) (leave func(), left standing, err error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	c := l.count(caller)
+	within := l.rate == 0 || c.recent.AllowN(now, 1)
+	free := l.inFlight == 0 || c.open < l.inFlight
+	if within && free {
+		c.open++
+	}
+	tokens := c.recent.TokensAt(now)
+	left = l.left(c, tokens)
+	switch {
+	case !within:
+		return nil, left, l.tooOften(tokens)
+	case !free:
+		return nil, left, tooMany("too many requests of the caller are under way", time.Second)
+	}
+	return sync.OnceFunc(func() {
+		l.lock.Lock()
+		defer l.lock.Unlock()
+		c.open--
+	}), left, nil
+}
+
+// exhausted tells whether a caller has no request left at once, without
+// counting one.
+func (l *limits) exhausted(caller string, now time.Time) (left standing, err error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	c := l.count(caller)
+	tokens := c.recent.TokensAt(now)
+	if l.rate > 0 && tokens < 1 {
+		err = l.tooOften(tokens)
+	}
+	return l.left(c, tokens), err
+}
+
+// count gives the count of a caller.
+func (l *limits) count(caller string) *count {
+	c, known := l.counts.Get(caller)
+	if !known {
+		c = &count{recent: rate.NewLimiter(rate.Limit(l.rate), l.burst)}
+		l.counts.Add(caller, c)
+	}
+	return c
+}
+
+func (l *limits) left(c *count, tokens float64) standing {
+	left := standing{requests: max(0, int(tokens)), slots: max(0, l.inFlight-c.open)}
+	if l.rate > 0 {
+		left.full = l.earning(float64(l.burst) - tokens)
+	}
+	return left
+}
+
+func (l *limits) tooOften(tokens float64) error {
+	return tooMany("more requests than a caller may send", l.earning(1-tokens))
+}
+
+// earning is how long it takes until a caller may send n requests more.
+func (l *limits) earning(n float64) time.Duration {
+	return time.Duration(n / float64(l.rate) * float64(time.Second)).Round(time.Millisecond)
+}
+
+func tooMany(description string, wait time.Duration) error {
+	return &platform.Error{
+		Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
+		Message: "Resource exhausted: " + description, RetryAfter: max(wait, time.Millisecond),
+	}
+}

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// ShutdownTimeout is the one deadline of a shutdown. It begins when the process
+// is asked to end. Requests and attempts under way have drainTimeout of it.
+const ShutdownTimeout = 15 * time.Second
+
+// A shutdown bounds how long a process takes to end. It knows by name what has
+// not ended yet.
+type shutdown struct {
+	within time.Duration
+	logger *slog.Logger
+	lock   sync.Mutex
+	open   []string
+}
+
+// bound runs work until it ends, but at most for s.within after the end of ctx.
+// Work calls end where it ends by itself, and has as long from then on. What
+// has not ended by then is abandoned: the end of the process ends it too.
+func (s *shutdown) bound(ctx context.Context, work func(ctx context.Context, end func()) error) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	ended := make(chan error, 1)
+	go func() { ended <- work(ctx, end) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	deadline := time.NewTimer(s.within)
+	defer deadline.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-deadline.C:
+		s.logger.Warn("the shutdown took too long; what has not ended is abandoned", "within", s.within.String(), "abandoned", s.unended())
+		return nil
+	}
+}
+
+// begin notes that something has begun under a name; ended, that it has ended.
+func (s *shutdown) begin(what string) (ended func()) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.open = append(s.open, what)
+	return func() {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		s.open = slices.DeleteFunc(s.open, func(other string) bool { return other == what })
+	}
+}
+
+func (s *shutdown) unended() []string {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return slices.Clone(s.open)
+}
+
+// background runs work until ctx ends; the function that it returns waits for
+// that.
+func (s *shutdown) background(ctx context.Context, what string, work func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := s.begin(what)
+	var running sync.WaitGroup
+	running.Go(func() {
+		defer ended()
+		work(ctx)
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
