@@ -28,8 +28,11 @@ func eventKindsOf(all []KindInfo) (found []eventKind) {
 			found = append(found, eventKind{k.Event, k.List, k.EventBody, k.Verbs})
 		}
 	}
-	// What happens to a delivery is told of its subscription.
-	return append(found, eventKind{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{redelivered}})
+	// What is told of one kind, and read by those who read another.
+	return append(found,
+		eventKind{groupKind.Event, identityProviderKind.List, "iam.AllowedIssuer", []string{issuerAllowed, issuerRevoked}},
+		eventKind{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{redelivered}},
+	)
 }
 
 // tells reports whether an event is of the kind.

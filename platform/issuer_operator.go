@@ -8,6 +8,19 @@ import (
 // Issuers are the operator's operations on proofs.
 type Issuers struct{ p *Platform }
 
+// What happens to an organisation when the operator decides about its issuers.
+const (
+	issuerAllowed = "issuer_allowed"
+	issuerRevoked = "issuer_revoked"
+)
+
+// An AllowedIssuer is the body of the events of Allow and Revoke. Issuer is
+// spelled as they take it.
+type AllowedIssuer struct {
+	Group  UID    `json:"group"`
+	Issuer string `json:"issuer"`
+}
+
 // Allow lets an organisation decide about callers of an issuer: one issuer,
 // `https://host/*` for patterns over the issuers of a host, or `*` for all.
 func (s Issuers) Allow(ctx context.Context, root UID, issuer string) error {
@@ -19,6 +32,7 @@ func (s Issuers) Allow(ctx context.Context, root UID, issuer string) error {
 		if _, err := s.p.Groups.locked(ctx, tx, root); err != nil {
 			return err
 		}
+		tx.Record(s.p.event(ctx, groupKind.Event, issuerAllowed, root, root, &AllowedIssuer{root, issuer}))
 		return s.put(ctx, tx, &IssuerProof{Organisation: root, Issuer: key, Method: ProofOperator, VerifyTime: s.p.now(), CheckTime: s.p.now()})
 	})
 }
@@ -41,6 +55,7 @@ func (s Issuers) Revoke(ctx context.Context, root UID, issuer string) error {
 		if err != nil {
 			return err
 		}
+		tx.Record(s.p.event(ctx, groupKind.Event, issuerRevoked, root, root, &AllowedIssuer{root, issuer}))
 		return s.remove(ctx, tx, root, key)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -273,11 +274,17 @@ func TestWhatChangesAProofIsRecordedOfItsProviders(t *testing.T) {
 		first, second := w.providerBy(acme.owner, acme.uid), w.providerBy(acme.owner, w.group(acme.uid))
 		w.providerBy(other.owner, other.uid)
 		before := len(w.events())
-		recorded := func(what string, verified bool) {
+		recorded := func(what, operator string, verified bool) {
 			t.Helper()
 			events := w.events()
 			made := events[before:]
 			before = len(events)
+			if operator != "" {
+				if e := made[0]; e.kind != "iam.group."+operator || e.subject != acme.uid || e.group != acme.uid || e.body != fmt.Sprintf(`{"group":%q,"issuer":%q}`, acme.uid, workplace) {
+					t.Errorf("%s: recorded is %+v", what, e)
+				}
+				made = made[1:]
+			}
 			if len(made) != 2 {
 				t.Fatalf("%s: recorded are %+v", what, made)
 			}
@@ -293,23 +300,23 @@ func TestWhatChangesAProofIsRecordedOfItsProviders(t *testing.T) {
 			}
 		}
 		must(t, w.p.Issuers.Allow(w.operator(), acme.uid, workplace))
-		recorded("allowed", true)
+		recorded("allowed", "issuer_allowed", true)
 		must(t, w.p.Issuers.Revoke(w.operator(), acme.uid, workplace))
-		recorded("revoked", false)
+		recorded("revoked", "issuer_revoked", false)
 		refused(t, "what is not there", w.p.Issuers.Revoke(w.operator(), acme.uid, workplace), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
 		refused(t, "of no organisation", w.p.Issuers.Allow(w.operator(), "00000000000000000000000000000000000000ff", workplace), platform.CodeNotFound)
 
 		served[workplace] = []platform.UID{acme.uid}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, first.UID)
 		must(t, err)
-		recorded("verified", true)
+		recorded("verified", "", true)
 		served[workplace] = nil
 		w.pass(25 * time.Hour)
 		must(t, w.p.Issuers.Recheck(t.Context()))
-		recorded("no longer in the file", false)
+		recorded("no longer in the file", "", false)
 
 		must(t, w.p.Issuers.Allow(w.operator(), acme.uid, "*"))
-		if made := w.events()[before:]; len(made) != 0 {
+		if made := w.events()[before:]; len(made) != 1 || made[0].kind != "iam.group.issuer_allowed" || !strings.Contains(made[0].body, `"issuer":"*"`) {
 			t.Errorf("an allowance that no provider needs records %+v", made)
 		}
 	})

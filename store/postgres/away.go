@@ -63,7 +63,7 @@ func lost(err error) bool {
 func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	var tx pgx.Tx
 	begin := func(ctx context.Context) (err error) {
-		tx, err = e.pool.Begin(ctx)
+		tx, err = e.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: beginWriting})
 		return translate(err)
 	}
 	err := e.inTime(ctx, func(ctx context.Context) error {

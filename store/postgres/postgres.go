@@ -32,7 +32,7 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, columns, page string) string {
 		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"
 	},
-	Settled:     "e.xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+	Settled:     settled,
 	Slots:       16, // a total reads them all, from as many pages in the worst case
 	TableExists: "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
 	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
@@ -58,6 +58,7 @@ var _ sqlstore.Engine = (*Engine)(nil)
 const (
 	statementTimeout = "4s"
 	lockTimeout      = "2s"
+	idleTimeout      = "15s" // of a transaction that sends nothing: it holds the feed of events up
 	connectTimeout   = 5 * time.Second
 )
 
@@ -76,7 +77,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		patience = 0 // whoever chose it waits for it
 	}
 	for name, value := range map[string]string{
-		"statement_timeout": statementTimeout, "lock_timeout": lockTimeout, "timezone": "UTC",
+		"statement_timeout": statementTimeout, "lock_timeout": lockTimeout, "idle_in_transaction_session_timeout": idleTimeout, "timezone": "UTC",
 	} {
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
 			config.ConnConfig.RuntimeParams[name] = value
