@@ -4,6 +4,9 @@
 // form, its times and its signature under the rules below, then asks the
 // Directory who that is; Middleware does so for every HTTP request.
 //
+// It says who calls and never what they may do: that is decided by package
+// platform, which is the Directory.
+//
 //	token.go        form of a token: three canonical segments, strict JSON
 //	claims.go       what a token claims, and whether it holds at this moment
 //	verifier.go     the order of the checks

@@ -3,6 +3,7 @@
 // A Client holds the generated stub of every service, behind which stand a
 // token, retries and an HTTP/2 connection that all share. Errors are
 // *connect.Error: connect.CodeOf tells the code, Details the typed details.
+// It must not import the service: who uses it shares nothing but the contract.
 package client
 
 import (

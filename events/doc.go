@@ -1,4 +1,6 @@
 // Package events delivers recorded events to the sinks of subscriptions.
+// Who gets which event, and what becomes of a delivery, is decided by package
+// platform; events sends, and must not read or change a kind by itself.
 //
 //	deliverer.go the Deliverer and its options
 //	relay.go     turns recorded events into deliveries and queues them

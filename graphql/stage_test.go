@@ -18,6 +18,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"atrium/edge"
 	"atrium/graphql/execute"
 	"atrium/graphql/limit"
 	"atrium/graphql/transport"
@@ -166,10 +167,7 @@ func stageHandler(o stageOptions) http.Handler {
 		}
 		return platform.WithActor(ctx, a), nil
 	}
-	presenter := &resolvers.Presenter{ServiceDomain: "atrium.dev", Logger: o.Logger, RequestID: func(context.Context) string { return "" }}
-	if o.Logger == nil {
-		presenter.Logger = slog.New(slog.DiscardHandler)
-	}
+	presenter := &resolvers.Presenter{Errors: edge.Errors{Logger: o.Logger}, RequestID: func(context.Context) string { return "" }}
 	x := executor.New(stageSchema())
 	x.SetErrorPresenter(presenter.Present)
 	e := New(x, Options{

@@ -1,5 +1,6 @@
 // Package ingest brings data of other systems in: it reads their formats and
 // hands records to the import operations of the core, in batches.
+// It must not decide what a record may hold: the core checks every one.
 //
 //	osv.go       OSV records: from files, folders and archives
 //	archive.go   what is in a folder, a tar or a zip, one document at a time

@@ -107,7 +107,8 @@ func (f AccountAssociationFilter) check(v *violations) { v.filter("name", f.Name
 
 var accountAssociationKind = Kind[AccountAssociation]{
 	Name: "AccountAssociation", Plural: "accountAssociations", Area: "iam", Number: 11, Event: "iam.account_associations", Parent: "Group",
-	List: CapAccountAssociationsList, Create: CapAccountAssociationsCreate, Update: CapAccountAssociationsUpdate, Delete: CapAccountAssociationsDelete,
+	Verbs: []string{"created", "updated", "deleted"},
+	List:  CapAccountAssociationsList, Create: CapAccountAssociationsCreate, Update: CapAccountAssociationsUpdate, Delete: CapAccountAssociationsDelete,
 	SharesUID: true,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"amazon", Updatable}, {"google", Updatable},

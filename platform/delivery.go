@@ -126,7 +126,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 				return err
 			}
 		}
-		found, err := tx.Deliveries().Get(ctx, Keys{uids: uids})
+		found, err := TableOf[Delivery, DeliveryFilter](tx).Get(ctx, Keys{uids: uids})
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 				continue
 			}
 			again[i].restart(s.p.now())
-			if err := tx.DeliveryRows().Update(ctx, again[i], deliveryProgress...); err != nil {
+			if err := RowsOf[Delivery](tx).Update(ctx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
 			tx.Record(s.p.event(ctx, subscriptionKind.Event, redelivered, uid, s.kind.Group(again[i]), again[i]))

@@ -18,7 +18,7 @@
 // What kinds share:
 //
 //	uid.go         a resource's name is its path
-//	kind.go        what is known of a kind, as data
+//	kind.go        what is known of a kind, as data; kinds.go lists all kinds
 //	read.go        the recipes that kinds share: get,
 //	list.go        list, also of many scopes at once,
 //	write.go       create, update, delete
@@ -53,9 +53,24 @@
 //
 // # Adding a kind
 //
-// Write its file here with a Kind value, its filter and operations; give Store
-// and Tx a table for it; describe the table in store/sqlstore and its DDL in a
-// new migration; add a .graphqls file, a resolver file and its routes; write
-// down in internal/cases what it takes and answers. A test (every kind is
-// everywhere, in internal/house) tells what was forgotten.
+// A kind Widget of the area registry, step by step. internal/house checks each
+// step, and says which file to write and shows the line to copy.
+//
+//	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[Widget]{...}:
+//	                        name, area, capabilities, fields, what is required, orders,
+//	                        the verbs of its events; type Widgets of its operations
+//	platform/kinds.go       &widgetKind in the list of kinds
+//	platform/capability.go  its capabilities, and the roles that hold them
+//	platform/platform.go    the field Widgets, and p.Widgets = ... in New
+//	store/sqlstore/widget.go          var widgets = table[platform.Widget, platform.WidgetFilter]{...}
+//	store/sqlstore/store.go           &widgets in the list of tables
+//	store/sqlstore/migrations/        its DDL and indexes, the next number
+//	schema/widget.graphqls            its GraphQL contract; then make generate
+//	resolvers/widget.go               its resolvers; loader.go and node.go: its loader and type
+//	schema/proto/platform/registry/   its messages and service; then make generate
+//	rest/registry.go                  its routes: list, get, create, update, remove
+//	rpc/registry.go, registry_message.go  its procedures; rpc.go: its service
+//	client/client.go                  the stub of its service
+//	internal/cases/widget_test.go     what it takes and answers, by every protocol
+//	internal/house/ledger_test.go     its number, names and orders, which never change
 package platform

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,27 +18,21 @@ type eventKind struct {
 	verbs []string
 }
 
-func happens[T any](k *Kind[T], verbs ...string) eventKind {
-	return eventKind{k.Event, k.List, k.bodyType(), verbs}
-}
+func (k *Kind[T]) bodyType() string { return cmp.Or(k.EventBody, k.Area+"."+k.Name) }
 
-func (k *Kind[T]) bodyType() string { return k.Area + "." + k.Name }
+var eventKinds = eventKindsOf(Kinds())
 
-var eventKinds = []eventKind{
-	happens(&groupKind, "created", "updated", "deleted"),
-	{groupKind.Event, identityProviderKind.List, "iam.AllowedIssuer", []string{issuerAllowed, issuerRevoked}},
-	happens(&identityKind, "created", "updated", "deleted"),
-	happens(&roleKind, "created", "updated", "deleted"),
-	happens(&roleBindingKind, "created", "created.batch", "updated", "deleted"),
-	happens(&identityProviderKind, "created", "updated", "deleted"),
-	happens(&accountAssociationKind, "created", "updated", "deleted"),
-	happens(&groupInviteKind, "created", "deleted"),
-	happens(&externalGroupRoleMappingKind, "created", "deleted", "deleted.batch"),
-	{termsKind.Event, termsKind.List, "iam.AcceptedTerms", []string{"accepted"}}, // together: the body is an answer
-	happens(&repoKind, "created", "updated", "deleted"),
-	happens(&tagKind, "created", "deleted"), // a tag that moves is made anew
-	happens(&subscriptionKind, "created", "updated", "deleted", "test", "disabled"),
-	{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{redelivered}},
+func eventKindsOf(all []KindInfo) (found []eventKind) {
+	for _, k := range all {
+		if len(k.Verbs) > 0 {
+			found = append(found, eventKind{k.Event, k.List, k.EventBody, k.Verbs})
+		}
+	}
+	// What is told of one kind, and read by those who read another.
+	return append(found,
+		eventKind{groupKind.Event, identityProviderKind.List, "iam.AllowedIssuer", []string{issuerAllowed, issuerRevoked}},
+		eventKind{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{redelivered}},
+	)
 }
 
 // tells reports whether an event is of the kind.

@@ -36,7 +36,8 @@ func (f ExternalGroupRoleMappingFilter) check(v *violations) {
 
 var externalGroupRoleMappingKind = Kind[ExternalGroupRoleMapping]{
 	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: "iam", Number: 13, Event: "iam.external_group_role_mappings", Parent: "IdentityProvider",
-	List: CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Delete: CapIdentityProvidersDelete, HandsOut: true,
+	Verbs: []string{"created", "deleted", "deleted.batch"},
+	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Delete: CapIdentityProvidersDelete, HandsOut: true,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"identityProviderUid", OutputOnly}, {"externalGroupId", AtCreation}, {"roleUid", AtCreation},
 		{"scope", AtCreation}, {"createTime", OutputOnly},
@@ -96,7 +97,7 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 		// The insert would not tell which is missing, the scope or the provider;
 		// a provider that is there has its group.
 		if made.Scope != provider.Parent() {
-			if _, err := resolve(ctx, groupKind.Name, made.Scope, tx.Groups().Get); err != nil {
+			if _, err := resolve(ctx, groupKind.Name, made.Scope, TableOf[Group, GroupFilter](tx).Get); err != nil {
 				return err
 			}
 		}

@@ -66,7 +66,8 @@ func (f GroupFilter) check(v *violations) { v.filter("name", f.Name) }
 
 var groupKind = Kind[Group]{
 	Name: "Group", Plural: "groups", Area: "iam", Number: 1, Event: "iam.group", Parent: "Group",
-	List: CapGroupsList, Create: CapGroupsCreate, Update: CapGroupsUpdate, Delete: CapGroupsDelete,
+	Verbs: []string{"created", "updated", "deleted"},
+	List:  CapGroupsList, Create: CapGroupsCreate, Update: CapGroupsUpdate, Delete: CapGroupsDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"resourceLimits", OutputOnly}, {"verified", OutputOnly},
@@ -136,16 +137,16 @@ func (s Groups) Delete(ctx context.Context, uid UID) error {
 // removeNotes removes what speaks of a group without being a resource in it:
 // accepted terms, and mappings of providers further up that count here only.
 func (s Groups) removeNotes(ctx context.Context, tx Tx, uid UID) error {
-	accepted, err := tx.Terms().List(ctx, Query[TermsFilter]{Scope: scopeOf(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems})
+	accepted, err := TableOf[TermsAcceptance, TermsFilter](tx).List(ctx, Query[TermsFilter]{Scope: scopeOf(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems})
 	if err != nil {
 		return err
 	}
 	for _, t := range accepted.Items {
-		if _, err := tx.TermsRows().Delete(ctx, t.UID); err != nil {
+		if _, err := RowsOf[TermsAcceptance](tx).Delete(ctx, t.UID); err != nil {
 			return err
 		}
 	}
-	pointing, err := tx.ExternalGroupRoleMappings().List(ctx, Query[ExternalGroupRoleMappingFilter]{
+	pointing, err := TableOf[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter](tx).List(ctx, Query[ExternalGroupRoleMappingFilter]{
 		Scope: scopeOf(Branch{Relation: Within, UID: uid.Root()}), Filter: ExternalGroupRoleMappingFilter{Scope: uid},
 		Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems,
 	})
@@ -163,15 +164,15 @@ func (s Groups) removeNotes(ctx context.Context, tx Tx, uid UID) error {
 }
 
 func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
-	bindings, err := tx.RoleBindings().List(ctx, Query[RoleBindingFilter]{Scope: scopeOf(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
+	bindings, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{Scope: scopeOf(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
 		return err
 	}
 	owner := bindings.Items[0]
-	if _, err := tx.RoleBindingRows().Delete(ctx, owner.UID); err != nil {
+	if _, err := RowsOf[RoleBinding](tx).Delete(ctx, owner.UID); err != nil {
 		return err
 	}
-	identity, err := tx.IdentityRows().Delete(ctx, owner.Identity.UID)
+	identity, err := RowsOf[Identity](tx).Delete(ctx, owner.Identity.UID)
 	if err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ func (s Groups) None(ctx context.Context) (bool, error) {
 	if err := operating(ctx); err != nil {
 		return false, err
 	}
-	groups, err := s.p.store.Groups().List(ctx, Query[GroupFilter]{
+	groups, err := TableOf[Group, GroupFilter](s.p.store).List(ctx, Query[GroupFilter]{
 		Scope: scopeOf(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
 	})
 	return err == nil && len(groups.Items) == 0, err
@@ -247,13 +248,13 @@ func (s Groups) found(ctx context.Context, group *Group, owner *ClaimMatch) (*Or
 	identityKind.Stamp(identity, root.newChild(), now)
 	binding := newBinding(root, identity.UID, OwnerRole, now)
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		if err := tx.GroupRows().Insert(ctx, group); err != nil {
+		if err := RowsOf[Group](tx).Insert(ctx, group); err != nil {
 			return err
 		}
-		if err := tx.IdentityRows().Insert(ctx, identity); err != nil {
+		if err := RowsOf[Identity](tx).Insert(ctx, identity); err != nil {
 			return err
 		}
-		if err := tx.RoleBindingRows().Insert(ctx, binding); err != nil {
+		if err := RowsOf[RoleBinding](tx).Insert(ctx, binding); err != nil {
 			return err
 		}
 		tx.Record(

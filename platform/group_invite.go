@@ -48,7 +48,8 @@ const maxInviteTTL = 365 * 24 * time.Hour
 
 var groupInviteKind = Kind[GroupInvite]{
 	Name: "GroupInvite", Plural: "groupInvites", Area: "iam", Number: 12, Event: "iam.group_invite", Parent: "Group",
-	List: CapGroupInvitesList, Create: CapGroupInvitesCreate, Delete: CapGroupInvitesDelete, HandsOut: true,
+	Verbs: []string{"created", "deleted"},
+	List:  CapGroupInvitesList, Create: CapGroupInvitesCreate, Delete: CapGroupInvitesDelete, HandsOut: true,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"roleUid", AtCreation}, {"role", OutputOnly}, {"email", AtCreation}, {"ttl", AtCreation},
 		{"expirationTime", OutputOnly}, {"singleUse", AtCreation}, {"code", OutputOnly}, {"keyId", OutputOnly}, {"createTime", OutputOnly},
@@ -110,7 +111,7 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvi
 		if err := s.rows(tx).Insert(ctx, made); err != nil {
 			return err
 		}
-		found, err := tx.GroupInvites().Get(ctx, Keys{uids: []UID{made.UID}}) // with its role
+		found, err := TableOf[GroupInvite, GroupInviteFilter](tx).Get(ctx, Keys{uids: []UID{made.UID}}) // with its role
 		if err != nil {
 			return err
 		}
@@ -197,7 +198,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 
 // byCode finds the invite of a code.
 func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*GroupInvite, error) {
-	found, err := r.GroupInvites().List(ctx, Query[GroupInviteFilter]{
+	found, err := TableOf[GroupInvite, GroupInviteFilter](r).List(ctx, Query[GroupInviteFilter]{
 		Scope: scopeOf(Branch{Relation: Everything}), Filter: GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err != nil {
@@ -232,7 +233,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err != nil {
 		return nil, err
 	}
-	had, err := tx.RoleBindings().List(ctx, Query[RoleBindingFilter]{
+	had, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{
 		Scope: scopeOf(Branch{Relation: Children, UID: group}), Filter: RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
 		Order: roleBindingKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
@@ -243,7 +244,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return had.Items[0], nil
 	}
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
-	switch err := tx.RoleBindingRows().Insert(ctx, bindings...); {
+	switch err := RowsOf[RoleBinding](tx).Insert(ctx, bindings...); {
 	case errors.Is(err, ErrNoParent): // deleted since the token was looked at
 		return nil, missing("Identity", identity)
 	case err != nil:

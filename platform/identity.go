@@ -55,7 +55,8 @@ func (f IdentityFilter) check(v *violations) {
 
 var identityKind = Kind[Identity]{
 	Name: "Identity", Plural: "identities", Area: "iam", Number: 2, Event: "iam.identity", Parent: "Group",
-	List: CapIdentityList, Create: CapIdentityCreate, Update: CapIdentityUpdate, Delete: CapIdentityDelete,
+	Verbs: []string{"created", "updated", "deleted"},
+	List:  CapIdentityList, Create: CapIdentityCreate, Update: CapIdentityUpdate, Delete: CapIdentityDelete,
 	Blocked: "RESOURCE_IN_USE",
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"email", Volatile}, {"emailUnverified", Volatile},

@@ -100,7 +100,8 @@ func (f IdentityProviderFilter) check(v *violations) { v.filter("name", f.Name) 
 
 var identityProviderKind = Kind[IdentityProvider]{
 	Name: "IdentityProvider", Plural: "identityProviders", Area: "iam", Number: 10, Event: "iam.identity_providers", Parent: "Group",
-	List: CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Update: CapIdentityProvidersUpdate, Delete: CapIdentityProvidersDelete,
+	Verbs: []string{"created", "updated", "deleted"},
+	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Update: CapIdentityProvidersUpdate, Delete: CapIdentityProvidersDelete,
 	HandsOut: true, Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile},

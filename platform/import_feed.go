@@ -32,14 +32,14 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 		},
 		replace: func(ctx context.Context, tx Tx, known, a *Advisory) error {
 			a.stampImported(known.UID, s.p.now())
-			return tx.AdvisoryRows().Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
+			return RowsOf[Advisory](tx).Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
 				"componentName", "componentLocation", "componentType", "legacyAdvisoryId", "aliases", "events", "severities", "origin", "sourceTime")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
 			for _, a := range added {
 				a.stampImported(group.newChild(), s.p.now())
 			}
-			return tx.AdvisoryRows().Insert(ctx, added...)
+			return RowsOf[Advisory](tx).Insert(ctx, added...)
 		},
 	}
 	return in.run(ctx, s.p.store, advisories)
@@ -149,16 +149,16 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			for i, vuln := range rows {
 				ids[i] = s.kind.UID(vuln)
 			}
-			return tx.Vulnerabilities().Get(ctx, Keys{uids: ids})
+			return TableOf[Vulnerability, VulnerabilityFilter](tx).Get(ctx, Keys{uids: ids})
 		},
 		keeps: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || outdated(vuln.UpdateTime, known.UpdateTime)
 		},
 		replace: func(ctx context.Context, tx Tx, _, vuln *Vulnerability) error {
-			return tx.VulnerabilityRows().Update(ctx, vuln, "summary", "details", "references", "severities", "aliases")
+			return RowsOf[Vulnerability](tx).Update(ctx, vuln, "summary", "details", "references", "severities", "aliases")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
-			return tx.VulnerabilityRows().Insert(ctx, added...)
+			return RowsOf[Vulnerability](tx).Insert(ctx, added...)
 		},
 	}
 	return in.run(ctx, s.p.store, vulnerabilities)

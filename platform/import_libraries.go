@@ -109,7 +109,7 @@ func (l *libraries) named(ctx context.Context, tx Tx, like []*ImportedArtifact) 
 	for _, e := range ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ofEcosystem(e))
 	}
-	there, err := tx.Artifacts().List(ctx, q)
+	there, err := TableOf[Artifact, ArtifactFilter](tx).List(ctx, q)
 	if err != nil || len(there.Items) == 0 {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (l *libraries) named(ctx context.Context, tx Tx, like []*ImportedArtifact) 
 	for i, a := range there.Items {
 		scopes[i] = scopeOf(Branch{Relation: Children, UID: a.UID})
 	}
-	versions, err := tx.ArtifactVersions().ListEach(ctx, Query[ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems}, scopes)
+	versions, err := TableOf[ArtifactVersion, ArtifactVersionFilter](tx).ListEach(ctx, Query[ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems}, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -187,16 +187,16 @@ func latest(versions []*ArtifactVersion) string {
 
 func (l *libraries) replace(ctx context.Context, tx Tx, a *ImportedArtifact) error {
 	row := a.Artifact
-	if err := tx.ArtifactRows().Update(ctx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
+	if err := RowsOf[Artifact](tx).Update(ctx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
 		return err
 	}
 	for _, v := range l.changes[a].changed {
 		row := *v
-		if err := tx.ArtifactVersionRows().Update(ctx, &row, "sizeBytes", "createTime"); err != nil {
+		if err := RowsOf[ArtifactVersion](tx).Update(ctx, &row, "sizeBytes", "createTime"); err != nil {
 			return err
 		}
 	}
-	return tx.ArtifactVersionRows().Insert(ctx, l.changes[a].added...)
+	return RowsOf[ArtifactVersion](tx).Insert(ctx, l.changes[a].added...)
 }
 
 func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact) error {
@@ -206,8 +206,8 @@ func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact
 		rows[i] = &a.Artifact
 		versions = append(versions, l.changes[a].added...)
 	}
-	if err := tx.ArtifactRows().Insert(ctx, rows...); err != nil {
+	if err := RowsOf[Artifact](tx).Insert(ctx, rows...); err != nil {
 		return err
 	}
-	return tx.ArtifactVersionRows().Insert(ctx, versions...)
+	return RowsOf[ArtifactVersion](tx).Insert(ctx, versions...)
 }

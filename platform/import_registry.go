@@ -33,7 +33,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 		},
 		replace: func(ctx context.Context, tx Tx, known, r *ImportedRepo) error {
 			s.kind.Stamp(&r.Repo, known.UID, s.p.now())
-			if err := tx.RepoRows().Update(ctx, &r.Repo, "description"); err != nil {
+			if err := RowsOf[Repo](tx).Update(ctx, &r.Repo, "description"); err != nil {
 				return err
 			}
 			recordImported(ctx, tx, s.resources, "updated", o, &r.Repo)
@@ -52,7 +52,7 @@ func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*Im
 		s.kind.Stamp(&r.Repo, group.newChild(), s.p.now())
 		rows[i] = &r.Repo
 	}
-	if err := tx.RepoRows().Insert(ctx, rows...); err != nil {
+	if err := RowsOf[Repo](tx).Insert(ctx, rows...); err != nil {
 		return err
 	}
 	recordImported(ctx, tx, s.resources, "created", o, rows...)
@@ -70,7 +70,7 @@ func (s Repos) imported(ctx context.Context, tx Tx, group UID, like []*ImportedR
 	for i, r := range like {
 		names[i] = r.Name
 	}
-	there, err := tx.Repos().List(ctx, Query[RepoFilter]{
+	there, err := TableOf[Repo, RepoFilter](tx).List(ctx, Query[RepoFilter]{
 		Scope: scopeOf(Branch{Relation: Children, UID: group}), Filter: RepoFilter{Names: names},
 		Order: s.kind.DefaultOrder, Limit: everything, Parts: PartItems,
 	})
@@ -122,7 +122,7 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 		},
 		replace: func(ctx context.Context, tx Tx, known, t *ImportedTag) error {
 			s.kind.Stamp(&t.Tag, known.UID, s.p.now())
-			if err := tx.TagRows().Update(ctx, &t.Tag, "digest", "deprecated", "source"); err != nil {
+			if err := RowsOf[Tag](tx).Update(ctx, &t.Tag, "digest", "deprecated", "source"); err != nil {
 				return err
 			}
 			recordImported(ctx, tx, s.resources, "created", o, &t.Tag)
@@ -135,7 +135,7 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 				rows[i] = &t.Tag
 			}
 			recordImported(ctx, tx, s.resources, "created", o, rows...)
-			return tx.TagRows().Insert(ctx, rows...)
+			return RowsOf[Tag](tx).Insert(ctx, rows...)
 		},
 		claim: claimTags,
 	}
@@ -197,7 +197,7 @@ func existingRepos[T any](ctx context.Context, r Reader, records []*T, repoOf fu
 	slices.Sort(keys.uids)
 	keys.uids = slices.Compact(keys.uids)
 	if len(keys.uids) > 0 {
-		found, err := r.Repos().Get(ctx, keys)
+		found, err := TableOf[Repo, RepoFilter](r).Get(ctx, keys)
 		if err != nil {
 			return nil, err
 		}

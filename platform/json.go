@@ -131,7 +131,7 @@ func unmarshalMembers(b []byte, members ...member) error {
 	var faults violations
 	seen := make([]bool, len(members))
 	for _, m := range all {
-		i := slices.IndexFunc(members, func(known member) bool { return known.name == camel(m.name) })
+		i := slices.IndexFunc(members, func(known member) bool { return known.name == CamelCase(m.name) })
 		if i < 0 {
 			faults.add(shown(m.name), "is not a field of this object")
 			continue

@@ -15,6 +15,10 @@ type Kind[T any] struct {
 	Area   string // registry: the area of its errors
 	Number byte   // in counters and page tokens; never reused
 	Event  string // platform.registry.repo: the middle of its event types
+	// Verbs are what events tell of it: created, updated, deleted ... Their
+	// bodies are the resource, or EventBody by area and name.
+	Verbs     []string
+	EventBody string
 
 	List, Create, Update, Delete Capability
 	// HandsOut says that who makes or changes one decides who gets a role:
@@ -50,11 +54,13 @@ type filter interface{ check(v *violations) }
 
 // resources are the recipes that kinds share.
 type resources[T any, F filter] struct {
-	p     *Platform
-	kind  *Kind[T]
-	table func(Reader) Table[T, F]
-	rows  func(Tx) Rower[T]
+	p    *Platform
+	kind *Kind[T]
 }
+
+func (resources[T, F]) table(r Reader) Table[T, F] { return TableOf[T, F](r) }
+
+func (resources[T, F]) rows(tx Tx) Rower[T] { return RowsOf[T](tx) }
 
 // Kind tells what is known of the kind.
 func (r resources[T, F]) Kind() *Kind[T] { return r.kind }
@@ -91,8 +97,16 @@ func exists(kind string, uid UID) *Error {
 	}
 }
 
-// kindArea is the area of the kinds that others live in or point to.
-var kindArea = map[string]string{"Group": "iam", "Identity": "iam", "IdentityProvider": "iam", "Role": "iam", "Repo": "registry", "Tag": "registry", "Artifact": "libraries"}
+// kindArea is the area of each kind.
+var kindArea = areasOf(Kinds())
+
+func areasOf(all []KindInfo) map[string]string {
+	areas := make(map[string]string, len(all))
+	for _, k := range all {
+		areas[k.Name] = k.Area
+	}
+	return areas
+}
 
 // Creating lists what a creation needs on the parent.
 func (k *Kind[T]) Creating() []Capability { return k.changing(k.Create) }

@@ -264,15 +264,15 @@ func decodeField(resource any, name string, value json.RawMessage, v *violations
 // findField finds a field by any spelling of its name.
 func findField(fields []Field, name string) *Field {
 	for i := range fields {
-		if camel(fields[i].Name) == camel(name) && !strings.Contains(name, ".") {
+		if CamelCase(fields[i].Name) == CamelCase(name) && !strings.Contains(name, ".") {
 			return &fields[i]
 		}
 	}
 	return nil
 }
 
-// camel turns update_time into updateTime and leaves camelCase as it is.
-func camel(s string) string {
+// CamelCase turns update_time into updateTime and leaves camelCase as it is.
+func CamelCase(s string) string {
 	if !strings.Contains(s, "_") {
 		return s
 	}

@@ -89,7 +89,7 @@ func resolvePath(t reflect.Type, fields []Field, path string) (part, bool) {
 func memberOf(t reflect.Type, name string) (spelled string, of reflect.Type, ok bool) {
 	for i := range t.NumField() {
 		spelled, _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if spelled != "-" && camel(spelled) == camel(name) {
+		if spelled != "-" && CamelCase(spelled) == CamelCase(name) {
 			return spelled, t.Field(i).Type, true
 		}
 	}
@@ -160,7 +160,7 @@ func pick(raw json.RawMessage, prefix string, steps []step, v *violations) json.
 	var found json.RawMessage
 	for _, m := range members {
 		switch {
-		case m.name != steps[0].name && (steps[0].key || camel(m.name) != steps[0].name):
+		case m.name != steps[0].name && (steps[0].key || CamelCase(m.name) != steps[0].name):
 		case found != nil:
 			v.add(prefix+"."+shown(m.name), "is given twice")
 		default:

@@ -77,7 +77,7 @@ func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
-			_, err := tx.RoleBindingRows().Update(t.Context(), &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
+			_, err := platform.RowsOf[platform.RoleBinding](tx).Update(t.Context(), &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
 			return err
 		}))
 		refused(t, "by the operator", w.p.Groups.Delete(w.operator(), acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")

@@ -108,30 +108,30 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	if err := p.loadSealer(ctx); err != nil {
 		return nil, fmt.Errorf("page token keys: %w", err)
 	}
-	p.Groups = Groups{resources[Group, GroupFilter]{p, &groupKind, Reader.Groups, Tx.GroupRows}}
-	p.Identities = Identities{resources[Identity, IdentityFilter]{p, &identityKind, Reader.Identities, Tx.IdentityRows}}
-	p.Roles = Roles{resources[Role, RoleFilter]{p, &roleKind, Reader.Roles, Tx.RoleRows}}
-	p.RoleBindings = RoleBindings{resources[RoleBinding, RoleBindingFilter]{p, &roleBindingKind, Reader.RoleBindings, Tx.RoleBindingRows}}
-	p.Repos = Repos{resources[Repo, RepoFilter]{p, &repoKind, Reader.Repos, Tx.RepoRows}}
-	p.Tags = Tags{resources[Tag, TagFilter]{p, &tagKind, Reader.Tags, Tx.TagRows}}
+	p.Groups = Groups{resources[Group, GroupFilter]{p, &groupKind}}
+	p.Identities = Identities{resources[Identity, IdentityFilter]{p, &identityKind}}
+	p.Roles = Roles{resources[Role, RoleFilter]{p, &roleKind}}
+	p.RoleBindings = RoleBindings{resources[RoleBinding, RoleBindingFilter]{p, &roleBindingKind}}
+	p.Repos = Repos{resources[Repo, RepoFilter]{p, &repoKind}}
+	p.Tags = Tags{resources[Tag, TagFilter]{p, &tagKind}}
 	p.Images = Images{p}
-	p.Advisories = Advisories{resources[Advisory, AdvisoryFilter]{p, &advisoryKind, Reader.Advisories, Tx.AdvisoryRows}}
-	p.Vulnerabilities = Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind, Reader.Vulnerabilities, Tx.VulnerabilityRows}}
+	p.Advisories = Advisories{resources[Advisory, AdvisoryFilter]{p, &advisoryKind}}
+	p.Vulnerabilities = Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind}}
 	p.Subscriptions = newSubscriptions(p)
-	p.IdentityProviders = IdentityProviders{resources[IdentityProvider, IdentityProviderFilter]{p, &identityProviderKind, Reader.IdentityProviders, Tx.IdentityProviderRows}}
-	p.AccountAssociations = AccountAssociations{resources[AccountAssociation, AccountAssociationFilter]{p, &accountAssociationKind, Reader.AccountAssociations, Tx.AccountAssociationRows}}
-	p.GroupInvites = GroupInvites{resources[GroupInvite, GroupInviteFilter]{p, &groupInviteKind, Reader.GroupInvites, Tx.GroupInviteRows}}
-	p.ExternalGroupRoleMappings = ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind, Reader.ExternalGroupRoleMappings, Tx.ExternalGroupRoleMappingRows}}
-	p.Terms = Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind, Reader.Terms, Tx.TermsRows}}
+	p.IdentityProviders = IdentityProviders{resources[IdentityProvider, IdentityProviderFilter]{p, &identityProviderKind}}
+	p.AccountAssociations = AccountAssociations{resources[AccountAssociation, AccountAssociationFilter]{p, &accountAssociationKind}}
+	p.GroupInvites = GroupInvites{resources[GroupInvite, GroupInviteFilter]{p, &groupInviteKind}}
+	p.ExternalGroupRoleMappings = ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind}}
+	p.Terms = Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind}}
 	p.Issuers = Issuers{p}
 	p.Events = Events{p}
 	p.AuditLog = AuditLog{p}
-	p.Deliveries = Deliveries{resources[Delivery, DeliveryFilter]{p, &deliveryKind, Reader.Deliveries, Tx.DeliveryRows}}
+	p.Deliveries = Deliveries{resources[Delivery, DeliveryFilter]{p, &deliveryKind}}
 	p.Webhooks = Webhooks{p}
 	p.AdvisoryDocuments = AdvisoryDocuments{p}
 	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
-	p.Artifacts = Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind, Reader.Artifacts, Tx.ArtifactRows}}
-	p.ArtifactVersions = ArtifactVersions{resources[ArtifactVersion, ArtifactVersionFilter]{p, &artifactVersionKind, Reader.ArtifactVersions, Tx.ArtifactVersionRows}}
+	p.Artifacts = Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind}}
+	p.ArtifactVersions = ArtifactVersions{resources[ArtifactVersion, ArtifactVersionFilter]{p, &artifactVersionKind}}
 	return p, nil
 }
 

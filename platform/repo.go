@@ -75,7 +75,8 @@ func (f RepoFilter) check(v *violations) {
 
 var repoKind = Kind[Repo]{
 	Name: "Repo", Plural: "repos", Area: "registry", Number: 5, Event: "platform.registry.repo", Parent: "Group",
-	List: CapRepoList, Create: CapRepoCreate, Update: CapRepoUpdate, Delete: CapRepoDelete,
+	Verbs: []string{"created", "updated", "deleted"},
+	List:  CapRepoList, Create: CapRepoCreate, Update: CapRepoUpdate, Delete: CapRepoDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"catalogTier", Updatable}, {"bundles", Updatable},
@@ -211,7 +212,7 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Re
 	readme.UID = uid
 	err := s.p.store.Write(ctx, func(tx Tx) error {
 		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
-		if err := tx.RepoRows().Update(ctx, repo); err != nil {
+		if err := RowsOf[Repo](tx).Update(ctx, repo); err != nil {
 			return err
 		}
 		tx.Record(s.p.event(ctx, s.kind.Event, "updated", uid, uid.Parent(), repo))

@@ -87,7 +87,8 @@ func builtInRoles() []*Role {
 
 var roleKind = Kind[Role]{
 	Name: "Role", Plural: "roles", Area: "iam", Number: 3, Event: "iam.roles", Parent: "Group",
-	List: CapRolesList, Create: CapRolesCreate, Update: CapRolesUpdate, Delete: CapRolesDelete,
+	Verbs: []string{"created", "updated", "deleted"},
+	List:  CapRolesList, Create: CapRolesCreate, Update: CapRolesUpdate, Delete: CapRolesDelete,
 	Blocked: "RESOURCE_IN_USE",
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", Updatable}, {"description", Updatable}, {"capabilities", Updatable},
@@ -148,7 +149,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in Input[Role]) (*Role, erro
 		}
 		capabilities := change.row.Capabilities
 		if !change.writes("capabilities") {
-			now, err := tx.Roles().Get(ctx, Keys{uids: []UID{uid}})
+			now, err := TableOf[Role, RoleFilter](tx).Get(ctx, Keys{uids: []UID{uid}})
 			if err != nil || len(now) == 0 {
 				return err
 			}
@@ -209,7 +210,7 @@ func handsOutRole(ctx context.Context, tx Tx, field string, role, uid UID) error
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return err
 	}
-	found, err := resolve(ctx, toRole.kind, role, tx.Roles().Get)
+	found, err := resolve(ctx, toRole.kind, role, TableOf[Role, RoleFilter](tx).Get)
 	if err != nil {
 		return err
 	}

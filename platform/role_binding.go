@@ -64,7 +64,8 @@ func (f RoleBindingFilter) check(v *violations) {
 
 var roleBindingKind = Kind[RoleBinding]{
 	Name: "RoleBinding", Plural: "roleBindings", Area: "iam", Number: 4, Event: "iam.rolebindings", Parent: "Group",
-	List: CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
+	Verbs: []string{"created", "created.batch", "updated", "deleted"},
+	List:  CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"identity", Volatile}, {"group", Volatile}, {"role", Volatile}, {"createTime", OutputOnly},
 		{"identityUid", Updatable}, {"roleUid", Updatable},
@@ -210,7 +211,7 @@ func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBindin
 	for i, b := range bindings {
 		uids[i] = b.UID
 	}
-	found, err := tx.RoleBindings().Get(ctx, Keys{uids: uids})
+	found, err := TableOf[RoleBinding, RoleBindingFilter](tx).Get(ctx, Keys{uids: uids})
 	if err != nil {
 		return err
 	}
@@ -237,7 +238,7 @@ func (s RoleBindings) mayBind(ctx context.Context, tx Tx, group UID, b *RoleBind
 	if err := tx.Lock(ctx, group.Root()); err != nil {
 		return err
 	}
-	if _, err := resolve(ctx, toIdentity.kind, b.IdentityUID, tx.Identities().Get); err != nil {
+	if _, err := resolve(ctx, toIdentity.kind, b.IdentityUID, TableOf[Identity, IdentityFilter](tx).Get); err != nil {
 		return err
 	}
 	return handsOutRole(ctx, tx, "roleUid", b.RoleUID, group)
@@ -325,7 +326,7 @@ func (s RoleBindings) notLastOwner(ctx context.Context, tx Tx, b *RoleBinding) e
 	if !root.IsRoot() || b.Role.UID != OwnerRole {
 		return nil
 	}
-	owners, err := tx.RoleBindings().List(ctx, Query[RoleBindingFilter]{
+	owners, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{
 		Scope: scopeOf(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: RoleBindingFilter{Group: root},
 		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})

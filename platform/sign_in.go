@@ -176,7 +176,7 @@ func (p *Platform) welcome(ctx context.Context, c Claims, provider *IdentityProv
 		}
 		self.Identities = []UID{person.UID}
 		bindings := []*RoleBinding{newBinding(group, person.UID, provider.DefaultRole, p.now())}
-		if err := tx.RoleBindingRows().Insert(ctx, bindings...); err != nil {
+		if err := RowsOf[RoleBinding](tx).Insert(ctx, bindings...); err != nil {
 			return err
 		}
 		return p.RoleBindings.hydrate(ctx, tx, bindings, "created")

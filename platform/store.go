@@ -3,6 +3,8 @@ package platform
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 )
 
 // Store keeps the platform's state. Two engines implement it; store/storetest
@@ -100,23 +102,9 @@ type Store interface {
 
 // Reader gives the tables to read from.
 type Reader interface {
-	Groups() Table[Group, GroupFilter]
-	Identities() Table[Identity, IdentityFilter]
-	Roles() Table[Role, RoleFilter]
-	RoleBindings() Table[RoleBinding, RoleBindingFilter]
-	Repos() Table[Repo, RepoFilter]
-	Tags() Table[Tag, TagFilter]
-	Advisories() Table[Advisory, AdvisoryFilter]
-	Vulnerabilities() Table[Vulnerability, VulnerabilityFilter]
-	Subscriptions() Table[Subscription, SubscriptionFilter]
-	Artifacts() Table[Artifact, ArtifactFilter]
-	ArtifactVersions() Table[ArtifactVersion, ArtifactVersionFilter]
-	IdentityProviders() Table[IdentityProvider, IdentityProviderFilter]
-	AccountAssociations() Table[AccountAssociation, AccountAssociationFilter]
-	GroupInvites() Table[GroupInvite, GroupInviteFilter]
-	ExternalGroupRoleMappings() Table[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]
-	Terms() Table[TermsAcceptance, TermsFilter]
-	Deliveries() Table[Delivery, DeliveryFilter]
+	// Table gives the Table of the kind whose rows have a type; nil where there
+	// is none. TableOf gives it with its own type.
+	Table(row reflect.Type) any
 
 	// EventsAfter reads events of organisations (none: of all) that follow a
 	// position, in order. It gives none while one that comes before it may
@@ -197,26 +185,22 @@ type Table[T, F any] interface {
 	ListEach(ctx context.Context, q Query[F], scopes []Scope) ([]Rows[T], error)
 }
 
+// TableOf gives the table of the kind T, whose filter is F.
+func TableOf[T, F any](r Reader) Table[T, F] {
+	table, ok := r.Table(reflect.TypeFor[T]()).(Table[T, F])
+	if !ok {
+		panic(fmt.Sprintf("the store has no table of %v by %v", reflect.TypeFor[T](), reflect.TypeFor[F]()))
+	}
+	return table
+}
+
 // Tx is a transaction under way: it reads its own writes.
 type Tx interface {
 	Reader
-	GroupRows() Rower[Group]
-	IdentityRows() Rower[Identity]
-	RoleRows() Rower[Role]
-	RoleBindingRows() Rower[RoleBinding]
-	RepoRows() Rower[Repo]
-	TagRows() Rower[Tag]
-	AdvisoryRows() Rower[Advisory]
-	VulnerabilityRows() Rower[Vulnerability]
-	SubscriptionRows() Rower[Subscription]
-	ArtifactRows() Rower[Artifact]
-	ArtifactVersionRows() Rower[ArtifactVersion]
-	IdentityProviderRows() Rower[IdentityProvider]
-	AccountAssociationRows() Rower[AccountAssociation]
-	GroupInviteRows() Rower[GroupInvite]
-	ExternalGroupRoleMappingRows() Rower[ExternalGroupRoleMapping]
-	TermsRows() Rower[TermsAcceptance]
-	DeliveryRows() Rower[Delivery]
+
+	// Rows gives the Rower of the kind whose rows have a type; nil where there
+	// is none. RowsOf gives it with its own type.
+	Rows(row reflect.Type) any
 
 	// Relayed is the place of the last event that has become deliveries.
 	Relayed(ctx context.Context) (EventPosition, error)
@@ -275,6 +259,15 @@ type Tx interface {
 
 	// Record adds events, to be stored with the transaction's changes.
 	Record(events ...*Event)
+}
+
+// RowsOf changes the rows of the kind T.
+func RowsOf[T any](tx Tx) Rower[T] {
+	rows, ok := tx.Rows(reflect.TypeFor[T]()).(Rower[T])
+	if !ok {
+		panic(fmt.Sprintf("the store has no rows of %v", reflect.TypeFor[T]()))
+	}
+	return rows
 }
 
 // Rower changes the rows of one kind. Counters follow by themselves.

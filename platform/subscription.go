@@ -41,7 +41,8 @@ func (f SubscriptionFilter) check(v *violations) { v.filter("sink", f.Sink) }
 
 var subscriptionKind = Kind[Subscription]{
 	Name: "Subscription", Plural: "subscriptions", Area: "events", Number: 9, Event: "events.subscription", Parent: "Group",
-	List: CapSubscriptionsList, Create: CapSubscriptionsCreate, Delete: CapSubscriptionsDelete,
+	Verbs: []string{"created", "updated", "deleted", "test", "disabled"},
+	List:  CapSubscriptionsList, Create: CapSubscriptionsCreate, Delete: CapSubscriptionsDelete,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"sink", AtCreation}, {"types", AtCreation}, {"secret", OutputOnly},
 		{"createTime", OutputOnly}, {"updateTime", OutputOnly},
@@ -73,7 +74,7 @@ func newSubscriptions(p *Platform) Subscriptions {
 			v.eventTypes("types", s.Types)
 		}
 	}
-	return Subscriptions{resources[Subscription, SubscriptionFilter]{p, &kind, Reader.Subscriptions, Tx.SubscriptionRows}}
+	return Subscriptions{resources[Subscription, SubscriptionFilter]{p, &kind}}
 }
 
 func subscriptionTo(s *Subscription) SubscriptionFilter { return SubscriptionFilter{Sink: s.Sink} }
@@ -172,7 +173,7 @@ func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change f
 			return err
 		}
 		sub.UpdateTime = s.p.now()
-		if err := tx.SubscriptionRows().Update(ctx, sub, fields...); err != nil {
+		if err := RowsOf[Subscription](tx).Update(ctx, sub, fields...); err != nil {
 			return err
 		}
 		tx.Record(s.p.event(ctx, s.kind.Event, verb, uid, uid.Parent(), sub))

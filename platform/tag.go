@@ -76,7 +76,8 @@ func (f TagFilter) check(v *violations) {
 
 var tagKind = Kind[Tag]{
 	Name: "Tag", Plural: "tags", Area: "registry", Number: 6, Event: "platform.registry.tag", Parent: "Repo",
-	List: CapTagList, Create: CapTagCreate, Update: CapTagUpdate, Delete: CapTagDelete,
+	Verbs: []string{"created", "deleted"}, // a tag that moves is made anew
+	List:  CapTagList, Create: CapTagCreate, Update: CapTagUpdate, Delete: CapTagDelete,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", AtCreation}, {"digest", AtCreation}, {"updateTime", OutputOnly},
 		{"deprecated", AtCreation}, {"bundles", AtCreation},
@@ -139,7 +140,7 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error)
 
 func (s Tags) put(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		there, err := tx.Tags().List(ctx, Query[TagFilter]{
+		there, err := TableOf[Tag, TagFilter](tx).List(ctx, Query[TagFilter]{
 			Scope: scopeOf(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 			Filter: TagFilter{Name: tag.Name},
 		})

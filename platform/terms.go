@@ -41,6 +41,7 @@ func (f TermsFilter) check(v *violations) { v.filter("doc_ids", f.DocIDs...) }
 
 var termsKind = Kind[TermsAcceptance]{
 	Name: "TermsAcceptance", Plural: "termsAcceptances", Area: "iam", Number: 14, Event: "iam.terms", Parent: "Group",
+	Verbs: []string{"accepted"}, EventBody: "iam.AcceptedTerms", // together: the body is an answer
 	List: CapTermsList, Create: CapTermsAccept,
 	Orders: []OrderField[TermsAcceptance]{
 		{"doc_id", []string{"docId"}, func(t *TermsAcceptance) any { return t.DocID }},
@@ -107,7 +108,7 @@ func (s Terms) put(ctx context.Context, tx Tx, group UID, documents []string, by
 	if err := tx.Lock(ctx, group.Root()); err != nil { // the same twice at once must not collide
 		return err
 	}
-	if _, err := resolve(ctx, groupKind.Name, group, tx.Groups().Get); err != nil {
+	if _, err := resolve(ctx, groupKind.Name, group, TableOf[Group, GroupFilter](tx).Get); err != nil {
 		return err
 	}
 	keys := make([]TermsKey, len(documents))

@@ -55,7 +55,7 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 				held = append(held, d.UID.Parent())
 			}
 		}
-		if err := tx.DeliveryRows().Insert(ctx, deliveries...); err != nil {
+		if err := RowsOf[Delivery](tx).Insert(ctx, deliveries...); err != nil {
 			return err
 		}
 		return tx.SetRelayed(ctx, recorded[events-1].Position)
@@ -175,11 +175,11 @@ type Dispatch struct {
 // Begin gives what an attempt by a ticket needs; nil where nothing is to be
 // sent by it any more.
 func (w Webhooks) Begin(ctx context.Context, ticket Ticket) (*Dispatch, error) {
-	found, err := w.p.store.Deliveries().Get(ctx, Keys{uids: []UID{ticket.Delivery}})
+	found, err := TableOf[Delivery, DeliveryFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := w.p.store.Subscriptions().Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
+	subscriptions, err := TableOf[Subscription, SubscriptionFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (w Webhooks) giveUp(ctx context.Context, begun *Delivery, reason string) er
 		}
 		d.end(DeliveryFailed, w.p.now())
 		d.LastError = reason
-		if err := tx.DeliveryRows().Update(ctx, d, deliveryProgress...); err != nil {
+		if err := RowsOf[Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
 			return err
 		}
 		return tx.NextHeld(ctx, d.UID.Parent())
@@ -235,7 +235,7 @@ func (w Webhooks) held(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery
 	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // its subscription counts failures
 		return nil, false, err
 	}
-	found, err := tx.Deliveries().Get(ctx, Keys{uids: []UID{begun.UID}})
+	found, err := TableOf[Delivery, DeliveryFilter](tx).Get(ctx, Keys{uids: []UID{begun.UID}})
 	if err != nil || len(found) == 0 {
 		return nil, false, err
 	}
@@ -263,13 +263,13 @@ func (w Webhooks) end(ctx context.Context, tx Tx, begun *Delivery, a Attempt, no
 	if err != nil || !mine {
 		return d, err
 	}
-	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
+	subscriptions, err := TableOf[Subscription, SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
 	s := subscriptions[0]
 	d.tried(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
-	if err := tx.DeliveryRows().Update(ctx, d, deliveryProgress...); err != nil {
+	if err := RowsOf[Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
 		return nil, err
 	}
 	if err := tx.NextHeld(ctx, s.UID); err != nil {
@@ -290,7 +290,7 @@ func (w Webhooks) noteHealth(ctx context.Context, tx Tx, s *Subscription) error 
 			return err
 		}
 	}
-	if err := tx.SubscriptionRows().Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
+	if err := RowsOf[Subscription](tx).Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
 		return err
 	}
 	if disabled {

@@ -8,17 +8,25 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/edge"
+	"atrium/platform"
 )
 
 // areas are the service areas that root fields belong to, by the files of the
-// schema that define them, one for each kind.
-var areas = map[string]string{
-	"account_association": "iam", "capability": "iam", "external_group_role_mapping": "iam", "group": "iam", "group_invite": "iam",
-	"identity": "iam", "identity_provider": "iam", "role": "iam", "role_binding": "iam", "terms": "iam", "viewer": "iam",
-	"image": "registry", "repo": "registry", "tag": "registry",
-	"advisory": "vulnerabilities", "advisory_document": "advisory", "resolved_vulnerability": "advisory", "vulnerability": "advisory",
-	"artifact": "libraries", "artifact_version": "libraries",
-	"audit_log": "events", "delivery": "events", "event": "events", "subscription": "events",
+// schema that define them: those of kinds, which are named like them, and others.
+var areas = areasOf(platform.Kinds())
+
+func areasOf(kinds []platform.KindInfo) map[string]string {
+	areas := map[string]string{
+		"capability": "iam", "terms": "iam", "viewer": "iam", "image": "registry",
+		"advisory_document": "advisory", "resolved_vulnerability": "advisory", "vulnerability": "advisory",
+		"audit_log": "events", "event": "events",
+	}
+	for _, k := range kinds {
+		areas[strings.TrimPrefix(edge.SnakeCase(k.Name), "_")] = k.Area
+	}
+	return areas
 }
 
 // requestArea is that of what belongs to no kind, such as a document that

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"atrium/edge"
 	"atrium/graphql/refusal"
 	"atrium/platform"
 )
@@ -37,9 +37,8 @@ func unlessHidden(err error) error {
 // A Presenter shows errors to clients. RequestID gives the id that an answer
 // names, which the log holds too.
 type Presenter struct {
-	ServiceDomain string       // what ErrorInfo.domain ends in
-	Logger        *slog.Logger // receives the internal errors that clients do not see
-	RequestID     func(ctx context.Context) string
+	edge.Errors
+	RequestID func(ctx context.Context) string
 }
 
 // Present shows an error as every protocol does: code, number and details of
@@ -54,12 +53,9 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	case isRepresentation(ctx) && !isPlatform(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
-	e := *coreError(cause)
-	if e.Area == "" {
-		e.Area = areaOf(ctx)
-	}
-	o.log(ctx, &e)
-	status := spelled(ctx, &e).Status(o.ServiceDomain, o.RequestID(ctx))
+	e := edge.Show(coreError(cause), areaOf(ctx))
+	o.report(ctx, e)
+	status := o.Status(spelled(ctx, e), o.RequestID(ctx))
 	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details}
 	maps.Copy(extensions, shown.Extensions) // gqlgen's codes, which limit it was
 	return &gqlerror.Error{
@@ -104,23 +100,14 @@ func isPlatform(err error) bool {
 	return errors.As(err, &e)
 }
 
-// log tells the operator what the client is not told, once in a response. A
-// client that went away is no error, whatever became of its request.
-func (o *Presenter) log(ctx context.Context, e *platform.Error) {
-	level := slog.LevelError
-	if e.Code == platform.CodeUnavailable {
-		level = slog.LevelWarn
-	}
-	hidden := e.Code == platform.CodeInternal || e.Code == platform.CodeUnavailable && e.Unwrap() != nil
-	if !hidden || errors.Is(ctx.Err(), context.Canceled) {
-		return
-	}
-	if r := readsOf(ctx); r != nil {
-		if _, logged := r.logged.LoadOrStore(e.Error(), true); logged {
+// report tells the operator what the client is not told, once in a response.
+func (o *Presenter) report(ctx context.Context, e *platform.Error) {
+	if r := readsOf(ctx); r != nil && edge.IsHidden(ctx, e) {
+		if _, reported := r.reported.LoadOrStore(e.Error(), true); reported {
 			return
 		}
 	}
-	o.Logger.Log(ctx, level, "request failed", "request_id", o.RequestID(ctx), "path", graphql.GetPath(ctx).String(), "code", e.Code.String(), "error", e)
+	o.Report(ctx, e, o.RequestID(ctx), "path", graphql.GetPath(ctx).String())
 }
 
 // caught makes an error of a panic.

@@ -17,7 +17,7 @@ import (
 type reads struct {
 	families families
 	without  platform.LongTexts // what the operation does not select
-	logged   sync.Map           // messages of hidden errors
+	reported sync.Map           // messages of hidden errors
 
 	groups          *loader[platform.UID, platform.Group]
 	identities      *loader[platform.UID, platform.Identity]

@@ -16,6 +16,7 @@ import (
 	"atrium/graphql/limit"
 	"atrium/graphql/transport"
 
+	"atrium/edge"
 	endpoint "atrium/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
@@ -68,10 +69,7 @@ func serve(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings
 
 // serveSDL is serve with another rule for who may read the SDL.
 func serveSDL(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
-	presenter := &Presenter{ServiceDomain: "example.org", Logger: logger, RequestID: func(context.Context) string { return "req-1" }}
+	presenter := &Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: logger}, RequestID: func(context.Context) string { return "req-1" }}
 	return endpoint.New(NewExecutor(p, presenter), endpoint.Options{
 		Settings: settings, Present: presenter.Present,
 		Schema: Limits(), ReadSDL: readSDL, Budget: Budget{}, CheckJSON: platform.CheckJSON,

@@ -53,7 +53,7 @@ func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any)
 		err = newEncoder(w).Encode(answer)
 	}
 	if err != nil && r.Context().Err() == nil {
-		o.logger().WarnContext(r.Context(), "an answer was cut short", "request_id", requestID(w), "error", err)
+		o.errors().Log().WarnContext(r.Context(), "an answer was cut short", "request_id", requestID(w), "error", err)
 	}
 }
 

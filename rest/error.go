@@ -2,33 +2,13 @@ package rest
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"math"
 	"net/http"
-	"strconv"
-	"strings"
 
+	"atrium/edge"
 	"atrium/platform"
 )
-
-// httpStatus gives the HTTP status of each code.
-var httpStatus = map[platform.Code]int{
-	platform.CodeInvalidArgument:    http.StatusBadRequest,
-	platform.CodeFailedPrecondition: http.StatusBadRequest,
-	platform.CodeUnauthenticated:    http.StatusUnauthorized,
-	platform.CodePermissionDenied:   http.StatusForbidden,
-	platform.CodeNotFound:           http.StatusNotFound,
-	platform.CodeAlreadyExists:      http.StatusConflict,
-	platform.CodeAborted:            http.StatusConflict,
-	platform.CodeResourceExhausted:  http.StatusTooManyRequests,
-	platform.CodeInternal:           http.StatusInternalServerError,
-	platform.CodeUnimplemented:      http.StatusNotImplemented,
-	platform.CodeUnavailable:        http.StatusServiceUnavailable,
-	platform.CodeDeadlineExceeded:   http.StatusGatewayTimeout,
-}
 
 // A refusal is an error that HTTP has a status of its own for.
 type refusal struct {
@@ -65,71 +45,27 @@ var (
 // A cause that the client is not shown is logged. Whatever stands before the
 // routes and refuses a request (authentication, limits) answers with this too.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	shown := *platform.AsError(err)
-	if shown.Area == "" {
-		shown.Area = areaOf(r.URL.Path)
-	}
-	status := httpStatus[shown.Code]
+	shown := edge.Show(err, edge.AreaOf(r.URL.Path))
+	status := edge.HTTPStatus(shown.Code)
 	var refused *refusal
 	if errors.As(err, &refused) {
 		status = refused.status
 	}
-	o.log(w, r, &shown)
+	id := requestID(w)
+	o.errors().Report(r.Context(), shown, id, "method", r.Method, "path", r.URL.Path)
 	h := w.Header()
 	private(h)
 	h.Set("Content-Type", "application/json")
-	if status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", "Bearer")
-	}
-	if shown.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(shown.RetryAfter.Seconds()))))
-	}
+	edge.SetHeaders(h, shown)
 	w.WriteHeader(status)
-	_ = newEncoder(w).Encode(shown.Status(o.serviceDomain(), requestID(w))) // fails when nobody listens any more
+	_ = newEncoder(w).Encode(o.errors().Status(shown, id)) // fails when nobody listens any more
 }
 
-// log tells the operator what the client is not told. A client that went away
-// is no error, whatever became of its request.
-func (o Options) log(w http.ResponseWriter, r *http.Request, e *platform.Error) {
-	level := slog.LevelError
-	if e.Code == platform.CodeUnavailable {
-		level = slog.LevelWarn
-	}
-	hidden := e.Code == platform.CodeInternal || e.Code == platform.CodeUnavailable && e.Unwrap() != nil
-	if !hidden || errors.Is(r.Context().Err(), context.Canceled) {
-		return
-	}
-	o.logger().Log(r.Context(), level, "request failed",
-		"request_id", requestID(w), "method", r.Method, "path", r.URL.Path, "code", e.Code.String(), "error", e)
-}
-
-func (o Options) logger() *slog.Logger {
-	if o.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return o.Logger
-}
-
-func (o Options) serviceDomain() string {
-	if o.ServiceDomain == "" {
-		return "atrium.dev"
-	}
-	return o.ServiceDomain
+func (o Options) errors() edge.Errors {
+	return edge.Errors{ServiceDomain: o.ServiceDomain, Logger: o.Logger}
 }
 
 func (o Options) version() string { return cmp.Or(o.Version, "dev") }
 
 // requestID is the one that the answer carries.
-func requestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }
-
-// legacyAreas are the service areas that have a version 1.
-var legacyAreas = map[string]bool{"iam": true, "registry": true, "vulnerabilities": true, "libraries": true, "advisory": true}
-
-// areaOf is the service area that a path lies in; "" where it lies in none.
-func areaOf(path string) string {
-	area, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if legacyAreas[area] || area == "events" || area == "ping" || area == "graphql" {
-		return area
-	}
-	return ""
-}
+func requestID(w http.ResponseWriter) string { return w.Header().Get(edge.RequestIDHeader) }

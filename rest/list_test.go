@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"atrium/edge"
 	"atrium/platform"
 )
 
@@ -173,7 +174,7 @@ func TestEveryParameterOfEveryListIsTakenInBothSpellings(t *testing.T) {
 					t.Errorf("%s: %d %s", got.asked, got.status, got.raw)
 				}
 			}
-			twice := w.do(http.MethodGet, list+p.name+"="+value+"&"+snake(p.name)+"="+value, "")
+			twice := w.do(http.MethodGet, list+p.name+"="+value+"&"+edge.SnakeCase(p.name)+"="+value, "")
 			if p.repeated != (twice.status == http.StatusOK) || !p.repeated && twice.violations() != p.name {
 				t.Errorf("%s: %d %s", twice.asked, twice.status, twice.raw)
 			}

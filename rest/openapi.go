@@ -68,7 +68,7 @@ type description struct {
 // (texts, types that cannot be told) is in its faults; a test keeps them at
 // none.
 func describe(table []route, o Options) *description {
-	d := &description{domain: o.serviceDomain()}
+	d := &description{domain: o.errors().Domain()}
 	d.schemas = schemas{prose: readTexts(), kinds: kindsOf(table), found: openapi3.Schemas{}}
 	d.T = &openapi3.T{
 		OpenAPI: "3.1.0",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/edge"
 	"atrium/platform"
 )
 
@@ -60,27 +61,7 @@ func decodeQuery(raw string, known []parameter) (url.Values, []platform.Violatio
 
 // spellings are page_size and pageSize, once where they are the same.
 func (p parameter) spellings() []string {
-	return slices.Compact([]string{snake(p.name), camel(p.name)})
-}
-
-func snake(s string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if 'A' <= c && c <= 'Z' {
-			b.WriteByte('_')
-			c += 'a' - 'A'
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
-
-func camel(s string) string {
-	words := strings.Split(s, "_")
-	for i := range words[1:] {
-		words[i+1] = upperFirst(words[i+1])
-	}
-	return strings.Join(words, "")
+	return slices.Compact([]string{edge.SnakeCase(p.name), platform.CamelCase(p.name)})
 }
 
 // shown cuts what a client sent to a length fit for an error.

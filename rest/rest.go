@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"atrium/edge"
 	"atrium/platform"
 
 	"github.com/go-chi/chi/v5"
@@ -30,7 +31,7 @@ func New(p *platform.Platform, o Options) http.Handler {
 	for prefix, place := range placesOf(routes(p)) {
 		router.Handle(prefix, serve(o, place))
 	}
-	for area := range legacyAreas {
+	for _, area := range edge.AreasWithV1 {
 		router.Handle("/"+area+"/v1/*", refuse(o, noV1))
 	}
 	router.NotFound(refuse(o, noPath))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/edge"
 	"atrium/platform"
 )
 
@@ -192,7 +193,7 @@ func needing(capabilities ...platform.Capability) []platform.Capability {
 
 // words is "role binding" of RoleBinding and roleBinding.
 func words(name string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(snake(name), "_"), "_", " ")
+	return strings.ReplaceAll(strings.TrimPrefix(edge.SnakeCase(name), "_"), "_", " ")
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"atrium/edge"
 	"atrium/platform"
 )
 
@@ -82,7 +83,7 @@ func TestTheTableSaysWhatTheWireSays(t *testing.T) {
 		}
 		var parameters []string
 		for _, p := range got.query {
-			parameters = append(parameters, snake(p.name))
+			parameters = append(parameters, edge.SnakeCase(p.name))
 		}
 		if wire.method == http.MethodPatch {
 			wire.parameters = []string{"update_mask"}

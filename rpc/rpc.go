@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"atrium/edge"
 	"atrium/platform"
 	"atrium/rpc/gen/platform/advisory/v2/advisoryv2connect"
 	"atrium/rpc/gen/platform/events/v2/eventsv2connect"
@@ -149,7 +150,7 @@ func identified(next http.Handler) http.Handler {
 		if path := current(r.URL.Path); path != r.URL.Path {
 			own.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 		}
-		own.Header[requestIDHeader] = []string{w.Header().Get(requestIDHeader)}
+		own.Header[edge.RequestIDHeader] = []string{w.Header().Get(edge.RequestIDHeader)}
 		next.ServeHTTP(w, &own)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"atrium/auth"
+	"atrium/edge"
 	"atrium/graphql"
 	"atrium/graphql/limit"
 	"atrium/graphql/transport"
@@ -32,7 +33,7 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 // graphql serves the graph over p. Admit counts operations that come over a
 // websocket.
 func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit func(context.Context) (func(), error), closing <-chan struct{}) http.Handler {
-	presenter := &resolvers.Presenter{ServiceDomain: c.ServiceDomain, Logger: c.Logger, RequestID: requestID}
+	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
 	endpoint := graphql.New(resolvers.NewExecutor(p, presenter), graphql.Options{
 		Settings:  c.GraphQL,
 		Schema:    resolvers.Limits(),
@@ -47,7 +48,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit fu
 		Closing:   closing,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		endpoint.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, w.Header().Get(requestIDHeader))))
+		endpoint.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, w.Header().Get(edge.RequestIDHeader))))
 	})
 }
 

@@ -3,13 +3,12 @@ package server
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
-	"runtime/debug"
 	"time"
 
+	"atrium/edge"
 	"atrium/platform"
 	"atrium/rest"
 )
@@ -38,19 +37,17 @@ func layered(next http.Handler, layers ...layer) http.Handler {
 	return next
 }
 
-const requestIDHeader = "X-Request-Id"
-
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
 // identified gives the answer an id that logs and errors name: the client's
 // where it is harmless.
 func identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := r.Header.Get(requestIDHeader)
+		id := r.Header.Get(edge.RequestIDHeader)
 		if !requestIDPattern.MatchString(id) {
 			id = rand.Text()
 		}
-		w.Header().Set(requestIDHeader, id)
+		w.Header().Set(edge.RequestIDHeader, id)
 		next.ServeHTTP(w, r)
 	})
 }
@@ -81,7 +78,7 @@ func logged(logger *slog.Logger) layer {
 				}
 				path := r.URL.EscapedPath()
 				logger.Log(r.Context(), level, "request",
-					"request_id", w.Header().Get(requestIDHeader), "method", r.Method, "path", path[:min(len(path), maxLoggedPath)],
+					"request_id", w.Header().Get(edge.RequestIDHeader), "method", r.Method, "path", path[:min(len(path), maxLoggedPath)],
 					"status", seen.code(), "bytes", seen.bytes, "ms", time.Since(start).Milliseconds(), "remote", r.RemoteAddr)
 			}()
 			next.ServeHTTP(seen, r)
@@ -101,12 +98,11 @@ func recovering(refuse errorWriter, logger *slog.Logger) layer {
 				if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(cause) // is meant to end the connection
 				}
-				logger.ErrorContext(r.Context(), "panic", "request_id", w.Header().Get(requestIDHeader),
-					"cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+				hidden := edge.Errors{Logger: logger}.ReportPanic(r.Context(), cause, w.Header().Get(edge.RequestIDHeader))
 				if seen, ok := w.(*observed); ok && seen.status != 0 {
 					panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 				}
-				refuse(w, r, fmt.Errorf("panic: %v", cause))
+				refuse(w, r, hidden)
 			}()
 			next.ServeHTTP(w, r)
 		})

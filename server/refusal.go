@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 
+	"atrium/edge"
 	"atrium/platform"
 	"atrium/rest"
 )
@@ -89,11 +90,7 @@ func (c *refusingConn) status(line string) []byte {
 	if bytes.HasPrefix([]byte(line), []byte("HTTP/1.1 431")) {
 		violation = platform.Violation{Field: "headers", Description: fmt.Sprintf("must be at most %d bytes", maxHeaderBytes)}
 	}
-	domain := c.serviceDomain
-	if domain == "" {
-		domain = "atrium.dev"
-	}
-	body, _ := json.Marshal(platform.Invalid(violation).Status(domain, "")) // texts and nothing else
+	body, _ := json.Marshal(edge.Errors{ServiceDomain: c.serviceDomain}.Status(platform.Invalid(violation), "")) // texts and nothing else
 	return fmt.Appendf(nil, "%s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\nContent-Type: application/json\r\n"+
 		"X-Content-Type-Options: nosniff\r\n\r\n%s", line, len(body), body)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"atrium/edge"
 	"atrium/platform"
 	"atrium/rest"
 )
@@ -127,8 +128,8 @@ type passage struct {
 
 // WriteHeader prefers the upstream's request id to our own: an answer has one.
 func (p *passage) WriteHeader(status int) {
-	if ids := p.Header().Values(requestIDHeader); len(ids) > 1 {
-		p.Header()[requestIDHeader] = ids[1:2]
+	if ids := p.Header().Values(edge.RequestIDHeader); len(ids) > 1 {
+		p.Header()[edge.RequestIDHeader] = ids[1:2]
 	}
 	p.ResponseWriter.WriteHeader(status)
 }

@@ -1,4 +1,5 @@
 // Package store opens the store that a URL names.
+// It only picks the engine, and must not hold SQL or rules.
 package store
 
 import (

@@ -27,9 +27,10 @@ var rules = map[string]rule{
 	"graphql/limit":     {[]string{"graphql/refusal"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
 	"graphql/execute":   {[]string{"graphql/refusal"}, "execution is the same for every schema"},
 	"graphql/transport": {[]string{"graphql/refusal", "graphql/limit", "graphql/execute"}, "a transport is the same for every schema"},
-	"resolvers":         {[]string{"platform", "graph", "graph/scalar", "graphql/execute", "graphql/limit", "graphql/refusal"}, adapter},
-	"rest":              {[]string{"platform"}, adapter},
-	"rpc":               {[]string{"platform", "rpc/gen"}, adapter},
+	"edge":              {[]string{"platform"}, "what adapters share knows no protocol and no kind"},
+	"resolvers":         {[]string{"platform", "edge", "graph", "graph/scalar", "graphql/execute", "graphql/limit", "graphql/refusal"}, adapter},
+	"rest":              {[]string{"platform", "edge"}, adapter},
+	"rpc":               {[]string{"platform", "edge", "rpc/gen"}, adapter},
 	"rpc/gen":           {[]string{"rpc/gen"}, "it is generated from schema/proto alone"},
 	"auth":              {[]string{"platform"}, adapter},
 	"events":            {[]string{"platform", "store/dbfile"}, adapter},
@@ -46,7 +47,7 @@ var rules = map[string]rule{
 	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
 	"demo": {[]string{"platform", "auth", "web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
-	"server": {[]string{"platform", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
+	"server": {[]string{"platform", "edge", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
 	"cmd": {[]string{"platform", "server", "demo", "client", "ingest", "store"},
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
@@ -61,7 +62,7 @@ var rules = map[string]rule{
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
 	"resolvers":      {"graph", "graphql", "graphql/limit", "graphql/transport"}, // the endpoint that they ask through
-	"graphql":        {"resolvers"},                                              // which shows the errors of the endpoint
+	"graphql":        {"resolvers", "edge"},                                      // which show the errors of the endpoint
 	"client":         {"rpc"},                                                    // the services that it calls
 	"cmd":            {"auth", "events", "rpc/gen"},                              // by which they call the program, and are called by it
 	"internal/house": {"platform", "store/storetest"},

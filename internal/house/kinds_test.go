@@ -3,9 +3,14 @@ package house
 import (
 	"go/ast"
 	"path"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // kindFiles lists the files of platform that tell of one kind each, without
@@ -41,15 +46,16 @@ func declaresKind(file *ast.File) bool {
 	return found
 }
 
-// floors are where each kind has a file of its own.
+// floors are where each kind has a file of its own. The lines are those that one
+// begins with, for a kind Widget.
 var floors = []struct {
-	folder, ending, holds string
+	folder, ending, holds, line string
 }{
-	{"platform", ".go", "its type, rules and operations"},
-	{"schema", ".graphqls", "its GraphQL contract"},
-	{"resolvers", ".go", "its resolvers"},
-	{"store/sqlstore", ".go", "its table and filters"},
-	{"internal/cases", "_test.go", "the cases of every protocol"},
+	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[Widget]{"},
+	{"schema", ".graphqls", "its GraphQL contract", "type Widget implements Node @key(fields: \"uid\") {"},
+	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid platform.UID) (*platform.Widget, error) {"},
+	{"store/sqlstore", ".go", "its table and filters", "var widgets = table[platform.Widget, platform.WidgetFilter]{"},
+	{"internal/cases", "_test.go", "the cases of every protocol", "var widgets = kind{"},
 }
 
 func TestEveryKindIsEverywhere(t *testing.T) {
@@ -57,8 +63,96 @@ func TestEveryKindIsEverywhere(t *testing.T) {
 	for _, kind := range kindFiles(t) {
 		for _, floor := range floors {
 			if file := path.Join(floor.folder, kind+floor.ending); !exists(file) {
-				t.Errorf("%s is missing: the kind %s has %s there", file, kind, floor.holds)
+				t.Errorf("write %s: the kind %s has %s there. Copy %s, which a line like this one is in:\n\t%s",
+					file, kind, floor.holds, path.Join(floor.folder, "tag"+floor.ending), named(floor.line, kind))
 			}
+		}
+	}
+}
+
+// named is a line about a Widget as one about a kind.
+func named(line, kind string) string {
+	upper := ""
+	for word := range strings.SplitSeq(kind, "_") {
+		upper += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.NewReplacer("Widget", upper, "widget", strings.ToLower(upper[:1])+upper[1:]).Replace(line)
+}
+
+// TestEveryKindIsInTheListOfKinds finds kinds that nothing is derived from.
+func TestEveryKindIsInTheListOfKinds(t *testing.T) {
+	t.Parallel()
+	list := read(t, "platform/kinds.go")
+	for _, kind := range kindFiles(t) {
+		if entry := named("&widgetKind", kind); kind != "image" && !strings.Contains(list, entry) {
+			t.Errorf("platform/kinds.go: add to kinds()\n\t\t%s,", entry)
+		}
+	}
+}
+
+// TestEveryKindIsWired looks for what a kind must be listed in beside its files.
+func TestEveryKindIsWired(t *testing.T) {
+	t.Parallel()
+	p, _ := core(t)
+	store := storetest.Open(t, storetest.SQLite(t))
+	fields := operationsOf(p)
+	wiring := read(t, "platform/platform.go")
+	loaders := read(t, "resolvers/loader.go")
+	for _, k := range platform.Kinds() {
+		field := fields[k.Row]
+		if field == "" {
+			t.Errorf("platform/platform.go: give Platform operations on %s, and New the line\n\tp.%[1]ss = %[1]ss{resources[%[1]s, %[1]sFilter]{p, &%[2]sKind}}", k.Row.Name(), lowerFirst(k.Row.Name()))
+			continue
+		}
+		if !strings.Contains(wiring, "p."+field+" = ") {
+			t.Errorf("platform/platform.go: add to New a line that sets p.%s", field)
+		}
+		if store.Table(k.Row) == nil {
+			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t&%s,", k.Row.Name(), lowerFirst(field))
+		}
+		if !strings.Contains(loaders, "p."+field+".GetMany") {
+			t.Errorf("resolvers/loader.go: add a loader of %s to reads, and to withReads the line\n\t\t%s: newLoader(p.%s.GetMany),", k.Row.Name(), lowerFirst(field), field)
+		}
+		if served := read(t, "rest/"+k.Area+".go"); !strings.Contains(served, "p."+field) {
+			t.Errorf("rest/%s.go: add the routes of %s\n\t\tlist(\"/%[1]s/v2/%[3]s\", p.%[4]s),\n\t\tget(\"/%[1]s/v2/%[3]s/{uid=**}\", p.%[4]s),", k.Area, k.Row.Name(), k.Plural, field)
+		}
+		if k.Create != "" && k.Event != "" && len(k.Verbs) == 0 && !imported[k.Name] {
+			t.Errorf("platform: %s has an event %s and no verbs: give its Kind a line like\n\tVerbs: []string{\"created\", \"updated\", \"deleted\"},", k.Row.Name(), k.Event)
+		}
+	}
+}
+
+// imported are kinds that come from feeds, whose changes no event tells of.
+var imported = map[string]bool{"Advisory": true}
+
+// operationsOf gives the field of the platform that has the operations on each
+// kind.
+func operationsOf(p *platform.Platform) map[reflect.Type]string {
+	fields := map[reflect.Type]string{}
+	value := reflect.ValueOf(p).Elem()
+	for i := range value.NumField() {
+		field := value.Type().Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		if kind := value.Field(i).MethodByName("Kind"); kind.IsValid() {
+			if described, ok := kind.Call(nil)[0].Interface().(interface{ Info() platform.KindInfo }); ok {
+				fields[described.Info().Row] = field.Name
+			}
+		}
+	}
+	return fields
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// Whoever writes a service must give clients its stub.
+func TestTheClientHasEveryService(t *testing.T) {
+	t.Parallel()
+	client := read(t, "client/client.go")
+	for _, m := range regexp.MustCompile(`(\w+v2connect)\.New(\w+)ServiceHandler\(`).FindAllStringSubmatch(read(t, "rpc/rpc.go"), -1) {
+		if made := m[1] + ".New" + m[2] + "ServiceClient("; !strings.Contains(client, made) {
+			t.Errorf("client/client.go: add to Client and to New\n\t%[2]s %[1]s.%[2]sServiceClient\n\t\t%[2]s: %[1]s.New%[2]sServiceClient(over, at, options),", m[1], m[2])
 		}
 	}
 }

@@ -1,4 +1,5 @@
 // Package postgres is the engine for many replicas and much data.
+// It must not know a kind: statements come from package sqlstore.
 package postgres
 
 import (

@@ -1,4 +1,5 @@
 // Package sqlite is the embedded engine: one file, no server, no cgo.
+// It must not know a kind: statements come from package sqlstore.
 package sqlite
 
 import (

@@ -189,12 +189,12 @@ type countedTable struct {
 	place  func(platform.UID) platform.UID
 }
 
-func (t *table[T, F]) asCounted() countedTable {
+func (t *table[T, F]) asCounted() (_ countedTable, counted bool) {
 	group := ""
 	if t.enclosed == nil {
 		group = cmp.Or(t.countedBy, "'"+outside+"'")
 	}
-	return countedTable{t.name, t.number, group, t.place}
+	return countedTable{t.name, t.number, group, t.place}, !t.uncounted
 }
 
 // group is what a row outside the tree is counted by.

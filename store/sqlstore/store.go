@@ -1,10 +1,14 @@
 // Package sqlstore keeps the platform's state in a SQL database: one schema
 // and one SQL text for every engine. What engines spell differently is a
 // Dialect; what they do differently, an Engine.
+//
+// It must not decide who may read or change a row: it is given scopes and keys
+// that only package platform can make.
 package sqlstore
 
 import (
 	"context"
+	"reflect"
 
 	"atrium/platform"
 )
@@ -42,77 +46,53 @@ type tables struct {
 
 func read[T, F any](t *table[T, F], s tables) reader[T, F] { return reader[T, F]{t, s.conn, s.dialect} }
 
-func (s tables) Groups() platform.Table[platform.Group, platform.GroupFilter] {
-	return read(&groups, s)
+// A kindTable is a table of any kind.
+type kindTable interface {
+	row() reflect.Type
+	reading(s tables) any
+	writing(tx *transaction) any
+	asCounted() (_ countedTable, counted bool)
 }
 
-func (s tables) Identities() platform.Table[platform.Identity, platform.IdentityFilter] {
-	return read(&identities, s)
+func (*table[T, F]) row() reflect.Type { return reflect.TypeFor[T]() }
+
+func (t *table[T, F]) reading(s tables) any { return read(t, s) }
+
+func (t *table[T, F]) writing(tx *transaction) any { return writer[T, F]{read(t, tx.tables), tx} }
+
+// kinds are the tables of all kinds.
+var kinds = []kindTable{
+	&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &deliveries,
+	&artifacts, &artifactVersions, &identityProviders, &accountAssociations, &groupInvites, &externalGroupRoleMappings, &terms,
 }
 
-func (s tables) Roles() platform.Table[platform.Role, platform.RoleFilter] { return read(&roles, s) }
+var kindsByRow = indexedByRow(kinds)
 
-func (s tables) RoleBindings() platform.Table[platform.RoleBinding, platform.RoleBindingFilter] {
-	return read(&roleBindings, s)
+func indexedByRow(all []kindTable) map[reflect.Type]kindTable {
+	index := make(map[reflect.Type]kindTable, len(all))
+	for _, t := range all {
+		index[t.row()] = t
+	}
+	return index
 }
 
-func (s tables) Repos() platform.Table[platform.Repo, platform.RepoFilter] { return read(&repos, s) }
-
-func (s tables) Tags() platform.Table[platform.Tag, platform.TagFilter] { return read(&tags, s) }
-
-func (s tables) Advisories() platform.Table[platform.Advisory, platform.AdvisoryFilter] {
-	return read(&advisories, s)
-}
-
-func (s tables) Vulnerabilities() platform.Table[platform.Vulnerability, platform.VulnerabilityFilter] {
-	return read(&vulnerabilities, s)
-}
-
-func (s tables) Subscriptions() platform.Table[platform.Subscription, platform.SubscriptionFilter] {
-	return read(&subscriptions, s)
-}
-
-func (s tables) Deliveries() platform.Table[platform.Delivery, platform.DeliveryFilter] {
-	return read(&deliveries, s)
-}
-
-func (s tables) Artifacts() platform.Table[platform.Artifact, platform.ArtifactFilter] {
-	return read(&artifacts, s)
-}
-
-func (s tables) ArtifactVersions() platform.Table[platform.ArtifactVersion, platform.ArtifactVersionFilter] {
-	return read(&artifactVersions, s)
-}
-
-func (s tables) IdentityProviders() platform.Table[platform.IdentityProvider, platform.IdentityProviderFilter] {
-	return read(&identityProviders, s)
-}
-
-func (s tables) AccountAssociations() platform.Table[platform.AccountAssociation, platform.AccountAssociationFilter] {
-	return read(&accountAssociations, s)
-}
-
-func (s tables) GroupInvites() platform.Table[platform.GroupInvite, platform.GroupInviteFilter] {
-	return read(&groupInvites, s)
-}
-
-func (s tables) ExternalGroupRoleMappings() platform.Table[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter] {
-	return read(&externalGroupRoleMappings, s)
-}
-
-func (s tables) Terms() platform.Table[platform.TermsAcceptance, platform.TermsFilter] {
-	return read(&terms, s)
+// Table gives the table of a kind.
+func (s tables) Table(row reflect.Type) any {
+	if t, known := kindsByRow[row]; known {
+		return t.reading(s)
+	}
+	return nil
 }
 
 // counted lists the tables that counters count.
 func (tables) counted() []countedTable {
-	return []countedTable{
-		groups.asCounted(), identities.asCounted(), roles.asCounted(), roleBindings.asCounted(), repos.asCounted(),
-		tags.asCounted(), advisories.asCounted(), vulnerabilities.asCounted(), subscriptions.asCounted(),
-		artifacts.asCounted(), artifactVersions.asCounted(),
-		identityProviders.asCounted(), accountAssociations.asCounted(), groupInvites.asCounted(),
-		externalGroupRoleMappings.asCounted(), terms.asCounted(),
+	all := make([]countedTable, 0, len(kinds))
+	for _, t := range kinds {
+		if counter, counted := t.asCounted(); counted {
+			all = append(all, counter)
+		}
 	}
+	return all
 }
 
 // Exists looks for a UID in every kind.
@@ -185,64 +165,10 @@ func (tx *transaction) LockShared(ctx context.Context, root platform.UID) error 
 	return tx.conn.LockShared(ctx, string(root))
 }
 
-func write[T, F any](t *table[T, F], tx *transaction) writer[T, F] {
-	return writer[T, F]{read(t, tx.tables), tx}
-}
-
-func (tx *transaction) GroupRows() platform.Rower[platform.Group] { return write(&groups, tx) }
-
-func (tx *transaction) IdentityRows() platform.Rower[platform.Identity] {
-	return write(&identities, tx)
-}
-
-func (tx *transaction) RoleRows() platform.Rower[platform.Role] { return write(&roles, tx) }
-
-func (tx *transaction) RoleBindingRows() platform.Rower[platform.RoleBinding] {
-	return write(&roleBindings, tx)
-}
-
-func (tx *transaction) RepoRows() platform.Rower[platform.Repo] { return write(&repos, tx) }
-
-func (tx *transaction) TagRows() platform.Rower[platform.Tag] { return write(&tags, tx) }
-
-func (tx *transaction) AdvisoryRows() platform.Rower[platform.Advisory] {
-	return write(&advisories, tx)
-}
-
-func (tx *transaction) VulnerabilityRows() platform.Rower[platform.Vulnerability] {
-	return write(&vulnerabilities, tx)
-}
-
-func (tx *transaction) SubscriptionRows() platform.Rower[platform.Subscription] {
-	return write(&subscriptions, tx)
-}
-
-func (tx *transaction) DeliveryRows() platform.Rower[platform.Delivery] {
-	return write(&deliveries, tx)
-}
-
-func (tx *transaction) ArtifactRows() platform.Rower[platform.Artifact] { return write(&artifacts, tx) }
-
-func (tx *transaction) ArtifactVersionRows() platform.Rower[platform.ArtifactVersion] {
-	return write(&artifactVersions, tx)
-}
-
-func (tx *transaction) IdentityProviderRows() platform.Rower[platform.IdentityProvider] {
-	return write(&identityProviders, tx)
-}
-
-func (tx *transaction) AccountAssociationRows() platform.Rower[platform.AccountAssociation] {
-	return write(&accountAssociations, tx)
-}
-
-func (tx *transaction) GroupInviteRows() platform.Rower[platform.GroupInvite] {
-	return write(&groupInvites, tx)
-}
-
-func (tx *transaction) ExternalGroupRoleMappingRows() platform.Rower[platform.ExternalGroupRoleMapping] {
-	return write(&externalGroupRoleMappings, tx)
-}
-
-func (tx *transaction) TermsRows() platform.Rower[platform.TermsAcceptance] {
-	return write(&terms, tx)
+// Rows changes the rows of a kind.
+func (tx *transaction) Rows(row reflect.Type) any {
+	if t, known := kindsByRow[row]; known {
+		return t.writing(tx)
+	}
+	return nil
 }

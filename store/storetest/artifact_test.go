@@ -41,10 +41,10 @@ func (w *world) library() *library {
 	l.versions = times(17, func(i int) *platform.ArtifactVersion { return version(l.artifacts[0], i) })
 	other := version(l.artifacts[1], 0)
 	l.insert(func(tx platform.Tx) error {
-		if err := tx.ArtifactRows().Insert(ctx, l.artifacts...); err != nil {
+		if err := platform.RowsOf[platform.Artifact](tx).Insert(ctx, l.artifacts...); err != nil {
 			return err
 		}
-		return tx.ArtifactVersionRows().Insert(ctx, append(slices.Clone(l.versions), other)...)
+		return platform.RowsOf[platform.ArtifactVersion](tx).Insert(ctx, append(slices.Clone(l.versions), other)...)
 	})
 	return l
 }
@@ -121,7 +121,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		w.recounts(t, 0)
 		last := l.versions[len(l.versions)-1]
 		w.insert(func(tx platform.Tx) error {
-			_, err := tx.ArtifactVersionRows().Delete(l.ctx, last.UID)
+			_, err := platform.RowsOf[platform.ArtifactVersion](tx).Delete(l.ctx, last.UID)
 			return err
 		})
 		w.recounts(t, 0)
@@ -138,7 +138,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		w.recounts(t, 4) // two ecosystems, two artifacts
 		total(int64(len(l.versions)) - 1)
 		err := w.store.Write(l.ctx, func(tx platform.Tx) error {
-			_, err := tx.ArtifactRows().Delete(l.ctx, l.artifacts[0].UID)
+			_, err := platform.RowsOf[platform.Artifact](tx).Delete(l.ctx, l.artifacts[0].UID)
 			return err
 		})
 		if err == nil {

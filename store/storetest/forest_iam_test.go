@@ -56,10 +56,10 @@ func (f *forest) invitedTo(uid platform.UID) platform.InvitedRole {
 func (f *forest) insertComers(tx platform.Tx) error {
 	ctx := f.t.Context()
 	for _, insert := range []func() error{
-		func() error { return tx.IdentityProviderRows().Insert(ctx, f.providers...) },
-		func() error { return tx.ExternalGroupRoleMappingRows().Insert(ctx, f.mappings...) },
-		func() error { return tx.GroupInviteRows().Insert(ctx, f.invites...) },
-		func() error { return tx.AccountAssociationRows().Insert(ctx, f.associations...) },
+		func() error { return platform.RowsOf[platform.IdentityProvider](tx).Insert(ctx, f.providers...) },
+		func() error { return platform.RowsOf[platform.ExternalGroupRoleMapping](tx).Insert(ctx, f.mappings...) },
+		func() error { return platform.RowsOf[platform.GroupInvite](tx).Insert(ctx, f.invites...) },
+		func() error { return platform.RowsOf[platform.AccountAssociation](tx).Insert(ctx, f.associations...) },
 	} {
 		if err := insert(); err != nil {
 			return err

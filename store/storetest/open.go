@@ -1,4 +1,5 @@
 // Package storetest holds how a store behaves, checked on every engine.
+// It is for tests only, and must not be built into the program.
 package storetest
 
 import (

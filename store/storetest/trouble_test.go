@@ -24,7 +24,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 				run := runs.Add(1)
 				for n, at := range []int{i, 1 - i} {
 					r := &platform.Repo{UID: pair[at].UID, Description: fmt.Sprint("by ", i), UpdateTime: platform.At(w.now())}
-					if err := tx.RepoRows().Update(ctx, r, "description"); err != nil {
+					if err := platform.RowsOf[platform.Repo](tx).Update(ctx, r, "description"); err != nil {
 						return err
 					}
 					if !w.onSQLite() && run <= 2 && n == 0 { // until the other has its first
@@ -33,7 +33,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 					}
 				}
 				tx.Record(&platform.Event{ID: fmt.Sprint("of ", i), Body: []byte("{}")})
-				return tx.TagRows().Insert(ctx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
+				return platform.RowsOf[platform.Tag](tx).Insert(ctx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
 			})
 		})
 		if n := runs.Load(); !w.onSQLite() && n != 3 {

@@ -1,0 +1,36 @@
+package edge
+
+import (
+	"slices"
+	"strings"
+)
+
+// AreasWithV1 are the service areas that have a version 1.
+var AreasWithV1 = []string{"iam", "registry", "vulnerabilities", "libraries", "advisory"}
+
+// AreaOf is the service area that a path lies in: registry of /registry/v2/repos
+// and of /platform.registry.v2.ReposService/GetRepo; "" where it lies in none.
+func AreaOf(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if parts := strings.Split(first, "."); len(parts) > 2 && parts[0] == "platform" {
+		return parts[1]
+	}
+	if first == "events" || first == "ping" || first == "graphql" || slices.Contains(AreasWithV1, first) {
+		return first
+	}
+	return ""
+}
+
+// SnakeCase turns updateTime into update_time, and leaves snake_case as it is.
+// platform.CamelCase is the way back.
+func SnakeCase(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if 'A' <= c && c <= 'Z' {
+			b.WriteByte('_')
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
