@@ -214,15 +214,12 @@ func (r resources[T, F]) page(req ListRequest[F], q Query[F], rows Rows[T]) Page
 	if req.Backward {
 		page.HasNext, page.HasPrevious = passed, rows.More
 	}
-	if len(rows.Items) == 0 {
-		return page
-	}
 	page.cursors = &cursors[T]{
 		kind: r.kind, order: slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
 		issued: r.p.options.Clock(), sealer: r.p.sealer.Load(),
 		list: sync.OnceValue(func() []byte { return listName(r.kind.Name, req.UIDP, req.Filter) }),
 	}
-	if rows.More {
+	if rows.More && len(rows.Items) > 0 {
 		page.next = rows.Items[len(rows.Items)-1]
 		if req.Backward {
 			page.next = rows.Items[0]
