@@ -17,7 +17,7 @@ var boundFields = map[string]bool{"__typename": true, "id": true, "uid": true, "
 // embedded answers an edge to what its row shows already, after the check that
 // a read would make. It answers false where more is selected than the row shows.
 func embedded[T any](ctx context.Context, uid platform.UID, check func(context.Context, platform.UID) error, shown T) (*T, bool, error) {
-	if uid == "" || !selectsOnly(ctx, graphql.GetFieldContext(ctx).Field.Selections, boundFields) {
+	if uid == "" || !selectsOnly(graphql.GetFieldContext(ctx).Field.Selections, boundFields) {
 		return nil, false, nil
 	}
 	if err := check(ctx, uid); err != nil {
@@ -28,16 +28,16 @@ func embedded[T any](ctx context.Context, uid platform.UID, check func(context.C
 
 // selectsOnly reports whether no field but these is selected, whatever the
 // conditions and directives of the selections say.
-func selectsOnly(ctx context.Context, selections ast.SelectionSet, fields map[string]bool) bool {
+func selectsOnly(selections ast.SelectionSet, fields map[string]bool) bool {
 	for _, selection := range selections {
 		only := false
 		switch selection := selection.(type) {
 		case *ast.Field:
 			only = fields[selection.Name]
 		case *ast.InlineFragment:
-			only = selectsOnly(ctx, selection.SelectionSet, fields)
+			only = selectsOnly(selection.SelectionSet, fields)
 		case *ast.FragmentSpread: // which the validator has resolved, and in which there are no cycles
-			only = selection.Definition != nil && selectsOnly(ctx, selection.Definition.SelectionSet, fields)
+			only = selection.Definition != nil && selectsOnly(selection.Definition.SelectionSet, fields)
 		}
 		if !only {
 			return false
