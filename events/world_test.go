@@ -228,7 +228,7 @@ func (w *world) deliveries(s *platform.Subscription) map[string]*platform.Delive
 		for _, d := range page.Items {
 			all[d.EventID] = d
 		}
-		if request.PageToken = page.NextPageToken; request.PageToken == "" {
+		if request.PageToken = page.NextPageToken(); request.PageToken == "" {
 			return all
 		}
 	}
