@@ -11,7 +11,7 @@ WITH_POSTGRES := scripts/with-postgres
 BUF := go tool -modfile=tools/proto/go.mod buf
 
 # What `make generate` writes, and nobody edits.
-GENERATED := graph rpc/gen
+GENERATED := graph rpc/gen rest/openapi.json.gz rest/openapi.yaml.gz
 
 .PHONY: help
 help: ## Print this help
@@ -68,9 +68,10 @@ lint: ## Run the linter, pinned in tools/lint/go.mod
 	go tool -modfile=tools/lint/go.mod golangci-lint run
 
 .PHONY: generate
-generate: ## Generate the GraphQL layer and the gRPC stubs from schema/
+generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, and the OpenAPI document from the REST routes
 	go tool gqlgen generate
 	$(BUF) generate schema/proto --template schema/proto/buf.gen.yaml
+	ATRIUM_WRITE_OPENAPI=1 go test ./rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 
 # Generating comes last: a generator may tidy go.mod, which would hide what the check before it is for.
 .PHONY: verify

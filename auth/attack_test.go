@@ -135,7 +135,7 @@ func TestATokenThatBreaksOneRuleIsRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := *f
-			f.T = t
+			f.TB = t
 			before := len(f.directory.claims)
 			f.refuse(c.token, platform.CodeUnauthenticated, c.message)
 			if len(f.directory.claims) != before {

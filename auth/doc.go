@@ -10,6 +10,7 @@
 //	token.go        form of a token: three canonical segments, strict JSON
 //	claims.go       what a token claims, and whether it holds at this moment
 //	verifier.go     the order of the checks
+//	verified.go     tokens whose signature need not be verified again
 //	issuers.go      which issuers are trusted, their key sets (bounded)
 //	keyset.go       when the keys of one issuer are fetched, and how long they serve
 //	fetch.go        discovery and key set over HTTP

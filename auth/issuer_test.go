@@ -111,7 +111,7 @@ type testIssuer struct {
 }
 
 // startIssuer serves an RSA key `r` and an EC key `e`.
-func startIssuer(t *testing.T, useTLS bool) *testIssuer {
+func startIssuer(t testing.TB, useTLS bool) *testIssuer {
 	t.Helper()
 	i := &testIssuer{keys: []jose.JSONWebKey{
 		{Key: testKeys().rsa.Public(), KeyID: "r", Algorithm: "RS256", Use: "sig"},
@@ -165,7 +165,7 @@ func (i *testIssuer) set(change func()) {
 
 // A fixture is a Verifier with one registered issuer.
 type fixture struct {
-	*testing.T
+	testing.TB
 	verifier  *Verifier
 	directory *testDirectory
 	clock     *testClock
@@ -173,10 +173,10 @@ type fixture struct {
 	log       *bytes.Buffer
 }
 
-func setUp(t *testing.T, change ...func(*Options)) *fixture {
+func setUp(t testing.TB, change ...func(*Options)) *fixture {
 	t.Helper()
 	issuer := startIssuer(t, true)
-	f := &fixture{T: t, clock: newTestClock(), issuer: issuer, log: &bytes.Buffer{}}
+	f := &fixture{TB: t, clock: newTestClock(), issuer: issuer, log: &bytes.Buffer{}}
 	f.directory = &testDirectory{known: map[string]bool{issuer.URL: true}}
 	options := Options{
 		Directory:  f.directory,

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"crypto"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -50,12 +51,14 @@ type Options struct {
 }
 
 // A Verifier tells from a token who its bearer is. It is safe for concurrent
-// use, and holds nothing but the public keys of issuers.
+// use, and holds nothing but the public keys of issuers and the tokens that
+// these verified last.
 type Verifier struct {
 	directory   Directory
 	audience    []string
 	development *Issuer
 	issuers     *issuers
+	verified    *verifiedTokens
 	now         func() time.Time
 }
 
@@ -73,6 +76,7 @@ func New(o Options) *Verifier {
 		audience:    slices.Clone(o.Audience),
 		development: o.Development,
 		now:         o.Clock,
+		verified:    newVerifiedTokens(),
 		issuers: &issuers{
 			directory: o.Directory,
 			trusted:   slices.Clone(o.Issuers),
@@ -89,13 +93,8 @@ func New(o Options) *Verifier {
 // keys and does not answer, UNAVAILABLE; the directory's errors come as they
 // are.
 func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, error) {
-	// What costs nothing comes first: neither the database nor an issuer is
-	// bothered with a token that cannot hold anyway.
-	t, claims, err := read(raw, v.audience, v.now())
+	claims, err := v.proven(ctx, raw)
 	if err != nil {
-		return nil, failed(ctx, platform.Unauthenticated(err.Error()))
-	}
-	if err := v.verify(ctx, t, &claims); err != nil {
 		return nil, failed(ctx, err)
 	}
 	actor, err := v.directory.Authenticate(ctx, claims)
@@ -105,31 +104,73 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 	return actor, err
 }
 
+// proven gives what a token claims that holds at this moment.
+func (v *Verifier) proven(ctx context.Context, raw string) (platform.Claims, error) {
+	hash := sha256.Sum256([]byte(raw))
+	if claims, known, err := v.remembered(ctx, hash); known || err != nil {
+		return claims, err
+	}
+	// What costs nothing comes first: neither the database nor an issuer is
+	// bothered with a token that cannot hold anyway.
+	t, claims, err := read(raw, v.audience, v.now())
+	if err != nil {
+		return claims, platform.Unauthenticated(err.Error())
+	}
+	key, err := v.verify(ctx, t, &claims)
+	if err == nil && key != nil {
+		v.verified.add(hash, t, claims, key)
+	}
+	return claims, err
+}
+
+// remembered gives what a token claims that was verified before, if it still
+// holds: its times are checked, and its issuer must hold the very key that
+// verified it.
+func (v *Verifier) remembered(ctx context.Context, hash [sha256.Size]byte) (claims platform.Claims, known bool, err error) {
+	t, found := v.verified.find(hash)
+	if !found {
+		return claims, false, nil
+	}
+	claims = t.claims
+	if claims.Expires, err = t.checkTimes(v.now()); err != nil {
+		v.verified.remove(hash)
+		return claims, false, platform.Unauthenticated(err.Error())
+	}
+	key, held, err := v.heldKey(ctx, claims.Issuer, t.token)
+	if err == nil && held && sameKey(key, t.key) {
+		return claims, true, nil
+	}
+	v.verified.remove(hash)
+	return claims, false, err
+}
+
 // verify checks the signature: under keys of the issuer that are at hand, keys
 // that identities bring, and keys that the issuer is asked for, in this order.
-func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (err error) {
+// It gives the key of the issuer that the signature is right under, nil where
+// it is one that identities bring.
+func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (crypto.PublicKey, error) {
 	key, held, err := v.heldKey(ctx, c.Issuer, t)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if held && t.verify(key) == nil {
-		return nil
+		return key, nil
 	}
 	if err := v.admit(ctx, c.Issuer, t); err != nil {
-		return err
+		return nil, err
 	}
 	if c.StaticIdentities, err = v.staticIdentities(ctx, t, *c); err != nil || len(c.StaticIdentities) > 0 {
-		return err
+		return nil, err
 	}
 	if !held {
 		if key, err = v.askedKey(ctx, c.Issuer, t); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := t.verify(key); err != nil {
-		return platform.Unauthenticated(err.Error())
+		return nil, platform.Unauthenticated(err.Error())
 	}
-	return nil
+	return key, nil
 }
 
 // admit asks the gate before the database is asked about a token that nothing

@@ -14,7 +14,7 @@ import (
 	"atrium/store/storetest"
 )
 
-func eachEngine(b *testing.B, run func(b *testing.B, w *world)) {
+func benchmarkEachEngine(b *testing.B, run func(b *testing.B, w *world)) {
 	b.Helper()
 	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		b.Run(name, func(b *testing.B) { run(b, newWorld(b, url(b))) })
@@ -22,13 +22,13 @@ func eachEngine(b *testing.B, run func(b *testing.B, w *world)) {
 }
 
 func quiet(o *events.DelivererOptions) {
-	o.Logger, o.Poll = slog.New(slog.NewTextHandler(io.Discard, nil)), 0
+	o.Logger, o.PollInterval = slog.New(slog.NewTextHandler(io.Discard, nil)), 0
 }
 
-// BenchmarkDeliver tells how many deliveries a second arrive, of events that
-// have piled up for 20 subscriptions.
+// BenchmarkDeliver measures how many deliveries arrive per second, from a backlog
+// of events for 20 subscriptions.
 func BenchmarkDeliver(b *testing.B) {
-	eachEngine(b, func(b *testing.B, w *world) {
+	benchmarkEachEngine(b, func(b *testing.B, w *world) {
 		const subscriptions = 20
 		sink := newSink(b, nil)
 		for i := range subscriptions {
@@ -42,10 +42,10 @@ func BenchmarkDeliver(b *testing.B) {
 	})
 }
 
-// BenchmarkLag tells how long after its commit an event arrives, at 50 writes
-// a second.
+// BenchmarkLag measures how long after its commit an event arrives, at 50 writes
+// per second.
 func BenchmarkLag(b *testing.B) {
-	eachEngine(b, func(b *testing.B, w *world) {
+	benchmarkEachEngine(b, func(b *testing.B, w *world) {
 		var lock sync.Mutex
 		arrived := map[string]time.Time{}
 		sink := newSink(b, func(_ http.ResponseWriter, r *http.Request, _ int) {
@@ -67,7 +67,7 @@ func BenchmarkLag(b *testing.B) {
 			committed[uid] = time.Now()
 			uids = append(uids, uid)
 		}
-		await(b, "every event", func() bool { return sink.has(uids) == len(uids) })
+		await(b, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		lock.Lock()
 		defer lock.Unlock()
 		lags := make([]float64, len(uids))
@@ -83,5 +83,5 @@ func BenchmarkLag(b *testing.B) {
 func (w *world) warm(b *testing.B, sink *sink) {
 	b.Helper()
 	first := w.write(1)
-	await(b, "the first event", func() bool { return sink.has(first) == 1 })
+	await(b, "the first event", func() bool { return sink.countArrived(first) == 1 })
 }

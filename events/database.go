@@ -18,21 +18,22 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
-	_ "modernc.org/sqlite" // the driver of the queue's own file
+	_ "modernc.org/sqlite" // the driver of the queue's file
 
 	"atrium/store/dbfile"
 )
 
-// The tables of the queue hold nothing but the UIDs of deliveries. With
-// PostgreSQL they are in the database itself, by a few connections of their
-// own. With SQLite they are in a file beside it: river writes all the time,
-// and a file has one writer.
+// The tables of the queue contain only the UIDs of deliveries. With PostgreSQL
+// they are in the database itself, and the queue has a connection pool of its
+// own. With SQLite they are in a second file, because river writes all the time
+// and a SQLite file has one writer.
 
-// queueConnections are: one listens, the others fetch, insert and complete.
+// queueConnections is the size of that pool: one connection listens, the others
+// fetch, insert and complete jobs.
 const queueConnections = 6
 
-// client is what is used of river.Client, whose type has that of a
-// transaction in it.
+// client has the methods that this package uses of river.Client. It hides that
+// type's parameter, which differs by engine.
 type client interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
@@ -40,15 +41,15 @@ type client interface {
 	JobList(ctx context.Context, params *river.JobListParams) (*river.JobListResult, error)
 }
 
-// A connection leads to the tables of the queue.
+// A connection gives access to the tables of the queue.
 type connection struct {
-	migrate func(context.Context) error
-	client  func(*river.Config) (client, error)
-	resign  func(ctx context.Context, replica string) error // for a replica that is gone
-	close   func()
+	migrate   func(context.Context) error
+	newClient func(*river.Config) (client, error)
+	resign    func(ctx context.Context, replica string) error // see resign
+	close     func()
 }
 
-// connect opens the queue that belongs to a database.
+// connect opens the queue of a database.
 func connect(ctx context.Context, databaseURL string) (*connection, error) {
 	if path, embedded := strings.CutPrefix(databaseURL, "sqlite:"); embedded {
 		return connectSQLite(path)
@@ -56,7 +57,8 @@ func connect(ctx context.Context, databaseURL string) (*connection, error) {
 	return connectPostgres(ctx, databaseURL)
 }
 
-// QueueFile is the file beside a SQLite database: atrium.queue.db.
+// QueueFile returns the path of the queue's file for a SQLite database:
+// atrium.queue.db for atrium.db.
 func QueueFile(path string) string {
 	extension := filepath.Ext(path)
 	return strings.TrimSuffix(path, extension) + ".queue" + extension
@@ -73,7 +75,8 @@ func connectSQLite(path string) (*connection, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	return connectionOf(riversqlite.New(db), func(_ context.Context, work func() error) error { return work() }, func() { _ = db.Close() }), nil
+	withoutLock := func(_ context.Context, work func() error) error { return work() }
+	return newConnection(riversqlite.New(db), withoutLock, func() { _ = db.Close() }), nil
 }
 
 func connectPostgres(ctx context.Context, databaseURL string) (*connection, error) {
@@ -87,7 +90,7 @@ func connectPostgres(ctx context.Context, databaseURL string) (*connection, erro
 	if err != nil {
 		return nil, err
 	}
-	alone := func(ctx context.Context, work func() error) error {
+	withLock := func(ctx context.Context, work func() error) error {
 		conn, err := pool.Acquire(ctx)
 		if err != nil {
 			return err
@@ -98,30 +101,31 @@ func connectPostgres(ctx context.Context, databaseURL string) (*connection, erro
 			return err
 		}
 		err = work()
-		_, unlocking := conn.Exec(context.WithoutCancel(ctx), unlock)
-		return errors.Join(err, unlocking)
+		_, unlockErr := conn.Exec(context.WithoutCancel(ctx), unlock)
+		return errors.Join(err, unlockErr)
 	}
-	return connectionOf(riverpgxv5.New(pool), alone, pool.Close), nil
+	return newConnection(riverpgxv5.New(pool), withLock, pool.Close), nil
 }
 
-// connectionOf puts one together. Alone runs work while no other replica does,
-// where the engine has a way for that.
-func connectionOf[T any](driver riverdriver.Driver[T], alone func(ctx context.Context, work func() error) error, end func()) *connection {
+// A lockFunc runs work, if the engine can, while no other process runs its own.
+type lockFunc func(ctx context.Context, work func() error) error
+
+func newConnection[T any](driver riverdriver.Driver[T], withLock lockFunc, closePool func()) *connection {
 	return &connection{
-		migrate: func(ctx context.Context) error { return migrate(ctx, driver, alone) },
-		client:  func(c *river.Config) (client, error) { return river.NewClient(driver, c) },
-		resign:  func(ctx context.Context, replica string) error { return resign(ctx, driver.GetExecutor(), replica) },
-		close:   end,
+		migrate:   func(ctx context.Context) error { return migrate(ctx, driver, withLock) },
+		newClient: func(c *river.Config) (client, error) { return river.NewClient(driver, c) },
+		resign:    func(ctx context.Context, replica string) error { return resign(ctx, driver.GetExecutor(), replica) },
+		close:     closePool,
 	}
 }
 
-// leadershipTopic is what the replicas of the queue tell each other under that
-// one has stopped looking after it.
+// leadershipTopic is the topic on which river announces that the leader of the
+// queue has resigned.
 const leadershipTopic = "river_leadership"
 
-// resign ends the term of a replica as the one that looks after the queue,
-// which without it would go on for up to 15 seconds. It does nothing where
-// another is that one.
+// resign ends the leadership of a replica that has stopped, so that the others
+// elect a new leader now and not up to 15 seconds later. It does nothing if
+// replica is not the leader.
 func resign(ctx context.Context, queue riverdriver.Executor, replica string) error {
 	leader, err := queue.LeaderGetElectedLeader(ctx, &riverdriver.LeaderGetElectedLeaderParams{})
 	if errors.Is(err, rivertype.ErrNotFound) || err == nil && leader.LeaderID != replica {
@@ -135,22 +139,22 @@ func resign(ctx context.Context, queue riverdriver.Executor, replica string) err
 }
 
 const (
-	// migrationTries bounds how often processes that start at once on one
-	// file try to bring it up to date.
+	// migrationTries is how often the migration is tried. On SQLite it can fail
+	// when several processes that start together migrate the same file.
 	migrationTries = 5
 	migrationPause = 200 * time.Millisecond
 )
 
-func migrate[T any](ctx context.Context, driver riverdriver.Driver[T], alone func(ctx context.Context, work func() error) error) error {
+func migrate[T any](ctx context.Context, driver riverdriver.Driver[T], withLock lockFunc) error {
 	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
 	for try := 1; ; try++ {
-		if state, err := migrator.Validate(ctx, nil); err == nil && state.OK { // as on almost every start
+		if state, err := migrator.Validate(ctx, nil); err == nil && state.OK { // nothing to migrate
 			return nil
 		}
-		err := alone(ctx, func() error {
+		err := withLock(ctx, func() error {
 			_, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 			return err
 		})
@@ -158,7 +162,7 @@ func migrate[T any](ctx context.Context, driver riverdriver.Driver[T], alone fun
 			return nil
 		}
 		if try == migrationTries {
-			return fmt.Errorf("the tables of the queue: %w", err)
+			return fmt.Errorf("migrate the tables of the event queue: %w", err)
 		}
 		select {
 		case <-time.After(migrationPause):
@@ -168,8 +172,8 @@ func migrate[T any](ctx context.Context, driver riverdriver.Driver[T], alone fun
 	}
 }
 
-// Migrate brings the tables of the queue up to date. Several may do so at
-// once.
+// Migrate creates the tables of the event queue of a database, or updates them.
+// Several processes may call it at the same time.
 func Migrate(ctx context.Context, databaseURL string) error {
 	c, err := connect(ctx, databaseURL)
 	if err != nil {

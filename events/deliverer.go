@@ -13,65 +13,78 @@ import (
 	"atrium/platform"
 )
 
-// DelivererOptions are what a Deliverer needs. Zero values are those of
-// production.
+// DelivererOptions configures a Deliverer. A duration of zero means the default.
 type DelivererOptions struct {
 	DatabaseURL string
-	// Send makes one attempt: Sender.Send.
+	// Send makes one attempt to deliver. In production it is Sender.Send.
 	Send   func(context.Context, *platform.Dispatch) platform.Attempt
 	Logger *slog.Logger
 
-	Drain  time.Duration // for attempts under way when Run is to end; 0: 10 s
-	Rescue time.Duration // after which an attempt under way counts as that of a dead process; 0: 85 s
-	Retry  time.Duration // after an attempt that could not be noted; 0: 5 s
-	Poll   time.Duration // of the queue, where nothing told of new work; 0: 1 s
-	Beat   time.Duration // between the heartbeats by which replicas know of each other; 0: 1.5 s
+	// DrainTimeout is how long Run waits at shutdown for running attempts.
+	// The default is 10 s.
+	DrainTimeout time.Duration
+	// RescueAfter is the age at which a running attempt counts as lost with its
+	// process. The default is 85 s.
+	RescueAfter time.Duration
+	// RetryPause is the time before a job is tried again that failed on this
+	// side, for example because its result could not be stored. The default
+	// is 5 s.
+	RetryPause time.Duration
+	// PollInterval is how often the queue looks for new jobs when no
+	// notification arrives. The default is 1 s.
+	PollInterval time.Duration
+	// HeartbeatInterval is the time between two heartbeats, by which replicas
+	// know that the others are alive. The default is 1.5 s.
+	HeartbeatInterval time.Duration
 }
 
 const (
-	// databaseTimeout bounds what is asked of the database at once.
+	// databaseTimeout limits each call to the database.
 	databaseTimeout = 10 * time.Second
-	// jobTimeout is for an attempt with what is read and noted around it.
+	// jobTimeout limits an attempt including its reads and writes.
 	jobTimeout = sendTimeout + databaseTimeout
-	// rescueAfter leaves time for whoever only paused.
+	// rescueAfter leaves time for a process that was only suspended.
 	rescueAfter  = jobTimeout + time.Minute
 	drainTimeout = 10 * time.Second
 	retryPause   = 5 * time.Second
 	pollInterval = time.Second
 
-	// fetchCooldown lets many come at once when many come.
+	// fetchCooldown is the shortest time between two fetches of jobs. It lets
+	// one fetch take many jobs under load.
 	fetchCooldown = 10 * time.Millisecond
-	// notifyCooldown is for telling of new work. It is as short as can be: what
-	// is not told of waits for the poll.
+	// notifyCooldown is the shortest time between two notifications of new
+	// jobs. It is river's minimum, because a job without a notification waits
+	// for the next poll.
 	notifyCooldown = river.FetchCooldownMin
-	// workers of a process mostly wait for sinks.
-	workers = 500
-	// keepDone is how long the queue keeps what has ended. Nobody reads it:
-	// deliveries tell what became of them.
-	keepDone = 5 * time.Minute
-	// maxTries of a job are for failures of this program and its database
-	// only. What is given up comes back by Revive.
+	// maxWorkers limits the attempts that one process makes at the same time.
+	// It is high because workers mostly wait for sinks.
+	maxWorkers = 500
+	// jobRetention is how long the queue keeps finished jobs. Nobody reads them:
+	// the result of a delivery is stored with the delivery.
+	jobRetention = 5 * time.Minute
+	// maxTries limits the tries of one job. A job fails only through an error of
+	// this program or its database; Revive queues a discarded one again.
 	maxTries = 1000
 
 	queueName = "deliveries"
 )
 
-// A Deliverer brings recorded events to the sinks of subscriptions. Those of
-// several processes share the work.
+// A Deliverer delivers recorded events to the sinks of subscriptions. The
+// Deliverers of several processes share the work.
 type Deliverer struct {
-	webhooks   platform.Webhooks
-	self       *platform.Replica
-	beat       time.Duration
-	changed    func() <-chan struct{}
-	send       func(context.Context, *platform.Dispatch) platform.Attempt
-	logger     *slog.Logger
-	connection *connection
-	queue      client
-	poke       chan struct{} // there may be deliveries for the queue
-	slots      slots
+	webhooks          platform.Webhooks
+	self              *platform.Replica
+	heartbeatInterval time.Duration
+	changed           func() <-chan struct{}
+	send              func(context.Context, *platform.Dispatch) platform.Attempt
+	logger            *slog.Logger
+	connection        *connection
+	queue             client
+	wakeups           chan struct{} // signals that deliveries may be ready for the queue
+	slots             slots
 }
 
-// NewDeliverer connects to the queue, whose tables must be up to date.
+// NewDeliverer connects to the queue. Migrate must have been called before.
 func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions) (*Deliverer, error) {
 	c, err := connect(ctx, o.DatabaseURL)
 	if err != nil {
@@ -79,85 +92,89 @@ func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions)
 	}
 	d := &Deliverer{
 		webhooks: p.Webhooks, changed: p.Changed, send: o.Send, logger: o.Logger, connection: c,
-		poke: make(chan struct{}, 1), slots: slots{taken: map[platform.UID]int{}},
-		beat: cmp.Or(o.Beat, platform.BeatInterval),
+		wakeups: make(chan struct{}, 1), slots: slots{taken: map[platform.UID]int{}},
+		heartbeatInterval: cmp.Or(o.HeartbeatInterval, platform.BeatInterval),
 	}
-	id := rand.Text() // what it holds in the queue is held by this name
+	id := rand.Text() // the queue records which replica runs a job by this id
 	d.self = p.Webhooks.Replica(id)
-	if d.queue, err = c.client(d.config(id, o)); err != nil {
+	if d.queue, err = c.newClient(d.riverConfig(id, o)); err != nil {
 		c.close()
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *Deliverer) config(id string, o DelivererOptions) *river.Config {
-	work := river.NewWorkers()
-	river.AddWorker(work, &worker{deliverer: d})
+func (d *Deliverer) riverConfig(id string, o DelivererOptions) *river.Config {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker{deliverer: d})
 	return &river.Config{
 		ID:                          id,
-		Queues:                      map[string]river.QueueConfig{queueName: {MaxWorkers: workers, FetchCooldown: fetchCooldown}},
-		Workers:                     work,
-		Logger:                      slog.New(calm(o.Logger.Handler())),
+		Queues:                      map[string]river.QueueConfig{queueName: {MaxWorkers: maxWorkers, FetchCooldown: fetchCooldown}},
+		Workers:                     workers,
+		Logger:                      slog.New(newQueueLog(o.Logger.Handler())),
 		MaxAttempts:                 maxTries,
-		RetryPolicy:                 steady(cmp.Or(o.Retry, retryPause)),
+		RetryPolicy:                 fixedRetry(cmp.Or(o.RetryPause, retryPause)),
 		FetchCooldown:               notifyCooldown,
-		FetchPollInterval:           cmp.Or(o.Poll, pollInterval),
-		JobTimeout:                  min(jobTimeout, cmp.Or(o.Rescue, jobTimeout)),
-		RescueStuckJobsAfter:        cmp.Or(o.Rescue, rescueAfter),
-		SoftStopTimeout:             cmp.Or(o.Drain, drainTimeout),
-		CompletedJobRetentionPeriod: keepDone,
-		CancelledJobRetentionPeriod: keepDone,
-		DiscardedJobRetentionPeriod: keepDone,
+		FetchPollInterval:           cmp.Or(o.PollInterval, pollInterval),
+		JobTimeout:                  min(jobTimeout, cmp.Or(o.RescueAfter, jobTimeout)),
+		RescueStuckJobsAfter:        cmp.Or(o.RescueAfter, rescueAfter),
+		SoftStopTimeout:             cmp.Or(o.DrainTimeout, drainTimeout),
+		CompletedJobRetentionPeriod: jobRetention,
+		CancelledJobRetentionPeriod: jobRetention,
+		DiscardedJobRetentionPeriod: jobRetention,
 	}
 }
 
-// steady is a retry policy of one pause.
-type steady time.Duration
+// fixedRetry is a retry policy with the same pause after each failure.
+type fixedRetry time.Duration
 
-func (s steady) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(time.Duration(s)) }
+func (f fixedRetry) NextRetry(*rivertype.JobRow) time.Time {
+	return time.Now().Add(time.Duration(f))
+}
 
-// Run delivers until ctx ends, then waits for the attempts under way, and cuts
-// off those that take too long; they are made again. It may be called once.
-// While the database is silent Run may not return: whoever ends the process
-// bounds how long it waits.
+// Run delivers events until ctx ends. It then waits for running attempts and
+// cancels those that exceed the drain timeout; another process makes them again.
+// Run may be called once. It may not return while the database does not answer,
+// so the caller must limit how long it waits for Run.
 func (d *Deliverer) Run(ctx context.Context) {
-	ctx = platform.InBackground(ctx) // as the contexts of its attempts, which come from this one
+	ctx = platform.InBackground(ctx) // attempts inherit it from this context
 	defer d.connection.close()
-	var calls outage
-	for calls.failed(ctx, d.logger, d.start(ctx)) {
-		if !calls.wait(ctx, nil, nil) {
+	var retries backoff
+	for retries.record(ctx, d.logger, d.start(ctx)) {
+		if !retries.wait(ctx, nil, nil) {
 			return
 		}
 	}
-	leave := d.attend(ctx)
-	d.feed(ctx)
+	leave := d.startHeartbeats(ctx)
+	d.relayEvents(ctx)
 	err := d.queue.Stop(context.WithoutCancel(ctx))
 	if err != nil {
-		d.logger.Error("deliveries did not end in order", "error", err)
+		d.logger.Error("shutdown of event delivery failed; other processes repeat the interrupted attempts", "error", err)
 	}
 	leave(err == nil)
 }
 
-// start shows the others that this process is there, makes ready what a queue
-// that lost everything had, and starts the attempts.
+// start sends the first heartbeat, makes deliveries ready again that the queue
+// has lost, and starts the queue.
 func (d *Deliverer) start(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, databaseTimeout)
 	defer cancel()
 	if _, err := d.self.Beat(limited); err != nil {
 		return err
 	}
-	under, err := d.queue.JobList(limited, river.NewJobListParams().First(1).Queues(queueName).States(unended()...))
+	unfinished, err := d.queue.JobList(limited, river.NewJobListParams().First(1).Queues(queueName).States(unfinishedStates()...))
 	if err != nil {
 		return err
 	}
-	if err := d.webhooks.Revive(limited, len(under.Jobs) == 0); err != nil {
+	if err := d.webhooks.Revive(limited, len(unfinished.Jobs) == 0); err != nil {
 		return err
 	}
-	return d.queue.Start(context.WithoutCancel(ctx)) // stopped by Stop, in order
+	return d.queue.Start(context.WithoutCancel(ctx)) // Run calls Stop
 }
 
-func unended() []rivertype.JobState {
+// unfinishedStates lists the states of jobs that the queue still has to run or is
+// running.
+func unfinishedStates() []rivertype.JobState {
 	return []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 	}

@@ -17,13 +17,13 @@ import (
 )
 
 func TestASinkReceivesTheEventOfEveryWrite(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
 		w.deliver()
 		uids := w.write(200)
-		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
-		for id, d := range w.ended(s) {
+		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
+		for id, d := range w.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
 				t.Errorf("the delivery of %s is %s after %d attempts, the last with %d", id, d.State, d.Attempts, d.LastStatus)
 			}
@@ -31,8 +31,8 @@ func TestASinkReceivesTheEventOfEveryWrite(t *testing.T) {
 	})
 }
 
-func TestWhatFailsIsTriedAgainUnderTheSameID(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAFailedAttemptIsRetriedWithTheSameID(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, func(w http.ResponseWriter, _ *http.Request, arrivals int) {
 			if arrivals <= 3 {
 				w.WriteHeader(http.StatusBadGateway)
@@ -42,8 +42,8 @@ func TestWhatFailsIsTriedAgainUnderTheSameID(t *testing.T) {
 		s := w.subscribe(sink.url)
 		w.deliver()
 		uids := w.write(5)
-		await(t, "the fourth attempts", func() bool { return sink.has(uids) == len(uids) && sink.arrivals(uids[4]) == 4 })
-		for id, d := range w.ended(s) {
+		await(t, "the fourth attempts", func() bool { return sink.countArrived(uids) == len(uids) && sink.arrivals(uids[4]) == 4 })
+		for id, d := range w.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 4 || d.LastError != "" {
 				t.Errorf("the delivery of %s is %s after %d attempts: %s", id, d.State, d.Attempts, d.LastError)
 			}
@@ -54,8 +54,8 @@ func TestWhatFailsIsTriedAgainUnderTheSameID(t *testing.T) {
 	})
 }
 
-func TestWhatIsAskedForByRetryAfterIsWaited(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestRetryAfterIsObeyed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		const asked = 3 * time.Hour // 1.08 s on the scale of these tests, against half a millisecond
 		var lock sync.Mutex
 		var at []time.Time
@@ -76,13 +76,13 @@ func TestWhatIsAskedForByRetryAfterIsWaited(t *testing.T) {
 		w.write(1)
 		await(t, "the second attempt", func() bool { lock.Lock(); defer lock.Unlock(); return len(at) == 2 })
 		if waited := at[1].Sub(at[0]); waited < time.Duration(float64(asked)*timeScale)-10*time.Millisecond {
-			t.Errorf("the sink was left alone for %s", waited)
+			t.Errorf("the second attempt came after %s", waited)
 		}
 	})
 }
 
-func TestASinkThatIsGoneIsSentNothingMore(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestA410DisablesTheSubscription(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusGone) })
 		s := w.subscribe(sink.url)
 		w.deliver()
@@ -91,15 +91,15 @@ func TestASinkThatIsGoneIsSentNothingMore(t *testing.T) {
 			got, err := w.p.Subscriptions.Get(w.ctx, s.UID)
 			return err == nil && !got.DisableTime.IsZero()
 		})
-		w.ended(s)
+		w.awaitEnd(s)
 		other := newSink(t, nil)
 		w.subscribe(other.url)
 		uids := w.write(20)
-		await(t, "the other sink's events", func() bool { return other.has(uids) == len(uids) })
-		if n := sink.has(uids); n != 0 {
+		await(t, "the other sink's events", func() bool { return other.countArrived(uids) == len(uids) })
+		if n := sink.countArrived(uids); n != 0 {
 			t.Errorf("%d events came after it was disabled", n)
 		}
-		for id, d := range w.all(s) {
+		for id, d := range w.deliveries(s) {
 			if d.State != platform.DeliveryFailed || d.LastError == "" {
 				t.Errorf("the delivery of %s is %s: %q", id, d.State, d.LastError)
 			}
@@ -108,7 +108,7 @@ func TestASinkThatIsGoneIsSentNothingMore(t *testing.T) {
 }
 
 func TestASinkThatHangsDelaysNoOther(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		released := make(chan struct{})
 		hanging := newSink(t, func(_ http.ResponseWriter, r *http.Request, _ int) {
 			select {
@@ -120,13 +120,13 @@ func TestASinkThatHangsDelaysNoOther(t *testing.T) {
 		healthy := newSink(t, nil)
 		stuck := w.subscribe(hanging.url)
 		w.subscribe(healthy.url)
-		w.deliver(func(o *events.DelivererOptions) { o.Drain = time.Millisecond })
+		w.deliver(func(o *events.DelivererOptions) { o.DrainTimeout = time.Millisecond })
 		uids := w.write(100)
-		await(t, "the healthy sink's events", func() bool { return healthy.has(uids) == len(uids) })
+		await(t, "the healthy sink's events", func() bool { return healthy.countArrived(uids) == len(uids) })
 		if n := hanging.total(); n == 0 || n > 16 {
 			t.Errorf("%d attempts hang", n)
 		}
-		for id, d := range w.all(stuck) {
+		for id, d := range w.deliveries(stuck) {
 			if d.State != platform.DeliveryPending {
 				t.Errorf("the delivery of %s to the sink that hangs is %s", id, d.State)
 			}
@@ -144,9 +144,9 @@ func TestReplicasShareTheWork(t *testing.T) {
 	}
 	a, b := w.deliver(), w.deliver()
 	var uids []platform.UID
-	arrived := func(s *sink) bool { return s.has(uids) == len(uids) }
+	arrived := func(s *sink) bool { return s.countArrived(uids) == len(uids) }
 	await(t, "both to deliver", func() bool {
-		if !slices.ContainsFunc(sinks, func(s *sink) bool { return !arrived(s) }) { // or writing would outrun a slow feed
+		if !slices.ContainsFunc(sinks, func(s *sink) bool { return !arrived(s) }) { // otherwise the writes would outrun a slow relay
 			uids = append(uids, w.write(20)...)
 		}
 		return a.sent.Load() > 20 && b.sent.Load() > 20
@@ -157,49 +157,49 @@ func TestReplicasShareTheWork(t *testing.T) {
 }
 
 func TestARestartLosesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
 		var uids []platform.UID
 		for range 4 {
-			r := w.deliver(func(o *events.DelivererOptions) { o.Drain = time.Millisecond })
+			r := w.deliver(func(o *events.DelivererOptions) { o.DrainTimeout = time.Millisecond })
 			uids = append(uids, w.write(25)...)
 			r.stop()
 		}
 		uids = append(uids, w.write(25)...)
 		w.deliver()
-		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
-		w.ended(s)
+		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
+		w.awaitEnd(s)
 	})
 }
 
-// A process that is killed notes nothing, neither in the database nor in the
+// A process that is killed stores nothing, neither in the database nor in the
 // queue.
 func TestAnAttemptOfADeadProcessIsMadeAgain(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		w.subscribe(sink.url)
 		dead := make(chan struct{})
 		began := make(chan struct{}, 100)
 		first := w.deliver(func(o *events.DelivererOptions) {
-			o.Rescue, o.Drain = time.Hour, time.Hour
+			o.RescueAfter, o.DrainTimeout = time.Hour, time.Hour
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
 				began <- struct{}{}
-				<-dead // as good as killed: it neither ends nor is called off
+				<-dead // like a killed process, it neither ends nor reacts to its context
 				return platform.Attempt{Error: "dead"}
 			}
 		})
 		uids := w.write(1)
 		<-began
-		go first.stop() // gives up its place as the one who looks after the queue
+		go first.stop() // resigns as the leader of the queue
 		t.Cleanup(func() { close(dead) })
-		w.deliver(func(o *events.DelivererOptions) { o.Rescue, o.Retry = time.Second, time.Second })
-		await(t, "the attempt of another", func() bool { return sink.has(uids) == 1 })
+		w.deliver(func(o *events.DelivererOptions) { o.RescueAfter, o.RetryPause = time.Second, time.Second })
+		await(t, "the attempt of another process", func() bool { return sink.countArrived(uids) == 1 })
 	})
 }
 
 func TestADeliveryWhoseSecretCannotBeReadSaysSo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		to := newSink(t, nil)
 		s := w.subscribe(to.url)
 		spoil := func(tx platform.Tx) error {
@@ -216,21 +216,21 @@ func TestADeliveryWhoseSecretCannotBeReadSaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.write(1)
-		log := &lines{}
+		log := &logBuffer{}
 		w.deliver(func(o *events.DelivererOptions) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
-		await(t, "a delivery to say why it cannot begin", func() bool {
-			for _, d := range w.all(s) {
+		await(t, "a delivery to say why it could not be prepared", func() bool {
+			for _, d := range w.deliveries(s) {
 				if d.Attempts > 0 {
 					return strings.Contains(d.LastError, "cannot read the secret")
 				}
 			}
 			return false
 		})
-		if log.count("a delivery cannot begin") == 0 || log.count(string(s.UID)) == 0 {
-			t.Error("the log does not tell of it")
+		if log.count("a delivery could not be prepared") == 0 || log.count(string(s.UID)) == 0 {
+			t.Error("the log does not mention the delivery")
 		}
 		if n := to.total(); n > 0 {
-			t.Errorf("%d were sent all the same", n)
+			t.Errorf("%d deliveries were sent although the secret cannot be read", n)
 		}
 	})
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // event reads a delivery with the SDK of CloudEvents.
-func (r received) event(t *testing.T) *cloudevents.Event {
+func (r receivedRequest) event(t *testing.T) *cloudevents.Event {
 	t.Helper()
 	e, err := cloudeventshttp.NewEventFromHTTPRequest(&http.Request{Header: r.header, Body: http.NoBody})
 	if err != nil {
@@ -33,9 +33,9 @@ func (r received) event(t *testing.T) *cloudevents.Event {
 	return e
 }
 
-// token verifies a delivery's token as a receiver does that knows the
-// service's URL only.
-func (s *service) verify(t *testing.T, r received) (claims, error) {
+// verify verifies a delivery's token as a receiver does that knows only the URL
+// of the service.
+func (s *service) verify(t *testing.T, r receivedRequest) (claims, error) {
 	t.Helper()
 	provider, err := oidc.NewProvider(t.Context(), s.URL)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *service) verify(t *testing.T, r received) (claims, error) {
 	if err := token.Claims(&c); err != nil {
 		t.Fatal(err)
 	}
-	// The public receivers read the digest out of an object. They know nothing
-	// of the types here, so neither does this.
+	// Existing receivers read the digest from an object. They do not know the
+	// types of this package, so this test does not use them either.
 	var members map[string]any
 	if err := token.Claims(&members); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func (s *service) verify(t *testing.T, r received) (claims, error) {
 	return c, nil
 }
 
-func (r received) signedBy(t *testing.T, secret string) error {
+func (r receivedRequest) signedBy(t *testing.T, secret string) error {
 	t.Helper()
 	webhook, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestADeliveryIsAnEventOfCloudEvents(t *testing.T) {
 		}
 	}
 	if _, sent := r.header["Idempotency-Key"]; sent {
-		t.Error("a header without a value was sent")
+		t.Error("the Idempotency-Key header was sent")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestEveryAttemptHasTheSameDataAndId(t *testing.T) {
 	s := newService(t, http.DefaultClient)
 	for range 3 {
 		s.deliver(t, dispatch(sink))
-		s.pass(time.Hour)
+		s.advanceClock(time.Hour)
 	}
 	const want = `{"actor":{"subject":"` + string(root) + `/00000000000000ee","act":{"email":"ada@example.com","iss":"https://issuer.example","sub":"ada"}},` +
 		`"body":{"uid":"` + string(repo) + `","name":"a\u003cb\u003e ü"}}`
@@ -194,15 +194,15 @@ func TestAReceiverVerifiesTheTokenByDiscovery(t *testing.T) {
 		t.Errorf("the subject is %q, want %q", c.Subject, want)
 	}
 	if got := c.Expires - c.Issued; got != 300 || c.Issued != s.clock().Unix() || c.ID == "" {
-		t.Errorf("the token is good for %d s from %d, with the id %q", got, c.Issued, c.ID)
+		t.Errorf("the token is valid for %d s from %d, with the id %q", got, c.Issued, c.ID)
 	}
 
 	// The attacks: other data under a good token, and a token kept for later.
-	other := received{r.header, append(bytes.Clone(r.body), ' ')}
+	other := receivedRequest{r.header, append(bytes.Clone(r.body), ' ')}
 	if _, err := s.verify(t, other); err == nil || r.signedBy(t, secret) != nil || other.signedBy(t, secret) == nil {
 		t.Errorf("other data is accepted: %v", err)
 	}
-	s.pass(tokenLifetime + time.Second)
+	s.advanceClock(tokenLifetime + time.Second)
 	if _, err := s.verify(t, r); err == nil {
 		t.Error("an old token is accepted")
 	}
@@ -215,7 +215,7 @@ func TestTokensVerifyBeforeAndAfterAKeyIsRotated(t *testing.T) {
 	s.deliver(t, dispatch(sink))
 	s.keys = append(s.keys, newKey(t, 2))
 	s.deliver(t, dispatch(sink))
-	s.pass(signerLifetime)
+	s.advanceClock(signerLifetime)
 	s.deliver(t, dispatch(sink))
 
 	var kids []string
@@ -259,34 +259,34 @@ func TestStandardWebhooksAcceptsEachSecretOfARotation(t *testing.T) {
 	if got, want := both.header.Get("webhook-timestamp"), "1774619700"; got != want {
 		t.Errorf("the timestamp is %s, want %s", got, want)
 	}
-	later := received{both.header.Clone(), both.body}
+	later := receivedRequest{both.header.Clone(), both.body}
 	later.header.Set("webhook-timestamp", "1774619701")
 	if later.signedBy(t, secret) == nil {
 		t.Error("the timestamp can be changed")
 	}
 }
 
-func TestAttributesAreEscapedAsTheBindingHasIt(t *testing.T) {
+func TestAttributesAreEscapedByTheHTTPBinding(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"Euro € \U0001F600":          "Euro%20%E2%82%AC%20%F0%9F%98%80", // the specification's own
+		"Euro € \U0001F600":          "Euro%20%E2%82%AC%20%F0%9F%98%80", // the example of the specification
 		`100% "sure"`:                "100%25%20%22sure%22",
 		"https://a.example/~b?c=d&e": "https://a.example/~b?c=d&e",
 		"a\r\nce-id: b":              "a%0D%0Ace-id:%20b",
 		"\x7f\xff":                   "%7F%EF%BF%BD",
 	} {
-		if got := escape(value); got != want {
+		if got := escapeAttribute(value); got != want {
 			t.Errorf("%q is %s, want %s", value, got, want)
 		}
 	}
 }
 
-func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
+func TestAnEventThatCannotBeSignedIsNotSent(t *testing.T) {
 	t.Parallel()
 	sink, all := newSink(t)
 	for _, c := range []struct {
-		want string
-		harm func(*service, *platform.Dispatch)
+		want  string
+		spoil func(*service, *platform.Dispatch)
 	}{
 		{"the secret of the subscription is not valid", func(_ *service, d *platform.Dispatch) { d.Secrets = append(d.Secrets, "whsec_not base64") }},
 		{"the secret of the subscription is not valid", func(_ *service, d *platform.Dispatch) { d.Secrets = nil }},
@@ -297,7 +297,7 @@ func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
 		{"the event cannot be written", func(_ *service, d *platform.Dispatch) { d.Event.Body = json.RawMessage("{") }},
 	} {
 		s, d := newService(t, http.DefaultClient), dispatch(sink)
-		c.harm(s, d)
+		c.spoil(s, d)
 		if got := s.Send(t.Context(), d); got != (platform.Attempt{Error: c.want}) {
 			t.Errorf("got %+v, want %q", got, c.want)
 		}

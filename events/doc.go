@@ -2,22 +2,22 @@
 // Who gets which event, and what becomes of a delivery, is decided by package
 // platform; events sends, and must not read or change a kind by itself.
 //
-//	deliverer.go what delivers, and its settings
-//	feed.go     from recorded events to deliveries in the queue
-//	worker.go   from the queue to one attempt, and what follows from it
-//	replica.go  who takes over from a process that is gone
-//	database.go where the queue is kept
-//	calm.go     the log of the queue, without repetitions
-//	sender.go   one attempt: a POST, and what came of it
-//	message.go  an event as CloudEvents writes it over HTTP
-//	token.go    the bearer token of a delivery
-//	keys.go     the keys that sign it, and where receivers find them
-//	signature.go what Standard Webhooks asks for
-//	failure.go  why there was no answer, in words for the subscriber
+//	deliverer.go the Deliverer and its options
+//	relay.go     turns recorded events into deliveries and queues them
+//	worker.go    takes a delivery from the queue and makes one attempt
+//	replica.go   heartbeats, and taking over from processes that have stopped
+//	database.go  the tables of the queue
+//	log.go       the log of the queue, without repeated messages
+//	sender.go    the Sender: one attempt is one POST
+//	message.go   an event in the HTTP binding of CloudEvents
+//	token.go     the bearer token of a delivery
+//	keys.go      the keys that sign the tokens, and the endpoints that publish them
+//	signature.go the signature headers of Standard Webhooks
+//	failure.go   texts that tell the subscriber why a sink gave no answer
 //
-// What is delivered, when it is tried again and when it is given up is said by
-// platform.Webhooks, and stored with the events. The queue only says who does
-// it and wakes them in time: all that is in it can be lost.
+// platform.Webhooks decides what is delivered, when it is retried and when it is
+// given up, and stores that with the events. The queue only distributes the work
+// and keeps the time: everything in it may be lost and is then queued again.
 //
 // # What a sink receives
 //
@@ -32,26 +32,27 @@
 //	ce-time         of the change
 //	ce-group        uid of the group that the resource lies in
 //	ce-audience     customer
-//	ce-bodytype     what body is, by area and kind: iam.Group
+//	ce-bodytype     area and kind of the resource in body: iam.Group
 //	ce-identityprovider  of external group role mappings: uid of their provider
 //
 // Its data is the same on every attempt, byte for byte:
 //
 //	{"actor": {"subject": "...", "act": {...}}, "body": {...}}
 //
-// Data of more than 1 MiB goes without the body: {"actor": {...}, "body":
-// null, "bodyOmitted": true}; the API has the resource.
+// Data of more than 1 MiB is sent without the body: {"actor": {...}, "body":
+// null, "bodyOmitted": true}. The receiver can read the resource from the API.
 //
 // # How a sink knows who sent it
 //
-// In two ways, of which either is enough. The token in Authorization is an
-// OpenID Connect one of the service (discovery under /.well-known/), for the
-// audience customer, of the subject webhook:<group uid of the subscription>,
-// and its claim webhook is an object whose member digest is sha256:<hex> of the
-// data:
+// There are two ways; either is enough. First, the token in Authorization is an
+// OpenID Connect token that the service issues (discovery under /.well-known/).
+// Its audience is customer, its subject is webhook:<group uid of the
+// subscription>, and its claim webhook is an object whose member digest is
+// sha256:<hex> of the data:
 //
 //	{"iss": "...", "sub": "webhook:...", "webhook": {"digest": "sha256:..."}, ...}
 //
-// The headers webhook-id, webhook-timestamp and webhook-signature are those of
-// Standard Webhooks, by each secret of the subscription: two during a rotation.
+// Second, the headers webhook-id, webhook-timestamp and webhook-signature follow
+// Standard Webhooks. The signature header has one signature for each secret of
+// the subscription; during a rotation there are two.
 package events

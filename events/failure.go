@@ -11,38 +11,40 @@ import (
 	"syscall"
 )
 
-// A fault is on our side. What is told of it holds nothing of its cause.
-type fault struct {
-	said  string
-	cause error
+// A requestError says why a request could not be built. The cause is ours, so
+// the subscriber sees the reason only.
+type requestError struct {
+	reason string
+	cause  error
 }
 
-func (f fault) Error() string  { return f.said + ": " + f.cause.Error() }
-func (f fault) Unwrap() error  { return f.cause }
-func (f fault) Reason() string { return f.said }
+func (e requestError) Error() string  { return e.reason + ": " + e.cause.Error() }
+func (e requestError) Unwrap() error  { return e.cause }
+func (e requestError) Reason() string { return e.reason }
 
-// reason says why there was no answer, for the subscriber. It is one of few
-// fixed texts: an error's own text could hold the sink's secrets or addresses
-// of hosts inside.
-func reason(err error) string {
-	var told interface{ Reason() string } // of a guard, or of our own
-	if errors.As(err, &told) {
-		return told.Reason()
+// failureReason tells the subscriber why there was no answer. It returns one of
+// a few fixed texts, because the text of err could contain secrets of the sink's
+// URL or addresses of internal hosts.
+func failureReason(err error) string {
+	var public interface{ Reason() string } // a requestError, or an error of auth.Guard
+	if errors.As(err, &public) {
+		return public.Reason()
 	}
 	var lookup *net.DNSError
 	if errors.As(err, &lookup) && !errors.Is(err, context.Canceled) {
 		if lookup.IsNotFound {
-			return "the host's name has no address"
+			return "the host name has no address"
 		}
-		return "the host's name could not be looked up"
+		return "the DNS lookup of the host failed"
 	}
-	if said := certificateFault(err); said != "" {
-		return said
+	if reason := tlsFailure(err); reason != "" {
+		return reason
 	}
-	return connectionFault(err)
+	return connectionFailure(err)
 }
 
-func certificateFault(err error) string {
+// tlsFailure returns "" if err is not about TLS or the certificate.
+func tlsFailure(err error) string {
 	var (
 		authority x509.UnknownAuthorityError
 		name      x509.HostnameError
@@ -53,9 +55,9 @@ func certificateFault(err error) string {
 	)
 	switch {
 	case errors.As(err, &authority):
-		return "the certificate is not of a known authority"
+		return "the certificate is not signed by a known authority"
 	case errors.As(err, &name):
-		return "the certificate is of another host"
+		return "the certificate is for another host"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "the certificate has expired or is not valid yet"
 	case errors.As(err, &other):
@@ -63,29 +65,29 @@ func certificateFault(err error) string {
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return "the host does not speak TLS"
 	case errors.As(err, &operation) && operation.Op == "remote error": // what crypto/tls calls an alert
-		return "the host broke off TLS"
+		return "the host rejected the TLS handshake"
 	default:
 		return ""
 	}
 }
 
-func connectionFault(err error) string {
+func connectionFailure(err error) string {
 	var operation *net.OpError
-	dialling := errors.As(err, &operation) && operation.Op == "dial"
+	isDial := errors.As(err, &operation) && operation.Op == "dial"
 	var timeout net.Error
-	late := errors.As(err, &timeout) && timeout.Timeout()
+	isTimeout := errors.As(err, &timeout) && timeout.Timeout()
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "the attempt was broken off"
-	case dialling && late:
+		return "the attempt was interrupted"
+	case isDial && isTimeout:
 		return "no connection within 5 s"
-	case late:
+	case isTimeout:
 		return "no answer within 15 s"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "the host cannot be reached"
-	case dialling:
+	case isDial:
 		return "no connection"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "the host closed the connection without an answer"

@@ -17,19 +17,19 @@ import (
 	"atrium/platform"
 )
 
-// Where receivers look for the keys, under the public URL of the service.
+// DiscoveryPath and KeySetPath are the paths under the public URL of the service
+// where receivers find the keys.
 const (
 	DiscoveryPath = "/.well-known/openid-configuration"
 	KeySetPath    = "/.well-known/jwks.json"
 )
 
-// A KeyReader gives the signing keys (ECDSA P-256 in PKCS #8 DER form), the
-// oldest first: the newest signs, and all are published.
+// A KeyReader returns the signing keys (ECDSA P-256 in PKCS #8 DER form), oldest
+// first. The newest key signs; all are published.
 type KeyReader func(context.Context) ([]platform.Key, error)
 
-// private reads the keys with the names that receivers know them by, which are
-// their RFC 7638 thumbprints.
-func (read KeyReader) private(ctx context.Context) ([]jose.JSONWebKey, error) {
+// privateKeys reads the keys. The id of each is its RFC 7638 thumbprint.
+func (read KeyReader) privateKeys(ctx context.Context) ([]jose.JSONWebKey, error) {
 	stored, err := read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("signing keys: %w", err)
@@ -41,7 +41,7 @@ func (read KeyReader) private(ctx context.Context) ([]jose.JSONWebKey, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("signing keys: there is none")
+		return nil, errors.New("signing keys: none are stored")
 	}
 	return keys, nil
 }
@@ -49,11 +49,11 @@ func (read KeyReader) private(ctx context.Context) ([]jose.JSONWebKey, error) {
 func parseKey(material []byte) (jose.JSONWebKey, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(material)
 	if err != nil {
-		return jose.JSONWebKey{}, errors.New("it is not in PKCS #8 form")
+		return jose.JSONWebKey{}, errors.New("the key is not in PKCS #8 form")
 	}
 	key, ok := parsed.(*ecdsa.PrivateKey)
 	if !ok || key.Curve != elliptic.P256() {
-		return jose.JSONWebKey{}, errors.New("it is not an ECDSA P-256 key")
+		return jose.JSONWebKey{}, errors.New("the key is not an ECDSA P-256 key")
 	}
 	jwk := jose.JSONWebKey{Key: key, Algorithm: string(jose.ES256), Use: "sig"}
 	thumbprint, err := jwk.Thumbprint(crypto.SHA256)
@@ -64,26 +64,27 @@ func parseKey(material []byte) (jose.JSONWebKey, error) {
 	return jwk, nil
 }
 
-// Discovery answers, at DiscoveryPath, where the keys of issuer are. It is the
-// public URL of the service, without a slash at its end.
+// Discovery serves the OpenID Connect discovery document at DiscoveryPath. issuer
+// is the public URL of the service, without a slash at its end.
 func Discovery(issuer string) http.Handler {
-	document, _ := json.Marshal(map[string]any{ // of texts: it cannot fail
+	document, _ := json.Marshal(map[string]any{ // cannot fail: strings only
 		"issuer":                                issuer,
 		"jwks_uri":                              issuer + KeySetPath,
 		"id_token_signing_alg_values_supported": []jose.SignatureAlgorithm{jose.ES256},
 		"response_types_supported":              []string{"id_token"},
 		"subject_types_supported":               []string{"public"},
 	})
-	return readOnly(func(w http.ResponseWriter, _ *http.Request) { publish(w, document) })
+	return allowGet(func(w http.ResponseWriter, _ *http.Request) { writeDocument(w, document) })
 }
 
-// KeySet answers, at KeySetPath, the public half of every key, so that tokens
-// of a key that signs no more still verify. Refuse answers an error.
-func KeySet(read KeyReader, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
-	return readOnly(func(w http.ResponseWriter, r *http.Request) {
-		keys, err := read.private(r.Context())
+// KeySet serves the public half of every key at KeySetPath. It includes the keys
+// that no longer sign, because their tokens must still verify. writeError answers
+// the request when the keys cannot be read.
+func KeySet(read KeyReader, writeError func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	return allowGet(func(w http.ResponseWriter, r *http.Request) {
+		keys, err := read.privateKeys(r.Context())
 		if err != nil {
-			refuse(w, r, err)
+			writeError(w, r, err)
 			return
 		}
 		for i, k := range keys {
@@ -91,26 +92,26 @@ func KeySet(read KeyReader, refuse func(http.ResponseWriter, *http.Request, erro
 		}
 		document, err := json.Marshal(jose.JSONWebKeySet{Keys: keys})
 		if err != nil {
-			refuse(w, r, err)
+			writeError(w, r, err)
 			return
 		}
-		publish(w, document)
+		writeDocument(w, document)
 	})
 }
 
-// publish answers a document that changes with the keys only. Whoever meets a
-// key that is not in their copy asks again.
-func publish(w http.ResponseWriter, document []byte) {
+// writeDocument lets receivers cache the document for five minutes. A receiver
+// that meets an unknown key must fetch it again.
+func writeDocument(w http.ResponseWriter, document []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "public, max-age=300")
 	_, _ = w.Write(document)
 }
 
-func readOnly(serve http.HandlerFunc) http.Handler {
+func allowGet(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "Only GET is answered here.", http.StatusMethodNotAllowed)
+			http.Error(w, "This path supports GET and HEAD only.", http.StatusMethodNotAllowed)
 			return
 		}
 		serve(w, r)

@@ -16,7 +16,7 @@ import (
 	"atrium/platform"
 )
 
-// ask gives the answer to a request for a document.
+// ask requests a document.
 func (s *service) ask(t *testing.T, method, path string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, nil)
@@ -90,7 +90,7 @@ func TestAKeyIsNamedByItsThumbprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := set.Keys[0]
-	hash := sha256.Sum256([]byte(`{"crv":"P-256","kty":"EC","x":"` + k.X + `","y":"` + k.Y + `"}`)) // as RFC 7638 has it
+	hash := sha256.Sum256([]byte(`{"crv":"P-256","kty":"EC","x":"` + k.X + `","y":"` + k.Y + `"}`)) // by RFC 7638
 	if want := base64.RawURLEncoding.EncodeToString(hash[:]); k.Kid != want {
 		t.Errorf("the key's name is %s, want %s", k.Kid, want)
 	}
@@ -98,14 +98,14 @@ func TestAKeyIsNamedByItsThumbprint(t *testing.T) {
 
 func TestWithoutGoodKeysThereIsNoSet(t *testing.T) {
 	t.Parallel()
-	for name, harm := range map[string]func(*service){
-		"the store is away": func(s *service) { s.err = errors.New("away") },
-		"no key":            func(s *service) { s.keys = nil },
-		"no PKCS #8":        func(s *service) { s.keys[0].Material = []byte("x") },
-		"another curve":     func(s *service) { s.keys = append(s.keys, otherCurve(t)) },
+	for name, spoil := range map[string]func(*service){
+		"the store is unavailable": func(s *service) { s.err = errors.New("unavailable") },
+		"no key":                   func(s *service) { s.keys = nil },
+		"no PKCS #8":               func(s *service) { s.keys[0].Material = []byte("x") },
+		"another curve":            func(s *service) { s.keys = append(s.keys, otherCurve(t)) },
 	} {
 		s := newService(t, http.DefaultClient)
-		harm(s)
+		spoil(s)
 		if response, _ := s.ask(t, http.MethodGet, KeySetPath); response.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d", name, response.StatusCode)
 		}

@@ -9,16 +9,16 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver of raw writes
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver for plain SQL
 
 	"atrium/events"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
 
-// Events are numbered before they are committed: the relay must wait for those
+// Events are numbered before they are committed, so the relay must wait for those
 // with lower numbers.
-func TestTheRelayPassesNoEventThatIsNotCommittedYet(t *testing.T) {
+func TestTheRelaySkipsNoUncommittedEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t)) // SQLite has one writer at a time
 	sink := newSink(t, nil)
@@ -28,7 +28,7 @@ func TestTheRelayPassesNoEventThatIsNotCommittedYet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := w.p.Webhooks.Relay(t.Context()); err != nil { // what was there before
+	if _, err := w.p.Webhooks.Relay(t.Context()); err != nil { // relays the events of newWorld
 		t.Fatal(err)
 	}
 	late, err := db.BeginTx(t.Context(), nil)
@@ -50,12 +50,12 @@ func TestTheRelayPassesNoEventThatIsNotCommittedYet(t *testing.T) {
 	}
 	w.deliver()
 	uids = append(uids, subject)
-	await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+	await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 }
 
 // Transactions that write elsewhere, and never end, hold no event up; one of the
 // store's own that may still record an event does.
-func TestOnlyTheStoresOwnTransactionsHoldEventsUp(t *testing.T) {
+func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
 	w.subscribe(newSink(t, nil).url)
@@ -104,17 +104,17 @@ func TestOnlyTheStoresOwnTransactionsHoldEventsUp(t *testing.T) {
 	}
 }
 
-func TestAQueueThatLostEverythingIsFilledAnew(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAQueueThatLostEverythingIsFilledAgain(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
 		began := make(chan struct{}, 1000)
 		r := w.deliver(func(o *events.DelivererOptions) {
-			o.Drain = time.Millisecond
+			o.DrainTimeout = time.Millisecond
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
 				began <- struct{}{}
 				<-ctx.Done()
-				return platform.Attempt{Error: "called off"}
+				return platform.Attempt{Error: "interrupted"}
 			}
 		})
 		uids := w.write(30)
@@ -122,10 +122,10 @@ func TestAQueueThatLostEverythingIsFilledAnew(t *testing.T) {
 		r.stop()
 		w.loseQueue()
 		w.deliver()
-		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
-		for id, d := range w.ended(s) {
+		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
+		for id, d := range w.awaitEnd(s) {
 			if d.Attempts != 1 {
-				t.Errorf("the delivery of %s counts %d attempts: one that was cut off here tells nothing of the sink", id, d.Attempts)
+				t.Errorf("the delivery of %s counts %d attempts: an attempt that was interrupted on this side must not count", id, d.Attempts)
 			}
 		}
 	})
@@ -149,25 +149,25 @@ func (w *world) loseQueue() {
 	if err := os.Remove(file); err != nil {
 		w.t.Fatal(err)
 	}
-	_, _ = os.Remove(file+"-wal"), os.Remove(file+"-shm") // gone with an orderly end
+	_, _ = os.Remove(file+"-wal"), os.Remove(file+"-shm") // they may not exist
 	if err := events.Migrate(w.t.Context(), w.url); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// Asked for at once, a delivery is ready again while the queue still ends its
-// last attempt.
-func TestADeliveryThatIsAskedForAgainIsMadeAgain(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+// A redelivery that is requested immediately makes the delivery ready while the
+// queue still completes the job of the last attempt.
+func TestARedeliveryIsMade(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
 		w.deliver()
 		uid := w.write(1)[0]
 		for again := 1; again <= 5; again++ {
 			await(t, "the event", func() bool { return sink.arrivals(uid) >= again })
-			next := w.write(1) // when it comes, what brought the one before has moved on
-			await(t, "the next event", func() bool { return sink.has(next) == 1 })
-			for _, d := range w.ended(s) {
+			next := w.write(1) // its arrival shows that the relay has continued
+			await(t, "the next event", func() bool { return sink.countArrived(next) == 1 })
+			for _, d := range w.awaitEnd(s) {
 				if d.EventID != sink.ids[string(uid)] {
 					continue
 				}
@@ -179,7 +179,7 @@ func TestADeliveryThatIsAskedForAgainIsMadeAgain(t *testing.T) {
 	})
 }
 
-func TestADatabaseThatWasAwayIsToldOfOnceAndLosesNothing(t *testing.T) {
+func TestAnOutageOfTheDatabaseIsLoggedOnceAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
 	sink := newSink(t, nil)
@@ -187,17 +187,17 @@ func TestADatabaseThatWasAwayIsToldOfOnceAndLosesNothing(t *testing.T) {
 	relay := storetest.NewRelay(t, w.url)
 	behind := *w
 	behind.url = relay.URL
-	log := new(lines)
+	log := new(logBuffer)
 	behind.deliver(func(o *events.DelivererOptions) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 	uids := w.write(10)
-	await(t, "the first events", func() bool { return sink.has(uids) == len(uids) })
+	await(t, "the first events", func() bool { return sink.countArrived(uids) == len(uids) })
 	relay.Refuse()
 	uids = append(uids, w.write(10)...)
 	await(t, "the outage to be noticed", func() bool { return log.count("events cannot be delivered") > 0 })
 	relay.Cut()
-	await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+	await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 	if n := log.count("events cannot be delivered"); n != 1 {
-		t.Errorf("one outage was told of %d times", n)
+		t.Errorf("one outage was logged %d times", n)
 	}
 }
 

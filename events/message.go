@@ -9,14 +9,15 @@ import (
 	"atrium/platform"
 )
 
-// maxData bounds what is sent of an event.
+// maxData is the largest data, in bytes, that is sent with its body.
 const maxData = 1 << 20
 
-// audience is whom deliveries and their tokens are for.
+// audience is the audience that deliveries and their tokens name.
 const audience = "customer"
 
-// message is what an event says, always in the same bytes.
-func message(e *platform.Event) ([]byte, error) {
+// encodeData encodes the data of an event as JSON. The same event always gives
+// the same bytes.
+func encodeData(e *platform.Event) ([]byte, error) {
 	type data struct {
 		Actor       platform.EventActor `json:"actor"`
 		Body        json.RawMessage     `json:"body"`
@@ -29,8 +30,8 @@ func message(e *platform.Event) ([]byte, error) {
 	return encoded, err
 }
 
-// describe sets the headers of the binary mode of CloudEvents 1.0.
-func describe(header http.Header, e *platform.Event, source string) {
+// setEventHeaders sets the headers of the binary mode of CloudEvents 1.0.
+func setEventHeaders(header http.Header, e *platform.Event, source string) {
 	header.Set("Content-Type", "application/json")
 	for name, value := range map[string]string{
 		"ce-specversion":      "1.0",
@@ -44,16 +45,16 @@ func describe(header http.Header, e *platform.Event, source string) {
 		"ce-bodytype":         e.BodyType(),
 		"ce-identityprovider": string(e.IdentityProvider()),
 	} {
-		if value != "" { // no attribute is empty
-			header.Set(name, escape(value))
+		if value != "" { // CloudEvents allows no empty attribute
+			header.Set(name, escapeAttribute(value))
 		}
 	}
 }
 
-// escape writes an attribute as the HTTP binding of CloudEvents has it (3.1.3.2):
-// percent-encoded is all but the printable part of ASCII, and of that the
-// space, the quote and the percent sign.
-func escape(value string) string {
+// escapeAttribute encodes the value of an attribute for a header, by section
+// 3.1.3.2 of the HTTP binding of CloudEvents: it percent-encodes the space, the
+// quote, the percent sign and everything that is not printable ASCII.
+func escapeAttribute(value string) string {
 	var b strings.Builder
 	for _, c := range []byte(strings.ToValidUTF8(value, "\uFFFD")) {
 		if c <= ' ' || c == '"' || c == '%' || c > '~' {

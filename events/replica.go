@@ -12,49 +12,51 @@ import (
 	"atrium/platform"
 )
 
-// attend shows the other replicas that this one is there, and takes over from
-// those that are gone, until the function that it gives is called. That is to
-// be done when nothing is attempted any more, so it goes on after ctx. In order
-// says that the process holds nothing; the others find it gone otherwise.
-func (d *Deliverer) attend(ctx context.Context) (leave func(inOrder bool)) {
-	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
-	var attending sync.WaitGroup
-	attending.Go(func() {
-		tick := time.NewTicker(d.beat)
+// startHeartbeats sends heartbeats, and takes over from replicas whose heartbeats
+// have stopped, until leave is called. It continues after ctx has ended, because
+// leave must be called only when no attempt is running any more. leave removes
+// this replica if clean is true, which says that it holds no ticket; otherwise
+// the others take over from it when they miss its heartbeats.
+func (d *Deliverer) startHeartbeats(ctx context.Context) (leave func(clean bool)) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var heartbeats sync.WaitGroup
+	heartbeats.Go(func() {
+		tick := time.NewTicker(d.heartbeatInterval)
 		defer tick.Stop()
-		for failing := false; ; {
+		for failed := false; ; {
 			select {
-			case <-lasting.Done():
+			case <-ctx.Done():
 				return
 			case <-tick.C:
 			}
-			err := d.within(lasting, d.takeOver)
-			if err != nil && !failing && lasting.Err() == nil {
-				d.logger.Warn("this process cannot show that it is there: others will make its deliveries too", "error", err)
+			err := d.withTimeout(ctx, d.takeOver)
+			if err != nil && !failed && ctx.Err() == nil {
+				d.logger.Warn("heartbeat failed; other processes may repeat the deliveries of this one", "error", err)
 			}
-			failing = err != nil
+			failed = err != nil
 		}
 	})
-	return func(inOrder bool) {
-		end()
-		attending.Wait()
-		if !inOrder {
+	return func(clean bool) {
+		stop()
+		heartbeats.Wait()
+		if !clean {
 			return
 		}
-		if err := d.within(context.WithoutCancel(ctx), d.self.Leave); err != nil {
-			d.logger.Warn("the other processes find out later that this one has ended", "error", err)
+		if err := d.withTimeout(context.WithoutCancel(ctx), d.self.Leave); err != nil {
+			d.logger.Warn("could not announce the shutdown to other processes; they notice it when heartbeats stop", "error", err)
 		}
 	}
 }
 
-// takeOver makes ready what replicas held that are gone, and forgets them. Two
-// may do so for the same one: the tickets are good for the first only.
+// takeOver sends a heartbeat. It then gives back the tickets of replicas whose
+// heartbeats have stopped, and removes those replicas. Two replicas may do so for
+// the same one: a ticket is valid for the first only.
 func (d *Deliverer) takeOver(ctx context.Context) error {
 	gone, err := d.self.Beat(ctx)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	tickets, err := d.heldBy(ctx, gone)
+	tickets, err := d.heldTickets(ctx, gone)
 	if err != nil {
 		return err
 	}
@@ -66,23 +68,23 @@ func (d *Deliverer) takeOver(ctx context.Context) error {
 			return err
 		}
 	}
-	d.logger.Warn("other processes are gone: what they were delivering is delivered anew", "processes", len(gone), "deliveries", len(tickets))
+	d.logger.Warn("other processes have stopped; their running deliveries are queued again", "processes", len(gone), "deliveries", len(tickets))
 	return d.self.Remove(ctx, gone...)
 }
 
-// heldPage is how many jobs under way are read at once.
-const heldPage = 1000
+// heldPageSize is how many running jobs are read at once.
+const heldPageSize = 1000
 
-// heldBy lists the tickets by which replicas were making attempts.
-func (d *Deliverer) heldBy(ctx context.Context, replicas []string) ([]platform.Ticket, error) {
+// heldTickets lists the tickets of the jobs that replicas were running.
+func (d *Deliverer) heldTickets(ctx context.Context, replicas []string) ([]platform.Ticket, error) {
 	held := map[string]bool{}
 	for _, id := range replicas {
 		held[id] = true
 	}
 	var tickets []platform.Ticket
-	under := river.NewJobListParams().Queues(queueName).States(rivertype.JobStateRunning).OrderBy(river.JobListOrderByID, river.SortOrderAsc).First(heldPage)
+	running := river.NewJobListParams().Queues(queueName).States(rivertype.JobStateRunning).OrderBy(river.JobListOrderByID, river.SortOrderAsc).First(heldPageSize)
 	for {
-		page, err := d.queue.JobList(ctx, under)
+		page, err := d.queue.JobList(ctx, running)
 		if err != nil {
 			return nil, err
 		}
@@ -90,15 +92,15 @@ func (d *Deliverer) heldBy(ctx context.Context, replicas []string) ([]platform.T
 			if n := len(job.AttemptedBy); n == 0 || !held[job.AttemptedBy[n-1]] {
 				continue
 			}
-			var args delivery
+			var args deliveryArgs
 			if err := json.Unmarshal(job.EncodedArgs, &args); err != nil {
 				return nil, err
 			}
 			tickets = append(tickets, args.ticket())
 		}
-		if len(page.Jobs) < heldPage {
+		if len(page.Jobs) < heldPageSize {
 			return tickets, nil
 		}
-		under = under.After(page.LastCursor)
+		running = running.After(page.LastCursor)
 	}
 }

@@ -15,15 +15,15 @@ import (
 	"atrium/store/storetest"
 )
 
-// A victim delivers for a world, in attempts that do not end, until it is
-// killed. The database is then as a killed process leaves it.
+// A victim is a replica whose attempts do not end until kill leaves the database
+// as a killed process does.
 type victim struct {
 	*replica
-	relay    *storetest.Relay // of PostgreSQL
+	relay    *storetest.Relay // to PostgreSQL; nil with SQLite
 	released chan struct{}
 }
 
-// newVictim starts one, and waits until it makes so many attempts.
+// newVictim starts a victim and waits until it makes that many attempts.
 func (w *world) newVictim(attempts int64) *victim {
 	w.t.Helper()
 	v := &victim{released: make(chan struct{})}
@@ -40,7 +40,7 @@ func (w *world) newVictim(attempts int64) *victim {
 			return platform.Attempt{Status: http.StatusGone}
 		}
 	})
-	w.t.Cleanup(v.release) // before it is waited for
+	w.t.Cleanup(v.release) // runs before the cleanup that waits for it
 	await(w.t, "the attempts", func() bool { return began.Load() == attempts })
 	return v
 }
@@ -53,8 +53,8 @@ func (v *victim) release() {
 	}
 }
 
-// kill gives the world without it: the same database, which it reaches no
-// more, or a copy of the files that it has.
+// kill returns a world without the victim: the same PostgreSQL database, to which
+// the victim has lost its connection, or a copy of the SQLite files.
 func (v *victim) kill(w *world) *world {
 	w.t.Helper()
 	rest := *w
@@ -78,25 +78,27 @@ func (v *victim) kill(w *world) *world {
 	return &rest
 }
 
-// quickBeats find out early who is gone. What the queue does by itself takes
-// longer than any of these tests waits.
-func quickBeats(o *events.DelivererOptions) { o.Beat, o.Rescue = 20*time.Millisecond, time.Hour }
+// quickHeartbeats lets replicas notice soon that another has stopped. RescueAfter
+// is longer than any of these tests, so the queue does not help.
+func quickHeartbeats(o *events.DelivererOptions) {
+	o.HeartbeatInterval, o.RescueAfter = 20*time.Millisecond, time.Hour
+}
 
-func TestWhatAKilledReplicaHeldIsDeliveredByAnother(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestDeliveriesOfAKilledReplicaAreMadeByAnother(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
 		uids := w.write(20)
-		v := w.newVictim(8) // all the places of the subscription
+		v := w.newVictim(8) // all that Ready gives for one subscription
 		rest := v.kill(w)
-		rest.deliver(quickBeats)
-		await(t, "every event", func() bool { return sink.has(uids) == len(uids) })
+		rest.deliver(quickHeartbeats)
+		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		if v.relay != nil {
-			v.relay.Cut() // it was only slow, and comes back with its answers
+			v.relay.Cut() // the victim was only slow: it reconnects and stores its results
 		}
 		v.release()
 		v.stop()
-		for id, d := range rest.ended(s) {
+		for id, d := range rest.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
 				t.Errorf("the delivery of %s is %s after %d attempts, the last with %d", id, d.State, d.Attempts, d.LastStatus)
 			}
@@ -107,17 +109,17 @@ func TestWhatAKilledReplicaHeldIsDeliveredByAnother(t *testing.T) {
 	})
 }
 
-func TestAReplicaThatEndsGivesBackWhatItHeld(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAReplicaThatEndsGivesBackItsTickets(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		s := w.subscribe(newSink(t, nil).url)
 		w.write(20)
 		began := make(chan struct{}, 100)
 		r := w.deliver(func(o *events.DelivererOptions) {
-			o.Drain = time.Millisecond
+			o.DrainTimeout = time.Millisecond
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
 				began <- struct{}{}
 				<-ctx.Done()
-				return platform.Attempt{Error: "called off"}
+				return platform.Attempt{Error: "interrupted"}
 			}
 		})
 		for range 8 {
@@ -136,7 +138,7 @@ func TestAReplicaThatEndsGivesBackWhatItHeld(t *testing.T) {
 		other := w.p.Webhooks.Replica("other")
 		for range 6 {
 			if gone, err := other.Beat(t.Context()); err != nil || len(gone) > 0 {
-				t.Errorf("%v are gone (%v), though it left", gone, err)
+				t.Errorf("%v count as stopped (%v), although the replica left", gone, err)
 			}
 		}
 	})

@@ -15,25 +15,27 @@ import (
 )
 
 const (
-	sendTimeout = 15 * time.Second // one attempt, from the first look-up to the last byte
-	maxAnswer   = 1 << 10          // bytes that are read of an answer
-	// maxRetryAfter bounds what a sink may ask for. How much of it is granted
-	// is the schedule's to say.
+	// sendTimeout limits one attempt, from the DNS lookup to the last byte.
+	sendTimeout = 15 * time.Second
+	// maxAnswer is how many bytes of an answer are read.
+	maxAnswer = 1 << 10
+	// maxRetryAfter is the longest Retry-After that an Attempt reports. The
+	// platform decides how much of it is granted.
 	maxRetryAfter = 365 * 24 * time.Hour
 )
 
-// SenderOptions are what a Sender needs.
+// SenderOptions configures a Sender.
 type SenderOptions struct {
-	// Client makes the requests. Sinks are chosen by strangers: it must keep
-	// off private addresses.
+	// Client makes the requests. It must refuse private addresses, because
+	// outsiders choose the sinks.
 	Client    *http.Client
-	Keys      KeyReader        // sign the tokens
+	Keys      KeyReader        // returns the keys that sign the tokens
 	Issuer    string           // public URL of the service, without a slash at its end
-	UserAgent string           // how the service calls itself; "" is atrium
-	Now       func() time.Time // nil is time.Now
+	UserAgent string           // value of the User-Agent header; "" means atrium
+	Now       func() time.Time // nil means time.Now
 }
 
-// A Sender makes attempts to deliver. It may be used by many at once.
+// A Sender sends events to sinks. It is safe for concurrent use.
 type Sender struct {
 	client    *http.Client
 	issuer    *issuer
@@ -41,7 +43,7 @@ type Sender struct {
 	now       func() time.Time
 }
 
-// NewSender makes one.
+// NewSender returns a Sender that uses a copy of o.Client.
 func NewSender(o SenderOptions) *Sender {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -50,70 +52,71 @@ func NewSender(o SenderOptions) *Sender {
 		o.UserAgent = "atrium"
 	}
 	client := *o.Client
-	// A redirect is an answer like any other: followed it would lead where
-	// the subscriber did not ask for.
+	// A redirect is an answer like any other. The Sender does not follow it,
+	// because the subscriber did not choose its target.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Sender{
-		client: &client, issuer: &issuer{url: o.Issuer, now: o.Now, key: o.Keys},
+		client: &client, issuer: &issuer{url: o.Issuer, now: o.Now, readKeys: o.Keys},
 		userAgent: o.UserAgent, now: o.Now,
 	}
 }
 
-// Send makes one attempt, of 15 seconds at most, and tells how it went. It
-// changes nothing but the sink: when ctx ends before, the attempt tells of no
-// answer, and whether it counts is the caller's to say.
+// Send makes one attempt, of at most 15 seconds, and returns its result. It stores
+// nothing. If ctx ends first, the result has no answer, and the caller decides
+// whether the attempt counts.
 func (s *Sender) Send(ctx context.Context, d *platform.Dispatch) platform.Attempt {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	request, err := s.request(ctx, d)
 	if err != nil {
-		return platform.Attempt{Error: reason(err)}
+		return platform.Attempt{Error: failureReason(err)}
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return platform.Attempt{Error: reason(err)}
+		return platform.Attempt{Error: failureReason(err)}
 	}
-	defer func() { _ = response.Body.Close() }() // only read from
-	// What breaks off has been answered all the same.
+	defer func() { _ = response.Body.Close() }()
+	// An answer whose body breaks off is an answer all the same.
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	return platform.Attempt{
 		Status:     response.StatusCode,
-		Answer:     printable(answer),
-		RetryAfter: retryAfter(response.Header.Get("Retry-After"), s.now()),
+		Answer:     toPrintable(answer),
+		RetryAfter: parseRetryAfter(response.Header.Get("Retry-After"), s.now()),
 	}
 }
 
-// request is a delivery with all its headers.
+// request builds the request of a delivery with all its headers.
 func (s *Sender) request(ctx context.Context, d *platform.Dispatch) (*http.Request, error) {
-	data, err := message(d.Event)
+	data, err := encodeData(d.Event)
 	if err != nil {
-		return nil, fault{"the event cannot be written", err}
+		return nil, requestError{"the event cannot be written", err}
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.Sink, bytes.NewReader(data))
 	if err != nil {
-		return nil, fault{"the sink is not a URL", err}
+		return nil, requestError{"the sink is not a URL", err}
 	}
-	group := d.Delivery.UID.Parent().Parent() // of the subscription that the delivery is of
+	group := d.Delivery.UID.Parent().Parent() // the parent of the subscription
 	token, err := s.issuer.token(ctx, group, data)
 	if err != nil {
-		return nil, fault{"the service could not sign the delivery", err}
+		return nil, requestError{"the service could not sign the delivery", err}
 	}
 	header := request.Header
 	header.Set("Authorization", "Bearer "+token)
 	header.Set("User-Agent", s.userAgent)
-	describe(header, d.Event, s.issuer.url)
-	if err := sign(header, d.Event.ID, s.now(), data, d.Secrets); err != nil {
-		return nil, fault{"the secret of the subscription is not valid", err}
+	setEventHeaders(header, d.Event, s.issuer.url)
+	if err := setSignatureHeaders(header, d.Event.ID, s.now(), data, d.Secrets); err != nil {
+		return nil, requestError{"the secret of the subscription is not valid", err}
 	}
-	// Receivers know an event by its id. So net/http may send it once more
-	// when a kept connection turns out to be closed. Without a value the
-	// header itself is not sent.
+	// Receivers recognise an event by its id, so net/http may repeat the request
+	// when an idle connection turns out to be closed. This entry allows that; it
+	// has no value, so the header is not sent.
 	header["Idempotency-Key"] = []string{}
 	return request, nil
 }
 
-// printable keeps what can be shown of a text in any encoding.
-func printable(text []byte) string {
+// toPrintable drops invalid UTF-8 and control characters from text, and turns
+// each kind of white space into a space.
+func toPrintable(text []byte) string {
 	clean := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsPrint(r):
@@ -127,9 +130,9 @@ func printable(text []byte) string {
 	return strings.TrimSpace(clean)
 }
 
-// retryAfter reads seconds or an HTTP date; 0 is no wish that can be read, or
-// one of the past.
-func retryAfter(value string, now time.Time) time.Duration {
+// parseRetryAfter reads seconds or an HTTP date. It returns 0 for a value that it
+// cannot read and for a time in the past.
+func parseRetryAfter(value string, now time.Time) time.Duration {
 	var wait time.Duration
 	seconds, err := strconv.ParseUint(value, 10, 32)
 	switch {

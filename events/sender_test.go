@@ -144,7 +144,7 @@ func TestAnAnswerThatBreaksOffIsAnAnswer(t *testing.T) {
 	}
 }
 
-// The attack is a sink that closes connections which it had left open.
+// The attack is a sink that closes idle connections when they are used again.
 func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -168,12 +168,12 @@ func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 	}
 }
 
-func FuzzWhatIsKeptOfAnAnswerCanBeShown(f *testing.F) {
+func FuzzAnswersAreKeptPrintable(f *testing.F) {
 	for _, seed := range []string{"", "ok", "\xff\xf0\x9f", "\u202e\u0000\u2028", "ü\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		got := printable(answer)
+		got := toPrintable(answer)
 		if !utf8.ValidString(got) || len(got) > len(answer) || strings.ContainsAny(got, "\r\n\t\x00\x1b\u2028\u202e") {
 			t.Errorf("%q is kept as %q", answer, got)
 		}

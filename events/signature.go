@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-var errSecret = errors.New("a secret is not whsec_ and base64, or there is none")
+var errSecret = errors.New("the subscription has no secret, or one that is not whsec_ followed by base64")
 
-// sign sets the headers of Standard Webhooks: a signature by each secret.
-func sign(header http.Header, id string, at time.Time, data []byte, secrets []string) error {
+// setSignatureHeaders sets the headers of Standard Webhooks, with one signature
+// for each secret.
+func setSignatureHeaders(header http.Header, id string, at time.Time, data []byte, secrets []string) error {
 	if len(secrets) == 0 {
 		return errSecret
 	}
@@ -24,7 +25,7 @@ func sign(header http.Header, id string, at time.Time, data []byte, secrets []st
 		encoded, prefixed := strings.CutPrefix(secret, "whsec_")
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if err != nil || !prefixed || len(key) == 0 {
-			return errSecret // which must not be shown
+			return errSecret // the error of the decoder would quote the secret
 		}
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(id + "." + timestamp + "."))

@@ -16,23 +16,23 @@ import (
 
 const (
 	tokenLifetime = 5 * time.Minute
-	// signerLifetime is how long a replica may go on signing with a key when
-	// there is a newer one. The older stays published.
+	// signerLifetime is how long a replica may continue to sign with a key after
+	// a newer one was stored. The older key stays published.
 	signerLifetime = time.Minute
 )
 
 // An issuer signs the tokens of deliveries.
 type issuer struct {
-	url string
-	now func() time.Time
-	key KeyReader
+	url      string
+	now      func() time.Time
+	readKeys KeyReader
 
-	mu     sync.Mutex
-	signer jose.Signer
-	read   time.Time
+	mu         sync.Mutex
+	signer     jose.Signer
+	signerTime time.Time // when the key of signer was read
 }
 
-// claims of a token, in the order they are written.
+// claims lists the claims of a token, in the order in which they are written.
 type claims struct {
 	Issuer   string  `json:"iss"`
 	Subject  string  `json:"sub"`
@@ -43,16 +43,15 @@ type claims struct {
 	Webhook  webhook `json:"webhook"`
 }
 
-// webhook is the claim that binds a token to the data it is sent with. The
-// platform's public receivers read it nested like this, and refuse a delivery
-// without it.
+// webhook is the claim that binds a token to the data it is sent with. Existing
+// receivers read the digest from this object and refuse a delivery without it.
 type webhook struct {
 	Digest string `json:"digest"`
 }
 
-// token says that data comes from the service, for a subscription of group.
+// token returns a token by which data is sent for a subscription of group.
 func (i *issuer) token(ctx context.Context, group platform.UID, data []byte) (string, error) {
-	signer, err := i.current(ctx)
+	signer, err := i.newestSigner(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -72,14 +71,14 @@ func (i *issuer) token(ctx context.Context, group platform.UID, data []byte) (st
 	return signed.CompactSerialize()
 }
 
-// current is the signer of the newest key.
-func (i *issuer) current(ctx context.Context) (jose.Signer, error) {
+// newestSigner returns the signer of the newest key, at most signerLifetime old.
+func (i *issuer) newestSigner(ctx context.Context) (jose.Signer, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.signer != nil && i.now().Sub(i.read) < signerLifetime {
+	if i.signer != nil && i.now().Sub(i.signerTime) < signerLifetime {
 		return i.signer, nil
 	}
-	keys, err := i.key.private(ctx)
+	keys, err := i.readKeys.privateKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +87,6 @@ func (i *issuer) current(ctx context.Context) (jose.Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.signer, i.read = signer, i.now()
+	i.signer, i.signerTime = signer, i.now()
 	return signer, nil
 }

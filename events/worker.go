@@ -11,85 +11,92 @@ import (
 	"atrium/platform"
 )
 
-// A delivery is a job of the queue: attempts by one ticket, until the delivery
-// has ended.
-type delivery struct {
+// deliveryArgs are the arguments of a job: make the attempts of one ticket, until
+// the delivery has ended or the ticket is no longer valid.
+type deliveryArgs struct {
 	UID    platform.UID `json:"uid"`
 	Ticket int64        `json:"ticket,omitempty"`
 }
 
-func (j delivery) ticket() platform.Ticket { return platform.Ticket{Delivery: j.UID, Number: j.Ticket} }
+func (a deliveryArgs) ticket() platform.Ticket {
+	return platform.Ticket{Delivery: a.UID, Number: a.Ticket}
+}
 
-// Kind names it in the queue.
-func (delivery) Kind() string { return "delivery" }
+// Kind returns the name of this kind of job in the queue.
+func (deliveryArgs) Kind() string { return "delivery" }
 
-// InsertOpts keep a ticket from being in the queue twice.
-func (delivery) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueName, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unended()}}
+// InsertOpts prevents that a ticket is in the queue twice.
+func (deliveryArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueName, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinishedStates()}}
 }
 
 const (
-	// atOnce bounds the attempts of one subscription in a process, so that a
-	// sink that hangs leaves workers to others.
-	atOnce = 16
-	// What finds no slot comes back within this time. Thousands that came back
-	// together would keep the queue from everything else.
+	// slotsPerSubscription limits the attempts that one process makes for one
+	// subscription at the same time, so that a sink that hangs does not use all
+	// workers.
+	slotsPerSubscription = 16
+	// slotPause is the longest time after which a job that found no free slot is
+	// tried again. The time is random, so that thousands of such jobs do not
+	// return together and block the queue.
 	slotPause = 30 * time.Second
-	// early is how long before its time an attempt may be made. Clocks differ.
-	early = time.Second
+	// maxEarly is how long before its planned time an attempt may be made. It
+	// allows for clocks that differ.
+	maxEarly = time.Second
 )
 
 type worker struct {
-	river.WorkerDefaults[delivery]
+	river.WorkerDefaults[deliveryArgs]
 	deliverer *Deliverer
 }
 
-// Work makes one attempt. An error is one of the database or of this program,
-// never of the sink: the queue comes back soon. What is cut off because the
-// process ends is given back, for another process to attempt at once.
-func (w *worker) Work(ctx context.Context, job *river.Job[delivery]) error {
+// Work makes one attempt. It returns an error only if the database or this program
+// failed, never because of the sink; the queue then tries the job again soon. At
+// shutdown it gives the ticket of an interrupted attempt back, so that another
+// process makes the attempt immediately.
+func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	d, ticket := w.deliverer, job.Args.ticket()
 	subscription := ticket.Delivery.Parent()
 	if !d.slots.take(subscription) {
-		return river.JobSnooze(rand.N(slotPause)) //nolint:gosec // no secret
+		return river.JobSnooze(rand.N(slotPause)) //nolint:gosec // not a secret
 	}
 	defer d.slots.free(subscription)
-	wait, again, err := d.try(ctx, ticket)
+	pause, again, err := d.process(ctx, ticket)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return d.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return d.webhooks.GiveBack(ctx, ticket) })
+		return d.withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) error { return d.webhooks.GiveBack(ctx, ticket) })
 	case err == nil && again:
-		return river.JobSnooze(max(wait, 0))
+		return river.JobSnooze(max(pause, 0))
 	}
 	return err
 }
 
-// try makes an attempt by a ticket. Where the ticket is to be used again, wait
-// says when.
-func (d *Deliverer) try(ctx context.Context, ticket platform.Ticket) (wait time.Duration, again bool, err error) {
+// process makes the attempt of a ticket and stores its result. It does nothing for
+// a ticket that is no longer valid. If again is true, the ticket is to be used
+// again after the pause.
+func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause time.Duration, again bool, err error) {
 	dispatch, err := d.webhooks.Begin(ctx, ticket)
 	if err != nil || dispatch == nil {
 		return 0, false, err
 	}
-	// The process that should have put it off may have died before.
-	if wait := time.Until(dispatch.Delivery.NextAttemptTime.Time); wait > early {
-		return wait, true, nil
+	// A process may have died before it could postpone the job.
+	if pause := time.Until(dispatch.Delivery.NextAttemptTime.Time); pause > maxEarly {
+		return pause, true, nil
 	}
 	if dispatch.Cause != nil {
-		d.logger.Error("a delivery cannot begin", "delivery", ticket.Delivery, "error", dispatch.Cause)
+		d.logger.Error("a delivery could not be prepared", "delivery", ticket.Delivery, "error", dispatch.Cause)
 	}
 	attempt := d.attempt(ctx, dispatch)
 	if err := ctx.Err(); err != nil && attempt.Status == 0 {
-		return 0, false, err // it was cut off from here, which tells nothing of the sink
+		return 0, false, err // it was interrupted on this side: that is no failure of the sink
 	}
-	err = d.within(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
-		wait, again, err = d.webhooks.End(ctx, dispatch, attempt)
+	err = d.withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
+		pause, again, err = d.webhooks.End(ctx, dispatch, attempt)
 		return err
 	})
 	if err == nil {
-		d.wake() // another of the subscription may go now
+		d.wake() // another delivery of the subscription may be ready now
 	}
-	return wait, again, err
+	return pause, again, err
 }
 
 func (d *Deliverer) attempt(ctx context.Context, dispatch *platform.Dispatch) platform.Attempt {
@@ -101,23 +108,25 @@ func (d *Deliverer) attempt(ctx context.Context, dispatch *platform.Dispatch) pl
 	return d.send(ctx, dispatch)
 }
 
+// wake makes relayEvents look for ready deliveries without waiting.
 func (d *Deliverer) wake() {
 	select {
-	case d.poke <- struct{}{}:
-	default: // it is awake
+	case d.wakeups <- struct{}{}:
+	default: // a wakeup is pending already
 	}
 }
 
-// slots count the attempts under way by subscription.
+// slots counts the running attempts of each subscription.
 type slots struct {
 	lock  sync.Mutex
 	taken map[platform.UID]int
 }
 
+// take reports whether the subscription had a free slot, and occupies it.
 func (s *slots) take(subscription platform.UID) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.taken[subscription] == atOnce {
+	if s.taken[subscription] == slotsPerSubscription {
 		return false
 	}
 	s.taken[subscription]++

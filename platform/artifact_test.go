@@ -57,7 +57,7 @@ func (w *world) versionsOf(t *testing.T, ctx context.Context, uid platform.UID, 
 		for _, v := range page.Items {
 			all = append(all, v.Version)
 		}
-		if req.PageToken = page.NextPageToken; req.PageToken == "" {
+		if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 			if int(page.TotalCount) != len(all) {
 				t.Errorf("total %d of %v", page.TotalCount, all)
 			}
@@ -154,7 +154,7 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 		// The order in which ecosystems are named is no other list.
 		first, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: platform.ArtifactFilter{Ecosystems: all}, PageSize: 1})
 		must(t, err)
-		next, err := w.p.Artifacts.List(acme.owner, artifactList{PageToken: first.NextPageToken, Filter: platform.ArtifactFilter{
+		next, err := w.p.Artifacts.List(acme.owner, artifactList{PageToken: first.NextPageToken(), Filter: platform.ArtifactFilter{
 			Ecosystems: []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython},
 		}})
 		if err != nil || len(next.Items) != 2 || next.Items[0].Name != "torch" {

@@ -214,7 +214,7 @@ func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 		if !bytes.Equal(again[0].Material, signing[0].Material) {
 			w.Error("there is another signing key")
 		}
-		if _, err := next.Repos.List(acme.owner, repoList{PageSize: 1, PageToken: page.NextPageToken}); err != nil {
+		if _, err := next.Repos.List(acme.owner, repoList{PageSize: 1, PageToken: page.NextPageToken()}); err != nil {
 			w.Errorf("a page token from before: %v", err)
 		}
 	})
@@ -302,7 +302,7 @@ func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {
 		store := &flaky{Store: w.store}
 		other := w.replica(store, platform.Options{})
 		must(w, w.p.RotateKeys(w.Context()))
-		next := repoList{PageSize: 1, PageToken: w.listed(acme.owner, repoList{PageSize: 1}).NextPageToken}
+		next := repoList{PageSize: 1, PageToken: w.listed(acme.owner, repoList{PageSize: 1}).NextPageToken()}
 
 		store.broken = func(context.Context) error { return errors.New("once") }
 		_, err := other.Repos.List(acme.owner, next)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 )
 
 // List reads one page of what the caller may see.
@@ -61,11 +62,11 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 			errs[i] = r.kind.in(err)
 			continue
 		}
-		q = one
-		pages[i] = r.page(req, one, Rows[T]{})
-		if len(one.Scope.branches) > 0 && !asksForNone(req.Filter) {
-			read, places = append(read, one.Scope), append(places, i)
+		if q = one; len(one.Scope.branches) == 0 || asksForNone(req.Filter) {
+			pages[i] = r.page(req, one, Rows[T]{})
+			continue
 		}
+		read, places = append(read, one.Scope), append(places, i)
 	}
 	if len(read) == 0 {
 		return pages, errs
@@ -207,26 +208,22 @@ func (r resources[T, F]) paging(ctx context.Context, req ListRequest[F], v *viol
 }
 
 func (r resources[T, F]) page(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
-	name := listName(r.kind.Name, req.UIDP, req.Filter)
-	order := slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field })
-	issued, sealer := r.p.options.Clock(), r.p.sealer.Load()
-	cursor := func(row *T) string {
-		return sealer.seal(token{
-			issued: issued, order: order, desc: q.Order.Desc,
-			Position: Position{r.kind.Orders[order].Value(row), r.kind.UID(row)},
-		}, name)
-	}
-	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip, cursor: cursor}
+	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip}
 	passed := q.From != nil || req.Skip > 0 && len(rows.Items) > 0
 	page.HasNext, page.HasPrevious = rows.More, passed
 	if req.Backward {
 		page.HasNext, page.HasPrevious = passed, rows.More
 	}
-	if n := len(rows.Items); rows.More && n > 0 {
+	page.cursors = &cursors[T]{
+		kind: r.kind, order: slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
+		issued: r.p.options.Clock(), sealer: r.p.sealer.Load(),
+		list: sync.OnceValue(func() []byte { return listName(r.kind.Name, req.UIDP, req.Filter) }),
+	}
+	if rows.More && len(rows.Items) > 0 {
+		page.next = rows.Items[len(rows.Items)-1]
 		if req.Backward {
-			n = 1
+			page.next = rows.Items[0]
 		}
-		page.NextPageToken = cursor(rows.Items[n-1])
 	}
 	return page
 }

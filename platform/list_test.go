@@ -35,11 +35,11 @@ func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		page := w.listed(acme.owner, repoList{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, PageSize: 5, OrderBy: "name", Skip: 10})
-		if got := names(page.Items); !slices.Equal(got, []string{"r11", "r12"}) || page.Skipped != 10 || page.TotalCount != 12 || page.NextPageToken != "" || page.HasNext || !page.HasPrevious {
-			t.Errorf("%q, skipped %d of %d, then %q", got, page.Skipped, page.TotalCount, page.NextPageToken)
+		if got := names(page.Items); !slices.Equal(got, []string{"r11", "r12"}) || page.Skipped != 10 || page.TotalCount != 12 || page.NextPageToken() != "" || page.HasNext || !page.HasPrevious {
+			t.Errorf("%q, skipped %d of %d, then %q", got, page.Skipped, page.TotalCount, page.NextPageToken())
 		}
 		past := w.listed(acme.owner, repoList{PageSize: 5, Skip: 12})
-		if len(past.Items) != 0 || past.Skipped != 12 || past.TotalCount != 12 || past.NextPageToken != "" {
+		if len(past.Items) != 0 || past.Skipped != 12 || past.TotalCount != 12 || past.NextPageToken() != "" {
 			t.Errorf("%+v", past)
 		}
 	})
@@ -57,13 +57,13 @@ func TestPagesHoldEveryRowOnceInTheOrderAskedFor(t *testing.T) {
 				for pages := 0; ; pages++ {
 					page := w.listed(acme.owner, req)
 					walked = append(walked, names(page.Items)...)
-					if page.TotalCount != 12 || len(page.Items) > size || page.HasNext != (page.NextPageToken != "") || page.HasPrevious != (pages > 0) {
+					if page.TotalCount != 12 || len(page.Items) > size || page.HasNext != (page.NextPageToken() != "") || page.HasPrevious != (pages > 0) {
 						t.Errorf("%s by %d: page %d is %+v", order, size, pages, page)
 					}
-					if page.NextPageToken == "" {
+					if page.NextPageToken() == "" {
 						break
 					}
-					req.PageToken, req.OrderBy = page.NextPageToken, "" // the token keeps the order
+					req.PageToken, req.OrderBy = page.NextPageToken(), "" // the token keeps the order
 				}
 				if !slices.Equal(walked, whole) || len(whole) != 12 {
 					t.Errorf("%s by %d: %q, in one page %q", order, size, walked, whole)
@@ -84,12 +84,12 @@ func TestPagesAreWalkedBackwardToo(t *testing.T) {
 		if got := names(last.Items); !slices.Equal(got, []string{"r08", "r09", "r10", "r11", "r12"}) || last.HasNext || !last.HasPrevious {
 			t.Errorf("%q %+v", got, last)
 		}
-		before := w.listed(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: last.NextPageToken})
+		before := w.listed(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: last.NextPageToken()})
 		if got := names(before.Items); !slices.Equal(got, []string{"r03", "r04", "r05", "r06", "r07"}) || !before.HasNext || !before.HasPrevious {
 			t.Errorf("%q %+v", got, before)
 		}
 		first := w.listed(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: before.Cursor(0)})
-		if got := names(first.Items); !slices.Equal(got, []string{"r01", "r02"}) || first.HasPrevious || first.NextPageToken != "" {
+		if got := names(first.Items); !slices.Equal(got, []string{"r01", "r02"}) || first.HasPrevious || first.NextPageToken() != "" {
 			t.Errorf("%q %+v", got, first)
 		}
 		again := w.listed(acme.owner, repoList{PageSize: 2, PageToken: before.Cursor(4)})
@@ -104,7 +104,7 @@ func TestSkipCountsFromTheToken(t *testing.T) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		first := w.listed(acme.owner, repoList{PageSize: 3})
-		page := w.listed(acme.owner, repoList{PageSize: 2, Skip: 4, PageToken: first.NextPageToken})
+		page := w.listed(acme.owner, repoList{PageSize: 2, Skip: 4, PageToken: first.NextPageToken()})
 		if got := names(page.Items); !slices.Equal(got, []string{"r08", "r09"}) || page.Skipped != 4 || page.TotalCount != 12 {
 			t.Errorf("%q, skipped %d of %d", got, page.Skipped, page.TotalCount)
 		}
@@ -121,7 +121,7 @@ func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
 		_, err := w.p.Repos.Import(w.operator(), acme.uid, repos, platform.ImportOptions{NoEvents: true})
 		must(t, err)
 		for size, want := range map[int]int{0: 50, 1: 1, 200: 200, 201: 200, 100_000: 200} {
-			if page := w.listed(acme.owner, repoList{PageSize: size}); len(page.Items) != want || page.TotalCount != 230 || page.NextPageToken == "" {
+			if page := w.listed(acme.owner, repoList{PageSize: size}); len(page.Items) != want || page.TotalCount != 230 || page.NextPageToken() == "" {
 				t.Errorf("%d: %d of %d", size, len(page.Items), page.TotalCount)
 			}
 		}
@@ -150,7 +150,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 		w.twelve(acme.uid)
 		w.twelve(team)
 		below := platform.UIDFilter{DescendantsOf: acme.uid}
-		token := w.listed(acme.owner, repoList{UIDP: below, PageSize: 2, OrderBy: "name desc"}).NextPageToken
+		token := w.listed(acme.owner, repoList{UIDP: below, PageSize: 2, OrderBy: "name desc"}).NextPageToken()
 		refuses := func(what string, err error) {
 			t.Helper()
 			if got := violated(err); got != "page_token" {
@@ -192,7 +192,7 @@ func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
-		token := w.listed(acme.owner, repoList{PageSize: 5, OrderBy: "name desc"}).NextPageToken
+		token := w.listed(acme.owner, repoList{PageSize: 5, OrderBy: "name desc"}).NextPageToken()
 		w.pass(3*24*time.Hour - time.Minute)
 		if got := names(w.listed(acme.owner, repoList{PageSize: 2, PageToken: token}).Items); !slices.Equal(got, []string{"r07", "r06"}) {
 			t.Errorf("before three days: %q", got)
@@ -202,7 +202,7 @@ func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 		if got := names(page.Items); !slices.Equal(got, []string{"r12", "r11"}) || page.HasPrevious {
 			t.Errorf("after three days: %q", got)
 		}
-		if got := names(w.listed(acme.owner, repoList{PageSize: 2, PageToken: page.NextPageToken}).Items); !slices.Equal(got, []string{"r10", "r09"}) {
+		if got := names(w.listed(acme.owner, repoList{PageSize: 2, PageToken: page.NextPageToken()}).Items); !slices.Equal(got, []string{"r10", "r09"}) {
 			t.Errorf("the restarted list goes on with %q", got)
 		}
 		_, err := w.p.Repos.List(acme.owner, repoList{PageToken: token, OrderBy: "name"})
@@ -216,10 +216,10 @@ func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
-		token := w.listed(acme.owner, repoList{PageSize: 5}).NextPageToken
+		token := w.listed(acme.owner, repoList{PageSize: 5}).NextPageToken()
 		first, second := w.p, w.replica(w.store, platform.Options{})
 		must(t, first.RotateKeys(t.Context()))
-		newer := w.listed(acme.owner, repoList{PageSize: 5}).NextPageToken
+		newer := w.listed(acme.owner, repoList{PageSize: 5}).NextPageToken()
 		for what, p := range map[string]*platform.Platform{"the same": first, "another": second, "a new": w.replica(w.store, platform.Options{})} {
 			for age, token := range map[string]string{"old": token, "new": newer} {
 				page, err := p.Repos.List(acme.owner, repoList{PageToken: token, PageSize: 1})

@@ -15,7 +15,7 @@ func same[T any](t *testing.T, what string, got platform.Page[T], gotErr error, 
 		if err != nil {
 			return err.Error()
 		}
-		s := fmt.Sprintf("%d of %d, skipped %d, %t %t %t:", len(p.Items), p.TotalCount, p.Skipped, p.HasNext, p.HasPrevious, p.NextPageToken != "")
+		s := fmt.Sprintf("%d of %d, skipped %d, %t %t %t:", len(p.Items), p.TotalCount, p.Skipped, p.HasNext, p.HasPrevious, p.NextPageToken() != "")
 		for _, row := range p.Items {
 			s += " " + string(uidOf(row))
 		}
@@ -99,7 +99,7 @@ func TestListsOfWhatPointsToManyAreTheListsOfEach(t *testing.T) {
 		// A token of a nested list is one of the plain list.
 		pages, errs := w.p.RoleBindings.ListOfIdentities(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{PageSize: 1}, identities[1:2])
 		must(t, errs[0])
-		next, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{PageSize: 9, PageToken: pages[0].NextPageToken, Filter: platform.RoleBindingFilter{Identity: identities[1]}})
+		next, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{PageSize: 9, PageToken: pages[0].NextPageToken(), Filter: platform.RoleBindingFilter{Identity: identities[1]}})
 		if err != nil || int64(len(next.Items)) != pages[0].TotalCount-1 {
 			t.Errorf("%d follow of %d (%v)", len(next.Items), pages[0].TotalCount, err)
 		}

@@ -3,6 +3,7 @@ package platform
 import (
 	"reflect"
 	"strings"
+	"time"
 )
 
 // Sizes of a page (specification, Limits).
@@ -88,20 +89,42 @@ type ListRequest[F any] struct {
 
 // A Page is one page of a list, in the order asked for.
 type Page[T any] struct {
-	Items []*T
-	// NextPageToken continues after the last item, "" where nothing follows
-	// in the direction of the request.
-	NextPageToken string
-	TotalCount    int64 // over all pages: what this caller may see
-	Skipped       int   // echoes Skip
+	Items      []*T
+	TotalCount int64 // over all pages: what this caller may see
+	Skipped    int   // echoes Skip
 
 	HasNext, HasPrevious bool
 
-	cursor func(*T) string
+	next    *T // the item that NextPageToken continues after; nil where nothing follows
+	cursors *cursors[T]
+}
+
+// NextPageToken continues after the last item, "" where nothing follows in the
+// direction of the request. It is sealed here, for who asks for it.
+func (p Page[T]) NextPageToken() string {
+	if p.next == nil {
+		return ""
+	}
+	return p.cursors.seal(p.next)
 }
 
 // Cursor is the page token that continues right after item i.
-func (p Page[T]) Cursor(i int) string { return p.cursor(p.Items[i]) }
+func (p Page[T]) Cursor(i int) string { return p.cursors.seal(p.Items[i]) }
+
+// cursors seal places in one list.
+type cursors[T any] struct {
+	kind   *Kind[T]
+	order  int // index into the kind's Orders
+	desc   bool
+	issued time.Time
+	sealer *sealer
+	list   func() []byte // the name of the list
+}
+
+func (c *cursors[T]) seal(row *T) string {
+	position := Position{c.kind.Orders[c.order].Value(row), c.kind.UID(row)}
+	return c.sealer.seal(token{issued: c.issued, order: c.order, desc: c.desc, Position: position}, c.list())
+}
 
 // An Order is a field that a kind sorts by. UID breaks ties, in the same
 // direction.

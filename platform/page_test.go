@@ -205,3 +205,26 @@ func FuzzTokenParse(f *testing.F) {
 		}
 	})
 }
+
+// A platform without keys cannot seal anything: a page of it shows that none
+// of its tokens is sealed until somebody asks for one.
+func TestAPageSealsOnlyWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	p := &Platform{options: Options{Clock: time.Now}}
+	repos := resources[Repo, RepoFilter]{p: p, kind: &repoKind}
+	rows := Rows[Repo]{Items: []*Repo{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
+	q := Query[RepoFilter]{Order: repoKind.DefaultOrder}
+	if page := repos.page(ListRequest[RepoFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
+		t.Errorf("the page is %+v", page)
+	}
+	p.sealer.Store(testSealer(t))
+	forward := repos.page(ListRequest[RepoFilter]{}, q, rows)
+	backward := repos.page(ListRequest[RepoFilter]{Backward: true}, q, rows)
+	if forward.NextPageToken() != forward.Cursor(1) || backward.NextPageToken() == "" || backward.NextPageToken() != backward.Cursor(0) {
+		t.Errorf("%q goes on after %q, %q before %q", forward.NextPageToken(), forward.Cursor(1), backward.NextPageToken(), backward.Cursor(0))
+	}
+	rows.More = false
+	if last := repos.page(ListRequest[RepoFilter]{}, q, rows); last.NextPageToken() != "" {
+		t.Error("the last page has a next one")
+	}
+}

@@ -64,6 +64,17 @@ func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids [
 	return rows, errs
 }
 
+// CheckReadable gives the error that Get would answer the caller whatever there
+// is: INVALID_ARGUMENT, PERMISSION_DENIED, or none. It is for who knows from
+// another row, read just now, that the resource exists.
+func (r resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
+	actor, err := caller(ctx)
+	if err != nil {
+		return err
+	}
+	return r.kind.in(r.readable(actor, uid))
+}
+
 func (r resources[T, F]) readable(a *Actor, uid UID) error {
 	if !uid.Valid() {
 		return invalidUID("uid", uid)

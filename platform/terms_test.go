@@ -45,7 +45,7 @@ func TestAcceptedTermsCountForWhatLiesBelow(t *testing.T) {
 			t.Errorf("for each %v (%v)", each, failed)
 		}
 		refused(t, "of a group that is none", failed[1], platform.CodeInvalidArgument)
-		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageToken: each[2].NextPageToken}, []platform.UID{sub, team})
+		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageToken: each[2].NextPageToken()}, []platform.UID{sub, team})
 		if failed[0] != nil || len(next[0].Items) != 3 || next[0].Items[0].DocID != "beta" {
 			t.Errorf("the next page is %v (%v)", next[0].Items, failed[0])
 		}
@@ -55,7 +55,7 @@ func TestAcceptedTermsCountForWhatLiesBelow(t *testing.T) {
 			page, err := w.p.Terms.ListOf(acme.owner, sub, platform.ListRequest[platform.TermsFilter]{PageSize: 1, PageToken: token, OrderBy: "create_time desc"})
 			must(t, err)
 			walked = append(walked, page.Items[0].DocID)
-			if token = page.NextPageToken; token == "" {
+			if token = page.NextPageToken(); token == "" {
 				break
 			}
 		}

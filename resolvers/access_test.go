@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -136,5 +137,35 @@ func TestACallerSeesWhatIsBoundToEachOfItsIdentities(t *testing.T) {
 	got := w.as("eve", `{ viewer { roleBindings(where: {inRoot: true}) { totalCount } } }`)
 	if got.fails("INVALID_ARGUMENT viewer.roleBindings").violations() != "uidp" {
 		t.Errorf("it names %q", got.violations())
+	}
+}
+
+// What a binding shows of its identity, group and role needs the same right as
+// a read of them, and is refused in the same words.
+func TestWhatABindingShowsIsJudgedAsARead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	team := w.group(w.org, "team")
+	w.member(team, "sue", w.role(team, "bindings alone", platform.CapRoleBindingsList, platform.CapRolesList))
+	got := w.as("sue", `{ roleBindings { nodes {
+		identity { uid name description } identityRead: identity { uid name description email }
+		group { id name } groupRead: group { id name createTime }
+		role { __typename id uid name description } roleRead: role { __typename id uid name description createTime } } } }`)
+	got.fails("PERMISSION_DENIED roleBindings.nodes.0.identity", "PERMISSION_DENIED roleBindings.nodes.0.identityRead",
+		"PERMISSION_DENIED roleBindings.nodes.0.group", "PERMISSION_DENIED roleBindings.nodes.0.groupRead")
+	messages := map[string]string{}
+	for _, e := range got.Errors {
+		edge := strings.TrimSuffix(fmt.Sprint(e.Path[len(e.Path)-1]), "Read")
+		said := fmt.Sprint(e.Message, e.Extensions.Details)
+		if known, ok := messages[edge]; ok && known != said {
+			t.Errorf("%s is refused as %s, and as %s", edge, known, said)
+		}
+		messages[edge] = said
+	}
+	for _, field := range []string{"__typename", "id", "uid", "name", "description"} {
+		shown, read := got.at("roleBindings.nodes.0.role."+field), got.at("roleBindings.nodes.0.roleRead."+field)
+		if shown != read || field != "description" && shown == nil {
+			t.Errorf("the %s of a role is shown as %v, and read as %v", field, shown, read)
+		}
 	}
 }

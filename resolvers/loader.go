@@ -18,6 +18,7 @@ type reads struct {
 	families families
 	without  platform.LongTexts // what the operation does not select
 	reported sync.Map           // messages of hidden errors
+	edges    sync.Map           // edgeOf: string, by edgeKey
 
 	groups          *loader[platform.UID, platform.Group]
 	identities      *loader[platform.UID, platform.Identity]
@@ -80,20 +81,22 @@ func readsOf(ctx context.Context) *reads {
 // A loader reads objects by key, each key once. The operation it calls
 // decides, for each key, whether the caller may read it.
 type loader[K comparable, V any] struct {
-	queue sync.Mutex
-	batch *dataloader.Loader[K, *V]
+	getMany func(context.Context, []K) ([]*V, []error)
+	queue   sync.Mutex
+	batch   *dataloader.Loader[K, *V] // nil until the first read
 }
 
 func newLoader[K comparable, V any](getMany func(context.Context, []K) ([]*V, []error)) *loader[K, V] {
-	read := func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-		rows, errs := safely(getMany)(ctx, keys)
-		results := make([]*dataloader.Result[*V], len(keys))
-		for i := range keys {
-			results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}
-		}
-		return results
+	return &loader[K, V]{getMany: getMany}
+}
+
+func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[*V] {
+	rows, errs := safely(l.getMany)(ctx, keys)
+	results := make([]*dataloader.Result[*V], len(keys))
+	for i := range keys {
+		results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}
 	}
-	return &loader[K, V]{batch: dataloader.NewBatchedLoader(read, dataloader.WithWait[K, *V](never))}
+	return results
 }
 
 // leaving makes a read of objects leave out long texts.
@@ -110,6 +113,9 @@ const never = time.Hour
 func (l *loader[K, V]) many(ctx context.Context, keys []K) ([]*V, []error) {
 	pending := make([]dataloader.Thunk[*V], len(keys))
 	l.queue.Lock()
+	if l.batch == nil {
+		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](never))
+	}
 	for i, key := range keys {
 		pending[i] = l.batch.Load(ctx, key)
 	}

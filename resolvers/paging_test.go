@@ -56,7 +56,7 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 		if err != nil || len(page.Items) != 2 || page.Items[0].Name != "r02" {
 			t.Errorf("the core continues after GraphQL's cursor with %v, %v", page.Items, err)
 		}
-		w.ask(query, "org", w.org, "after", page.NextPageToken).want("repos.nodes.*.name", "r04")
+		w.ask(query, "org", w.org, "after", page.NextPageToken()).want("repos.nodes.*.name", "r04")
 	}
 	// A token keeps its order, and works nowhere else.
 	w.ask(`query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after, orderBy: {field: NAME}) { nodes { name } } }`,

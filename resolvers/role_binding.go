@@ -64,14 +64,26 @@ func batched(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[
 	return inputs, malformed
 }
 
-func (roleBindings) Identity(ctx context.Context, b *platform.RoleBinding) (*platform.Identity, error) {
+func (r roleBindings) Identity(ctx context.Context, b *platform.RoleBinding) (*platform.Identity, error) {
+	bound := b.Identity
+	if shown, ok, err := embedded(ctx, bound.UID, r.p.Identities.CheckReadable, platform.Identity{UID: bound.UID, Name: bound.Name, Description: bound.Description}); ok {
+		return shown, err
+	}
 	return follow(ctx, b, readsOf(ctx).identities, func(b *platform.RoleBinding) platform.UID { return b.Identity.UID })
 }
 
-func (roleBindings) Group(ctx context.Context, b *platform.RoleBinding) (*platform.Group, error) {
+func (r roleBindings) Group(ctx context.Context, b *platform.RoleBinding) (*platform.Group, error) {
+	bound := b.Group
+	if shown, ok, err := embedded(ctx, bound.UID, r.p.Groups.CheckReadable, platform.Group{UID: bound.UID, Name: bound.Name, Description: bound.Description}); ok {
+		return shown, err
+	}
 	return follow(ctx, b, readsOf(ctx).groups, func(b *platform.RoleBinding) platform.UID { return b.Group.UID })
 }
 
-func (roleBindings) Role(ctx context.Context, b *platform.RoleBinding) (*platform.Role, error) {
+func (r roleBindings) Role(ctx context.Context, b *platform.RoleBinding) (*platform.Role, error) {
+	bound := b.Role
+	if shown, ok, err := embedded(ctx, bound.UID, r.p.Roles.CheckReadable, platform.Role{UID: bound.UID, Name: bound.Name, Description: bound.Description}); ok {
+		return shown, err
+	}
 	return follow(ctx, b, readsOf(ctx).roles, func(b *platform.RoleBinding) platform.UID { return b.Role.UID })
 }

@@ -3,10 +3,10 @@ package resolvers
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // Objects that were read together are siblings: the rows of a page, or of the
@@ -79,10 +79,24 @@ func together[T, V any](ctx context.Context, object *T, key string, read func(co
 	return values[at.i], errs[at.i]
 }
 
+// An edgeKey is a field of a document, on objects of a type. Its arguments are
+// the same for all of them.
+type edgeKey struct {
+	object string
+	field  *ast.Field
+}
+
 // edgeOf names the field that is being resolved with its arguments: what
-// aliases of one edge have in common.
+// aliases of one edge have in common. The name is made once for all objects of
+// a response.
 func edgeOf(ctx context.Context) string {
 	field := graphql.GetFieldContext(ctx)
+	edges, key := &readsOf(ctx).edges, edgeKey{field.Object, field.Field.Field}
+	if name, known := edges.Load(key); known {
+		return name.(string) //nolint:forcetypeassert // nothing else is stored
+	}
 	arguments, _ := json.Marshal(field.Args) // decoded from JSON: it cannot fail
-	return fmt.Sprintf("%s.%s(%s)", field.Object, field.Field.Name, arguments)
+	name := field.Object + "." + field.Field.Name + "(" + string(arguments) + ")"
+	edges.Store(key, name)
+	return name
 }

@@ -13,6 +13,11 @@ import (
 type envelope[T any] struct {
 	plural string
 	page   platform.Page[T]
+	next   string // the page token
+}
+
+func newEnvelope[T any](plural string, page platform.Page[T]) envelope[T] {
+	return envelope[T]{plural, page, page.NextPageToken()}
 }
 
 // stream writes item after item, so that a page is never in memory as JSON.
@@ -32,8 +37,8 @@ func (e envelope[T]) stream(w io.Writer) error {
 		}
 	}
 	next := ""
-	if e.page.NextPageToken != "" { // of letters, digits, - and _ only
-		next = `"nextPageToken":"` + e.page.NextPageToken + `",`
+	if e.next != "" { // of letters, digits, - and _ only
+		next = `"nextPageToken":"` + e.next + `",`
 	}
 	_, err := fmt.Fprintf(w, "],%s\"totalCount\":\"%d\",\"skipped\":%d}\n", next, e.page.TotalCount, e.page.Skipped)
 	return err

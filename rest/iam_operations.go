@@ -102,7 +102,7 @@ func listTerms(of platform.Terms) route {
 		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural, kind: factsOf(kind),
 		call: func(r *request) (any, error) {
 			page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))
-			return envelope[platform.TermsAcceptance]{kind.Plural, page}, err
+			return newEnvelope(kind.Plural, page), err
 		},
 	}
 }

@@ -30,7 +30,7 @@ func artifactVersions(of platform.ArtifactVersions) route {
 	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", of)
 	list.call = func(r *request) (any, error) {
 		page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))
-		return envelope[platform.ArtifactVersion]{list.plural, page}, err
+		return newEnvelope(list.plural, page), err
 	}
 	return list
 }

@@ -120,7 +120,7 @@ func listAll[T, F any](pattern string, of lister[T, F], filters ...filter[F]) ro
 		kind: factsOf(kind), doc: "Lists " + words(kind.Plural) + ", a page at a time.",
 		call: func(r *request) (any, error) {
 			page, err := of.List(r.Context(), listRequest(r, filters))
-			return envelope[T]{kind.Plural, page}, err
+			return newEnvelope(kind.Plural, page), err
 		},
 	}
 }

@@ -22,7 +22,7 @@ func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advi
 	page, err := s.vulnerabilities.List(ctx, list(r, platform.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
 	return &advisoryv2.ListVulnerabilityMetadataResponse{
 		VulnerabilityMetadata: each(page.Items, vulnerability),
-		NextPageToken:         page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken:         page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 

@@ -23,7 +23,7 @@ func (s subscriptions) ListSubscriptions(ctx context.Context, r *eventsv2.ListSu
 	page, err := s.of.List(ctx, list(r, platform.SubscriptionFilter{}))
 	return &eventsv2.ListSubscriptionsResponse{
 		Subscriptions: each(page.Items, subscription),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 

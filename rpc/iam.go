@@ -25,7 +25,7 @@ func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*ia
 	page, err := s.of.List(ctx, list(r, platform.GroupFilter{Name: r.GetName()}))
 	return &iamv2.ListGroupsResponse{
 		Groups:        each(page.Items, group),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
@@ -61,7 +61,7 @@ func (s identities) ListIdentities(ctx context.Context, r *iamv2.ListIdentitiesR
 	}))
 	return &iamv2.ListIdentitiesResponse{
 		Identities:    each(page.Items, identity),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
@@ -80,7 +80,7 @@ func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2
 	page, err := s.of.List(ctx, list(r, platform.RoleFilter{Name: r.GetName()}))
 	return &iamv2.ListRolesResponse{
 		Roles:         each(page.Items, role),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
@@ -116,7 +116,7 @@ func (s roleBindings) ListRoleBindings(ctx context.Context, r *iamv2.ListRoleBin
 	}))
 	return &iamv2.ListRoleBindingsResponse{
 		RoleBindings:  each(page.Items, roleBinding),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 

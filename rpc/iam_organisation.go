@@ -27,7 +27,7 @@ func (s groupInvites) ListGroupInvites(ctx context.Context, r *iamv2.ListGroupIn
 	page, err := s.of.List(ctx, list(r, platform.GroupInviteFilter{KeyID: r.GetKeyId()}))
 	return &iamv2.ListGroupInvitesResponse{
 		GroupInvites:  each(page.Items, groupInvite),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
@@ -55,7 +55,7 @@ func (s terms) ListTermsAcceptances(ctx context.Context, r *iamv2.ListTermsAccep
 	page, err := s.of.ListOf(ctx, platform.UID(r.GetGroup()), list(r, platform.TermsFilter{}))
 	return &iamv2.ListTermsAcceptancesResponse{
 		TermsAcceptances: each(page.Items, termsAcceptance),
-		NextPageToken:    page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken:    page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
@@ -85,7 +85,7 @@ func (s accountAssociations) ListAccountAssociations(ctx context.Context, r *iam
 	page, err := s.of.List(ctx, list(r, platform.AccountAssociationFilter{Name: r.GetName()}))
 	return &iamv2.ListAccountAssociationsResponse{
 		AccountAssociations: each(page.Items, accountAssociation),
-		NextPageToken:       page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken:       page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 

@@ -15,7 +15,7 @@ func (s identityProviders) ListIdentityProviders(ctx context.Context, r *iamv2.L
 	page, err := s.of.List(ctx, list(r, platform.IdentityProviderFilter{Name: r.GetName()}))
 	return &iamv2.ListIdentityProvidersResponse{
 		IdentityProviders: each(page.Items, identityProvider),
-		NextPageToken:     page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken:     page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
@@ -89,7 +89,7 @@ func (s externalGroupRoleMappings) ListExternalGroupRoleMappings(ctx context.Con
 	page, err := s.of.List(ctx, list(r, platform.ExternalGroupRoleMappingFilter{IdentityProvider: platform.UID(r.GetIdentityProviderUid())}))
 	return &iamv2.ListExternalGroupRoleMappingsResponse{
 		ExternalGroupRoleMappings: each(page.Items, externalGroupRoleMapping),
-		NextPageToken:             page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken:             page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 

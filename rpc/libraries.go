@@ -19,7 +19,7 @@ func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifac
 	}, notEmpty("cuda_version", r.CudaVersion)))
 	return &librariesv2.ListArtifactsResponse{
 		Artifacts:     each(page.Items, artifact),
-		NextPageToken: page.NextPageToken, TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
@@ -27,7 +27,7 @@ func (s artifacts) ListArtifactVersions(ctx context.Context, r *librariesv2.List
 	page, err := s.versions.ListOf(ctx, platform.UID(r.GetArtifactId()), list(r, platform.ArtifactVersionFilter{}))
 	return &librariesv2.ListArtifactVersionsResponse{
 		ArtifactVersions: each(page.Items, artifactVersion),
-		NextPageToken:    page.NextPageToken, TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken:    page.NextPageToken(), TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 

@@ -31,7 +31,7 @@ func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*
 	page, err := s.of.List(ctx, list(r, platform.RepoFilter{Name: r.GetName()}, notEmpty("name", r.Name)))
 	return &registryv2.ListReposResponse{
 		Repos:         each(page.Items, repo),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
@@ -56,7 +56,7 @@ func (s tags) ListTags(ctx context.Context, r *registryv2.ListTagsRequest) (*reg
 	}, malformed))
 	return &registryv2.ListTagsResponse{
 		Tags:          each(page.Items, tag),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 

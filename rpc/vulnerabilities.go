@@ -26,7 +26,7 @@ func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.Lis
 	}, notEmpty("origin", r.Origin)))
 	return &vulnerabilitiesv2.ListAdvisoriesResponse{
 		Advisories:    each(page.Items, advisory),
-		NextPageToken: page.NextPageToken, TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
+		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 

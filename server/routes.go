@@ -29,7 +29,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	endpoints := authenticated(limited(rest.New(p, options)))
 	procedures := authenticated(limited(rpc.New(p, procedural(options))))
 	playground, reference := c.playground(dev), web.Reference("/openapi.json")
-	description := rest.Description(p, options)
+	description := rest.Description(options)
 	alone := map[string]http.Handler{
 		"/":               playground,
 		"/graphql":        authenticated(limited(c.graphql(p, verifier, limits.operation, closing))),

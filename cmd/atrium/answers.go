@@ -1,11 +1,6 @@
 package main
 
-import (
-	"os"
-	"runtime/debug"
-
-	"atrium/platform"
-)
+import "atrium/platform"
 
 // answerFlags bound what answers hold in memory.
 type answerFlags struct {
@@ -29,15 +24,4 @@ func (a *answerFlags) check(f *faults) {
 // answers are the limits that the flags set.
 func (a *answerFlags) answers() platform.AnswerLimits {
 	return platform.AnswerLimits{One: a.AnswerBytes, All: a.AnswerMemory}
-}
-
-// restMemory is what a server takes beside its answers.
-const restMemory = 160 << 20
-
-// boundMemory makes the garbage collector work harder before the process takes
-// more than its answers may, unless GOMEMLIMIT says what it may take.
-func (a *answerFlags) boundMemory() {
-	if os.Getenv("GOMEMLIMIT") == "" && a.AnswerMemory > 0 {
-		debug.SetMemoryLimit(a.AnswerMemory + restMemory)
-	}
 }

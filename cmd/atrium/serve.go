@@ -78,12 +78,13 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 		}
 	}
 	c.boundMemory()
-	return server.Run(ctx, c.config(p))
+	logs := newLogBuffer(p.stderr)
+	defer logs.flush()
+	return server.Run(ctx, c.config(p, logs.logger(c.level)))
 }
 
 // config is what the flags say, as the server takes it.
-func (c *serveCommand) config(p program) server.Config {
-	logger := slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: c.level}))
+func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	rate, inFlight := c.limitFlags.limits(c.Dev)
 	return server.Config{
 		Address: c.Addr, DatabaseURL: c.DatabaseURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev,

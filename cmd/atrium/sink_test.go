@@ -78,7 +78,7 @@ func TestNoDeliveryGoesToAPrivateAddress(t *testing.T) {
 		t.Errorf("the trap was reached %d times", n)
 	}
 	// The trap is one: whoever allows its host reaches it, but for its certificate.
-	if got := guardedSender(t, "127.0.0.1").Send(t.Context(), delivery("https://127.0.0.1"+port)); got.Error != "the certificate is not of a known authority" {
+	if got := guardedSender(t, "127.0.0.1").Send(t.Context(), delivery("https://127.0.0.1"+port)); got.Error != "the certificate is not signed by a known authority" {
 		t.Errorf("a host that is allowed: %+v", got)
 	}
 }

@@ -72,7 +72,7 @@ const barKeyed = 4
 // behind is the page that follows the first.
 func behind[T, F any](owner context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
 	page, err := list(owner, req)
-	req.PageToken, req.PageSize = page.NextPageToken, 0
+	req.PageToken, req.PageSize = page.NextPageToken(), 0
 	return func(ctx context.Context) error {
 		if err != nil {
 			return err

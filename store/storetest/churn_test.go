@@ -96,7 +96,7 @@ func (w *world) walksAll(t *testing.T, ctx context.Context, req platform.ListReq
 		for _, r := range page.Items {
 			found[r.UID]++
 		}
-		if req.PageToken = page.NextPageToken; req.PageToken == "" {
+		if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 			break
 		}
 	}

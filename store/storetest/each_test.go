@@ -75,7 +75,7 @@ func (k *kind[T, F]) same(t *testing.T, asked string, parts platform.Parts, got 
 	if parts != platform.PartItems && got.TotalCount != want.TotalCount {
 		t.Fatalf("%s: total is %d, want %d", asked, got.TotalCount, want.TotalCount)
 	}
-	if got.HasNext != want.HasNext || got.HasPrevious != want.HasPrevious || (got.NextPageToken == "") != (want.NextPageToken == "") {
+	if got.HasNext != want.HasNext || got.HasPrevious != want.HasPrevious || (got.NextPageToken() == "") != (want.NextPageToken() == "") {
 		t.Fatalf("%s: next %v, previous %v, want %v, %v", asked, got.HasNext, got.HasPrevious, want.HasNext, want.HasPrevious)
 	}
 }
@@ -123,7 +123,7 @@ func values[T any](pointers []*T) []T {
 // continues checks that the token of a page opens the plain list.
 func continues[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req platform.ListRequest[F], page platform.Page[T]) {
 	t.Helper()
-	if req.PageToken = page.NextPageToken; req.PageToken == "" {
+	if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 		return
 	}
 	req.Skip = 0

@@ -69,18 +69,18 @@ func (k *kind[T, F]) readAll(t *testing.T, ctx context.Context, req platform.Lis
 		if req.Backward {
 			further, back = back, further
 		}
-		if further != (page.NextPageToken != "") || back != (pages > 0) {
-			t.Fatalf("page %d says next %v, previous %v, token %q", pages, page.HasNext, page.HasPrevious, page.NextPageToken)
+		if further != (page.NextPageToken() != "") || back != (pages > 0) {
+			t.Fatalf("page %d says next %v, previous %v, token %q", pages, page.HasNext, page.HasPrevious, page.NextPageToken())
 		}
 		if req.Backward {
 			all = append(k.uids(page.Items), all...)
 		} else {
 			all = append(all, k.uids(page.Items)...)
 		}
-		if page.NextPageToken == "" {
+		if page.NextPageToken() == "" {
 			return all
 		}
-		req.PageToken = page.NextPageToken
+		req.PageToken = page.NextPageToken()
 	}
 }
 
@@ -205,7 +205,7 @@ func (k *kind[T, F]) ask(t *testing.T, d dice) {
 	if req.Backward {
 		more = first > 0
 	}
-	if first < last && more != (page.NextPageToken != "") {
+	if first < last && more != (page.NextPageToken() != "") {
 		t.Fatalf("%s, %+v: more is %v, want %v", c.subject, req, !more, more)
 	}
 }

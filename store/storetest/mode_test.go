@@ -48,7 +48,7 @@ func (w *world) readsAndWrites(t *testing.T) {
 		req := platform.ListRequest[platform.RepoFilter]{UIDP: below(root), OrderBy: order, PageSize: 7}
 		for pages := 1; ; pages++ {
 			page := must[platform.Page[platform.Repo]](t)(w.p.Repos.List(ctx, req))
-			if req.PageToken = page.NextPageToken; req.PageToken == "" {
+			if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 				if pages != 5 || page.TotalCount != 31 {
 					t.Errorf("by %s: %d pages of %d, want 5 of 31", order, pages, page.TotalCount)
 				}

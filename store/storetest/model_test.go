@@ -265,7 +265,7 @@ func holdsAll[T, F any, V comparable](t *testing.T, m *model, scope platform.UID
 		if page.TotalCount != total {
 			t.Errorf("the total below %s is %d, want %d", scope, page.TotalCount, total)
 		}
-		if req.PageToken = page.NextPageToken; req.PageToken == "" {
+		if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 			break
 		}
 	}

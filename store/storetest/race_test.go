@@ -80,7 +80,7 @@ func readEverything[T, F any](t *testing.T, ctx context.Context, list func(conte
 			t.Fatal(err)
 		}
 		all = append(all, page.Items...)
-		if req.PageToken = page.NextPageToken; req.PageToken == "" {
+		if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 			return all
 		}
 	}

@@ -78,7 +78,7 @@ func wholeList[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], order
 			t.Fatal(err)
 		}
 		all = append(all, k.uids(page.Items)...)
-		if req.PageToken = page.NextPageToken; req.PageToken == "" {
+		if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 			return all
 		}
 	}
@@ -101,7 +101,7 @@ func (k *kind[T, F]) skips(t *testing.T, ctx context.Context, all []platform.UID
 	if got := k.uids(page.Items); !slices.Equal(got, all[first:last]) {
 		t.Fatalf("%+v: got %d items %v, want %v", req, len(got), got, all[first:last])
 	}
-	if page.TotalCount != int64(len(all)) || page.Skipped != req.Skip || first < last && more != (page.NextPageToken != "") {
-		t.Fatalf("%+v: total %d, skipped %d, token %q; want %d, %d, more %v", req, page.TotalCount, page.Skipped, page.NextPageToken, len(all), req.Skip, more)
+	if page.TotalCount != int64(len(all)) || page.Skipped != req.Skip || first < last && more != (page.NextPageToken() != "") {
+		t.Fatalf("%+v: total %d, skipped %d, token %q; want %d, %d, more %v", req, page.TotalCount, page.Skipped, page.NextPageToken(), len(all), req.Skip, more)
 	}
 }

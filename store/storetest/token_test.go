@@ -35,7 +35,7 @@ func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 			for _, r := range page.Items {
 				names = append(names, r.Name)
 			}
-			return names, page.NextPageToken
+			return names, page.NextPageToken()
 		}
 		_, token := read(w.p, "")
 
@@ -72,7 +72,7 @@ func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{PageSize: 2, PageToken: page.NextPageToken})
+		_, err = w.p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{PageSize: 2, PageToken: page.NextPageToken()})
 		if !errors.Is(err, &platform.Error{Code: platform.CodeInvalidArgument}) {
 			t.Errorf("got %v, want INVALID_ARGUMENT", err)
 		}
@@ -89,7 +89,7 @@ func TestTokensThatAreTooOldStartTheListAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.ahead.Add((73 * time.Hour).Milliseconds())
-		req.PageToken, req.OrderBy = page.NextPageToken, ""
+		req.PageToken, req.OrderBy = page.NextPageToken(), ""
 		again, err := w.p.Repos.List(ctx, req)
 		if err != nil {
 			t.Fatal(err)

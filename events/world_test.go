@@ -19,27 +19,27 @@ import (
 	"atrium/store/storetest"
 )
 
-// patience is for what comes soon, on a machine however slow.
+// patience is how long await waits. It allows for a very slow machine.
 const patience = 60 * time.Second
 
-// A world is a database whose events are delivered.
+// A world is a database with an organisation whose events are delivered.
 type world struct {
 	t   testing.TB
 	url string
 	p   *platform.Platform
-	ctx context.Context // the owner's
+	ctx context.Context // its actor is the owner of org
 	org platform.UID
 }
 
-// each runs test on every engine with a world that nobody delivers for yet.
-func each(t *testing.T, test func(t *testing.T, w *world)) {
+// onEachEngine runs test on every engine, with a world without a replica.
+func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
 }
 
-// timeScale makes the five seconds before the second attempt half a
-// millisecond, and the five minutes before the third 30.
+// timeScale shortens the five seconds before the second attempt to half a
+// millisecond, and the five minutes before the third to 30.
 const timeScale = 0.0001
 
 func newWorld(t testing.TB, url string) *world {
@@ -72,25 +72,25 @@ func (w *world) platform(s platform.Store) *platform.Platform {
 	return p
 }
 
-// A replica is a process that delivers.
+// A replica is a running Deliverer.
 type replica struct {
 	sent atomic.Int64
 	stop func()
 }
 
-// deliver starts one more replica, over a store of its own.
+// deliver starts a replica with a store of its own.
 func (w *world) deliver(change ...func(*events.DelivererOptions)) *replica {
 	w.t.Helper()
 	return w.deliverFrom(w.platform(storetest.Open(w.t, w.url)), change...)
 }
 
-// deliverFrom starts the deliveries of the process that has p.
+// deliverFrom starts a replica of the process that owns p.
 func (w *world) deliverFrom(p *platform.Platform, change ...func(*events.DelivererOptions)) *replica {
 	w.t.Helper()
 	sender := events.NewSender(events.SenderOptions{Client: new(http.Client), Keys: p.Webhooks.Keys, Issuer: "https://atrium.example.com"})
 	r := new(replica)
 	options := events.DelivererOptions{
-		DatabaseURL: w.url, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)), Poll: 50 * time.Millisecond,
+		DatabaseURL: w.url, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)), PollInterval: 50 * time.Millisecond,
 		Send: func(ctx context.Context, d *platform.Dispatch) platform.Attempt {
 			r.sent.Add(1)
 			return sender.Send(ctx, d)
@@ -127,7 +127,7 @@ func (w *world) subscribe(sink string) *platform.Subscription {
 	return s
 }
 
-// write makes repos, and gives the uids of what was changed.
+// write creates n repos and returns their uids.
 func (w *world) write(n int) []platform.UID {
 	w.t.Helper()
 	uids := make([]platform.UID, n)
@@ -141,17 +141,17 @@ func (w *world) write(n int) []platform.UID {
 	return uids
 }
 
-// A sink counts what it receives by subject, and keeps the ids.
+// A sink counts the events that it receives by subject, and keeps their ids.
 type sink struct {
 	url string
 
 	lock  sync.Mutex
 	count map[string]int    // of arrivals, by subject
 	ids   map[string]string // of the event, by subject
-	torn  []string          // what a retry told otherwise
+	torn  []string          // subjects that came with two different ids
 }
 
-// newSink starts a sink that answers as answer does; nil is 200.
+// newSink starts a sink that calls answer; if answer is nil, it answers 200.
 func newSink(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, arrivals int)) *sink {
 	t.Helper()
 	s := &sink{count: map[string]int{}, ids: map[string]string{}}
@@ -178,8 +178,8 @@ func (s *sink) note(subject, id string) (arrivals int) {
 	return s.count[subject]
 }
 
-// has counts those of uids that came.
-func (s *sink) has(uids []platform.UID) (n int) {
+// countArrived counts the uids of which an event has arrived.
+func (s *sink) countArrived(uids []platform.UID) (n int) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, uid := range uids {
@@ -205,18 +205,18 @@ func (s *sink) total() (n int) {
 	return n
 }
 
-// await waits for done.
+// await waits until done reports true.
 func await(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("in vain waited for %s", what)
+			t.Fatalf("gave up waiting for %s after %s", what, patience)
 		}
 	}
 }
 
-// all are the deliveries of a subscription, by event id.
-func (w *world) all(s *platform.Subscription) map[string]*platform.Delivery {
+// deliveries lists the deliveries of a subscription by event id.
+func (w *world) deliveries(s *platform.Subscription) map[string]*platform.Delivery {
 	w.t.Helper()
 	all := map[string]*platform.Delivery{}
 	request := platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: platform.MaxPageSize}
@@ -228,17 +228,17 @@ func (w *world) all(s *platform.Subscription) map[string]*platform.Delivery {
 		for _, d := range page.Items {
 			all[d.EventID] = d
 		}
-		if request.PageToken = page.NextPageToken; request.PageToken == "" {
+		if request.PageToken = page.NextPageToken(); request.PageToken == "" {
 			return all
 		}
 	}
 }
 
-// ended waits until every delivery of a subscription has ended, and gives them.
-func (w *world) ended(s *platform.Subscription) (all map[string]*platform.Delivery) {
+// awaitEnd waits until every delivery of a subscription has ended, and returns them.
+func (w *world) awaitEnd(s *platform.Subscription) (all map[string]*platform.Delivery) {
 	w.t.Helper()
 	await(w.t, "the deliveries to end", func() bool {
-		all = w.all(s)
+		all = w.deliveries(s)
 		for _, d := range all {
 			if d.State == platform.DeliveryPending || d.State == platform.DeliveryRetrying {
 				return false
@@ -249,19 +249,19 @@ func (w *world) ended(s *platform.Subscription) (all map[string]*platform.Delive
 	return all
 }
 
-// lines is a log that can be looked at while it is written.
-type lines struct {
+// A logBuffer is a log that can be read while it is written.
+type logBuffer struct {
 	lock sync.Mutex
 	text strings.Builder
 }
 
-func (l *lines) Write(line []byte) (int, error) {
+func (l *logBuffer) Write(line []byte) (int, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.text.Write(line)
 }
 
-func (l *lines) count(what string) int {
+func (l *logBuffer) count(what string) int {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return strings.Count(l.text.String(), what)

@@ -1,10 +1,16 @@
 package rest
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,9 +23,36 @@ import (
 	"github.com/oasdiff/yaml"
 )
 
+// writeVariable has TestTheDescriptionIsThatOfTheRoutes write the document
+// instead of comparing it.
+const writeVariable = "ATRIUM_WRITE_OPENAPI"
+
+// The document that the program holds is made from the routes by `make generate`.
+func TestTheDescriptionIsThatOfTheRoutes(t *testing.T) {
+	t.Parallel()
+	made := render(describe(routes(newWorld(t).p)))
+	for _, form := range []struct {
+		file       string
+		made, held []byte
+	}{{"openapi.json.gz", made.json, openAPIJSON}, {"openapi.yaml.gz", made.yaml, openAPIYAML}} {
+		switch {
+		case len(form.held) > 0 && bytes.Equal(unpack(form.held), form.made):
+		case os.Getenv(writeVariable) == "":
+			t.Errorf("rest/%s is not what the routes are: run make generate", form.file)
+		default:
+			var packed bytes.Buffer
+			w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+			_, err := w.Write(form.made)
+			if err := errors.Join(err, w.Close(), os.WriteFile(form.file, packed.Bytes(), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestTheDescriptionLacksNothing(t *testing.T) {
 	t.Parallel()
-	d := describe(routes(newWorld(t).p), Options{})
+	d := describe(routes(newWorld(t).p))
 	for _, fault := range slices.Sorted(maps.Keys(d.faults)) {
 		t.Error(fault)
 	}
@@ -39,7 +72,7 @@ func TestTheDescriptionTellsWhatItCannot(t *testing.T) {
 		Marked time.Time `json:"marked"`
 		Bare   string
 	}
-	d := describe([]route{{name: "GetOdd", method: http.MethodGet, pattern: "/iam/v2/odds/{uid=**}", answer: odd{}}}, Options{})
+	d := describe([]route{{name: "GetOdd", method: http.MethodGet, pattern: "/iam/v2/odds/{uid=**}", answer: odd{}}})
 	faults := strings.Join(slices.Sorted(maps.Keys(d.faults)), "\n")
 	for _, want := range []string{
 		"no text for GetOdd", "no text for iam/odds", "no text for Odd", "no text for Odd.named",
@@ -51,9 +84,9 @@ func TestTheDescriptionTellsWhatItCannot(t *testing.T) {
 	}
 }
 
-func described(t *testing.T, p *platform.Platform) *openapi3.T {
+func described(t *testing.T) *openapi3.T {
 	t.Helper()
-	document, err := openapi3.NewLoader().LoadFromData(render(describe(routes(p), Options{Version: "v1.2.3"})).json)
+	document, err := openapi3.NewLoader().LoadFromData(Options{Version: "v1.2.3"}.fillIn(openAPIJSON))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +95,7 @@ func described(t *testing.T, p *platform.Platform) *openapi3.T {
 
 func TestTheDescriptionIsValid(t *testing.T) {
 	t.Parallel()
-	document := described(t, newWorld(t).p)
+	document := described(t)
 	if err := document.Validate(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -73,7 +106,7 @@ func TestTheDescriptionIsValid(t *testing.T) {
 
 func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 	t.Parallel()
-	document := described(t, newWorld(t).p)
+	document := described(t)
 	operations := map[string]*openapi3.Operation{}
 	for _, path := range document.Paths.Map() {
 		for _, o := range path.Operations() {
@@ -113,7 +146,7 @@ func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 // The required fields of a body are those that the core asks for.
 func TestBodiesSayWhatTheCoreSays(t *testing.T) {
 	t.Parallel()
-	schemas := described(t, newWorld(t).p).Components.Schemas
+	schemas := described(t).Components.Schemas
 	for name, want := range map[string]string{
 		"RepoCreate": "name", "RepoUpdate": "", "TagCreate": "name digest", "RoleBindingCreate": "identityUid roleUid",
 		"SubscriptionCreate": "sink", "StaticKeysInput": "issuer subject issuerKeys", "ClaimMatchInput": "", "SyncConfigInput": "source",
@@ -161,7 +194,7 @@ func TestTheUIDPatternIsWhatTheCoreAccepts(t *testing.T) {
 
 func TestTheDescriptionIsServedInBothForms(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(Description(newWorld(t).p, Options{}))
+	server := httptest.NewServer(Description(Options{}))
 	t.Cleanup(server.Close)
 	ask := func(method, path string) (*http.Response, string) {
 		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, http.NoBody)
@@ -184,8 +217,16 @@ func TestTheDescriptionIsServedInBothForms(t *testing.T) {
 	if asJSON.Header.Get("Content-Type") != "application/json" || asYAML.Header.Get("Content-Type") != "application/yaml" {
 		t.Errorf("%v, %v", asJSON.Header, asYAML.Header)
 	}
-	if again, err := yaml.JSONToYAML([]byte(text)); err != nil || string(again) != other {
+	again, err := yaml.YAMLToJSON([]byte(other))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one, same any
+	if err := errors.Join(json.Unmarshal([]byte(text), &one), json.Unmarshal(again, &same)); err != nil || !reflect.DeepEqual(one, same) {
 		t.Errorf("the forms differ: %v", err)
+	}
+	if strings.Contains(text+other, "{{") {
+		t.Error("a mark is left")
 	}
 	for method, status := range map[string]int{http.MethodHead: 200, http.MethodOptions: 204, http.MethodPost: 405} {
 		if got, body := ask(method, "/openapi.json"); got.StatusCode != status || (method != http.MethodPost) != (body == "") ||

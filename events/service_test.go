@@ -28,7 +28,7 @@ const (
 	oldSecret = "whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA="
 )
 
-// A service is one that delivers: its documents, and a clock of the test's.
+// A service is a Sender with its discovery documents and a clock that tests set.
 type service struct {
 	*httptest.Server
 	*Sender
@@ -72,7 +72,7 @@ func (s *service) clock() time.Time {
 	return s.at
 }
 
-func (s *service) pass(d time.Duration) {
+func (s *service) advanceClock(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at = s.at.Add(d)
@@ -84,17 +84,17 @@ func (s *service) readKeys(context.Context) ([]platform.Key, error) {
 	return slices.Clone(s.keys), s.err
 }
 
-// A received is a request as a sink saw it.
-type received struct {
+// A receivedRequest is a request as the sink saw it.
+type receivedRequest struct {
 	header http.Header
 	body   []byte
 }
 
 // newSink starts a sink that answers 200 and keeps what it receives.
-func newSink(t *testing.T) (url string, all func() []received) {
+func newSink(t *testing.T) (url string, all func() []receivedRequest) {
 	t.Helper()
 	var mu sync.Mutex
-	var kept []received
+	var kept []receivedRequest
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost {
@@ -102,10 +102,10 @@ func newSink(t *testing.T) (url string, all func() []received) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		kept = append(kept, received{r.Header, body})
+		kept = append(kept, receivedRequest{r.Header, body})
 	}))
 	t.Cleanup(server.Close)
-	return server.URL, func() []received {
+	return server.URL, func() []receivedRequest {
 		mu.Lock()
 		defer mu.Unlock()
 		return slices.Clone(kept)
@@ -127,7 +127,7 @@ func dispatch(sink string) *platform.Dispatch {
 	}
 }
 
-// deliver makes one attempt that must arrive.
+// deliver makes one attempt, which must succeed.
 func (s *service) deliver(t *testing.T, d *platform.Dispatch) {
 	t.Helper()
 	if got := s.Send(t.Context(), d); got.Status != http.StatusOK || got.Error != "" {

@@ -1,0 +1,166 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"atrium/platform"
+)
+
+func (f *fixture) isRemembered(token string) bool {
+	_, known := f.verifier.verified.find(sha256.Sum256([]byte(token)))
+	return known
+}
+
+func TestAVerifiedTokenIsRemembered(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	token := f.token(map[string]any{"email": "ada@example.com", "groups": []string{"a", "b"}})
+	f.accept(token)
+	first := f.directory.last()
+	if !f.isRemembered(token) {
+		t.Fatal("the token was not remembered")
+	}
+	f.accept(token)
+	again := f.directory.last()
+	if len(f.directory.claims) != 2 {
+		t.Errorf("the directory was asked who it is %d times for 2 requests", len(f.directory.claims))
+	}
+	if again.Issuer != first.Issuer || again.Subject != first.Subject || again.Email != first.Email || !again.Expires.Equal(first.Expires) ||
+		!again.ServiceAudience || !slices.Equal(again.Audience, first.Audience) || len(again.Values) != len(first.Values) {
+		t.Errorf("the second time it claims %+v, the first time %+v", again, first)
+	}
+}
+
+func TestARememberedTokenEndsWithTheKeyOfItsIssuer(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*testIssuer){
+		"taken away":   func(i *testIssuer) { i.keys = i.keys[:1] },
+		"another's":    func(i *testIssuer) { i.keys[1].Key = testKeys().otherEC.Public() },
+		"all are gone": func(i *testIssuer) { i.keys = []jose.JSONWebKey{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setUp(t)
+			token := f.token(nil)
+			f.accept(token)
+			f.issuer.set(func() { change(f.issuer) })
+			f.accept(token) // keys serve for ten minutes
+			f.clock.advance(keysFresh)
+			_ = f.verify(sign(testKeys().rsa, rsaHeader, f.claims(nil))) // for which the keys are fetched anew
+			if f.verify(token) == nil {
+				t.Error("a token counts whose key the issuer does not have any more")
+			}
+			if f.isRemembered(token) {
+				t.Error("it is still remembered")
+			}
+		})
+	}
+}
+
+func TestARememberedTokenEndsWithItsIssuer(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	token := f.token(nil)
+	f.accept(token)
+	f.directory.setKnown(f.issuer.URL, false)
+	f.clock.advance(keysFresh)
+	f.refuse(token, platform.CodeUnauthenticated, "issuer is unknown")
+}
+
+func TestARememberedTokenHasItsTimesChecked(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	token := f.token(map[string]any{"exp": f.clock.now().Add(5 * time.Minute).Unix()})
+	f.accept(token)
+	f.clock.advance(5*time.Minute + leeway - time.Second)
+	f.accept(token)
+	f.clock.advance(time.Second)
+	f.refuse(token, platform.CodeUnauthenticated, "expired")
+	if f.isRemembered(token) {
+		t.Error("a token that has ended is still remembered")
+	}
+	// A clock that was set back finds it in the future.
+	f.clock.advance(-10 * time.Minute)
+	later := f.token(map[string]any{"nbf": f.clock.now().Unix()})
+	f.accept(later)
+	f.clock.advance(-2 * time.Minute)
+	f.refuse(later, platform.CodeUnauthenticated, "lies in the future")
+}
+
+func TestATokenIsRememberedForOneAudience(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	other := setUp(t, func(o *Options) {
+		o.Directory, o.Audience, o.AllowHosts = f.directory, []string{"another"}, []string{f.issuer.Listener.Addr().String()}
+	})
+	other.trust(f.issuer.Certificate())
+	token := f.token(nil)
+	f.accept(token)
+	other.accept(token)
+	if f.directory.last().ServiceAudience {
+		t.Error("a token for one service was made for another")
+	}
+}
+
+func TestWhatKeysOfIdentitiesVerifyIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.directory.static = []platform.IdentityKeys{{Identity: "robot", JWKS: jwks(t, jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"})}}
+	token := sign(testKeys().otherEC, `{"alg":"ES256","kid":"mine"}`, f.claims(nil))
+	f.accept(token)
+	f.directory.static = nil
+	f.refuse(token, platform.CodeUnauthenticated, "a key that its issuer does not have")
+}
+
+func TestARefusedTokenIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	token := sign(testKeys().otherEC, `{"alg":"ES256","kid":"new"}`, f.claims(nil))
+	f.refuse(token, platform.CodeUnauthenticated, "a key that its issuer does not have")
+	f.issuer.set(func() { f.issuer.keys[1] = jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "new"} })
+	f.clock.advance(fetchPause)
+	f.accept(token)
+}
+
+func TestWhatIsRememberedOfTokensIsBounded(t *testing.T) {
+	t.Parallel()
+	large := map[string]any{"list": slices.Repeat([]any{map[string]any{"a": "b"}}, 1000)}
+	for name, claims := range map[string]map[string]any{"number": {"sub": "ada"}, "bytes": large} {
+		remembered := newVerifiedTokens()
+		key := testKeys().ec.Public()
+		for i := range maxVerified + 100 {
+			remembered.add(sha256.Sum256([]byte{byte(i), byte(i >> 8)}), &token{raw: strings.Repeat("x", 700), claims: claims}, platform.Claims{}, key)
+		}
+		n, size := remembered.used.Len(), 0
+		for _, t := range remembered.used.Values() {
+			size += t.bytes
+		}
+		if size != remembered.bytes || size > maxVerifiedBytes || n > maxVerified || n == 0 {
+			t.Errorf("%s: %d tokens, %d bytes, of which %d are counted", name, n, size, remembered.bytes)
+		}
+	}
+}
+
+// What a token costs that was verified before, and one that was not.
+func BenchmarkVerify(b *testing.B) {
+	for name, remembers := range map[string]bool{"remembered": true, "new": false} {
+		b.Run(name, func(b *testing.B) {
+			f := setUp(b)
+			token := f.token(nil)
+			f.accept(token)
+			b.ReportAllocs()
+			for b.Loop() {
+				f.accept(token)
+				if !remembers {
+					f.verifier.verified.remove(sha256.Sum256([]byte(token)))
+				}
+			}
+		})
+	}
+}

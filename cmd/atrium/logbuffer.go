@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// How long a line of the log may wait for others, and how many bytes may.
+const (
+	logPause = 200 * time.Millisecond
+	logBytes = 32 << 10
+)
+
+// A logBuffer writes lines of the log together, since a system call for each
+// request costs more than the line. Lines wait for logPause at most. It is safe
+// for concurrent use.
+type logBuffer struct {
+	out io.Writer
+
+	mu      sync.Mutex
+	waiting []byte
+	timer   *time.Timer // flushes what waits
+}
+
+func newLogBuffer(out io.Writer) *logBuffer {
+	b := &logBuffer{out: out}
+	b.timer = time.AfterFunc(logPause, b.flush)
+	return b
+}
+
+// Write takes one line.
+func (b *logBuffer) Write(line []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting) == 0 {
+		b.timer.Reset(logPause)
+	}
+	b.waiting = append(b.waiting, line...)
+	if len(b.waiting) >= logBytes {
+		return len(line), b.write()
+	}
+	return len(line), nil
+}
+
+// flush writes what waits. A log that nobody takes is no reason to end.
+func (b *logBuffer) flush() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_ = b.write()
+}
+
+func (b *logBuffer) write() error {
+	if len(b.waiting) == 0 {
+		return nil
+	}
+	_, err := b.out.Write(b.waiting)
+	b.waiting = b.waiting[:0]
+	return err
+}
+
+// logger logs to b. A warning or an error is written at once, with what came
+// before it.
+func (b *logBuffer) logger(level slog.Leveler) *slog.Logger {
+	return slog.New(promptHandler{slog.NewJSONHandler(b, &slog.HandlerOptions{Level: level}), b})
+}
+
+// A promptHandler lets no warning wait.
+type promptHandler struct {
+	slog.Handler
+	buffer *logBuffer
+}
+
+// Handle logs a record.
+func (h promptHandler) Handle(ctx context.Context, r slog.Record) error {
+	err := h.Handler.Handle(ctx, r)
+	if r.Level >= slog.LevelWarn {
+		h.buffer.flush()
+	}
+	return err
+}
+
+// WithAttrs gives a handler with attributes.
+func (h promptHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return promptHandler{h.Handler.WithAttrs(attrs), h.buffer}
+}
+
+// WithGroup gives a handler with a group.
+func (h promptHandler) WithGroup(name string) slog.Handler {
+	return promptHandler{h.Handler.WithGroup(name), h.buffer}
+}

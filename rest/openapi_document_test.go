@@ -1,0 +1,165 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"atrium/platform"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/oasdiff/yaml"
+)
+
+// forms are the same document in two.
+type forms struct{ json, yaml []byte }
+
+// render writes a document. Both forms have their members sorted, so equal
+// documents are equal bytes.
+func render(d *description) forms {
+	asJSON, err := json.Marshal(d.T)
+	if err == nil {
+		var asYAML []byte
+		if asYAML, err = yaml.JSONToYAML(asJSON); err == nil {
+			return forms{asJSON, bytes.ReplaceAll(asYAML, []byte("'"+versionMark+"'"), []byte(`"`+versionMark+`"`))}
+		}
+	}
+	panic(err) // plain data: it cannot fail
+}
+
+// A description is an OpenAPI document in the making.
+type description struct {
+	*openapi3.T
+	schemas
+	domain string // of examples of errors
+}
+
+// describe makes the document of a table. What a reader would miss in it
+// (texts, types that cannot be told) is in its faults; a test keeps them at
+// none.
+func describe(table []route) *description {
+	d := &description{domain: domainMark}
+	d.schemas = schemas{prose: readTexts(), kinds: kindsOf(table), found: openapi3.Schemas{}}
+	d.T = &openapi3.T{
+		OpenAPI: "3.1.0",
+		Info: &openapi3.Info{
+			Title: "Atrium", Version: versionMark, Description: d.text("the API"),
+			Contact: &openapi3.Contact{Name: "Atrium"},
+			License: &openapi3.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		},
+		Servers:  openapi3.Servers{{URL: "/", Description: d.text("the server")}},
+		Security: openapi3.SecurityRequirements{{bearer: {}}},
+		Components: &openapi3.Components{
+			Schemas:   d.found,
+			Responses: d.refusals(),
+			SecuritySchemes: openapi3.SecuritySchemes{bearer: {Value: &openapi3.SecurityScheme{
+				Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: d.text("the token"),
+			}}},
+		},
+		Paths: openapi3.NewPaths(),
+	}
+	// One path may not be there under two names of its variable, as that of a
+	// resource and of the parent that resources are made in.
+	named := map[string]string{}
+	for _, r := range table {
+		shape, path := templateOf(r.pattern)
+		if was := named[shape]; was == "" || strings.HasSuffix(was, "{parent}") {
+			named[shape] = path
+		}
+	}
+	for i := range table {
+		if r := &table[i]; !strings.Contains(r.pattern, "/v2beta1/") {
+			shape, _ := templateOf(r.pattern)
+			d.add(named[shape], r)
+		}
+	}
+	slices.SortFunc(d.Tags, func(a, b *openapi3.Tag) int { return strings.Compare(a.Name, b.Name) })
+	return d
+}
+
+// bearer is the name of the security scheme.
+const bearer = "bearer"
+
+func kindsOf(table []route) map[reflect.Type]*facts {
+	kinds := map[reflect.Type]*facts{}
+	for _, r := range table {
+		if r.kind != nil {
+			kinds[r.kind.of] = r.kind
+		}
+	}
+	return kinds
+}
+
+// add describes one operation.
+func (d *description) add(path string, r *route) {
+	item := d.Paths.Value(path)
+	if item == nil {
+		item = &openapi3.PathItem{}
+		d.Paths.Set(path, item)
+	}
+	doc := d.textOr(r.name, r.doc)
+	summary, _, _ := strings.Cut(doc, ". ")
+	o := &openapi3.Operation{
+		OperationID: r.name, Tags: []string{d.tag(r.pattern)},
+		Summary: strings.TrimSuffix(summary, "."), Description: doc + " " + neededText(r),
+		Parameters: append(d.variables(path, r), d.query(r)...),
+		Responses:  openapi3.NewResponses(openapi3.WithStatus(http.StatusOK, d.success(r))),
+		Extensions: map[string]any{},
+	}
+	if r.body != nil {
+		o.RequestBody = d.body(r)
+	}
+	for _, refused := range refusedBy(r) {
+		o.Responses.Set(refused.key(), &openapi3.ResponseRef{Ref: "#/components/responses/" + refused.name})
+	}
+	if len(r.capabilities) > 0 {
+		o.Extensions["x-required-capability"] = wireNames(r.capabilities)
+		o.Extensions["x-required-capability-unscoped"] = r.unscoped()
+	}
+	if r.public {
+		o.Security = openapi3.NewSecurityRequirements() // none, where the document asks for one
+	}
+	item.SetOperation(r.method, o)
+}
+
+// tag is the domain and kind that an operation belongs to: iam/groups.
+func (d *description) tag(pattern string) string {
+	words := strings.FieldsFunc(pattern, func(c rune) bool { return c == '/' || c == ':' })
+	name := words[0] + "/" + words[2]
+	if !slices.ContainsFunc(d.Tags, func(t *openapi3.Tag) bool { return t.Name == name }) {
+		d.Tags = append(d.Tags, &openapi3.Tag{Name: name, Description: d.text(name)})
+	}
+	return name
+}
+
+// unscoped tells reads that give what the caller may see, instead of refusing
+// where the capability is not held on one scope.
+func (r *route) unscoped() bool {
+	return r.method == http.MethodGet && (!strings.Contains(r.pattern, "=**}") || r.kind != nil && r.kind.global)
+}
+
+func wireNames(capabilities []platform.Capability) []string {
+	names := make([]string, len(capabilities))
+	for i, c := range capabilities {
+		names[i] = c.WireName()
+	}
+	return names
+}
+
+// neededText says what a caller must be.
+func neededText(r *route) string {
+	needed := "`" + strings.Join(wireNames(r.capabilities), "` and `") + "`"
+	switch {
+	case r.public:
+		return "Anyone may ask; no token is needed."
+	case len(r.capabilities) == 0:
+		return "No capability is needed, but a token is."
+	case r.unscoped():
+		return "Needs " + needed + " anywhere, and shows only what lies where it is held."
+	default:
+		return "Needs " + needed + " there, or on a group above."
+	}
+}
