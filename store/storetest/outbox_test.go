@@ -17,7 +17,9 @@ func (b *bigWorld) deliver(n int) {
 	for _, s := range subscriptions {
 		b.subscriptions = append(b.subscriptions, s.UID)
 	}
-	b.insert(func(tx platform.Tx) error { return platform.RowsOf[platform.Subscription](tx).Insert(b.t.Context(), subscriptions...) })
+	b.insert(func(tx platform.Tx) error {
+		return platform.RowsOf[platform.Subscription](tx).Insert(b.t.Context(), subscriptions...)
+	})
 	states := []platform.DeliveryState{platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryFailed}
 	chunks(b, n+n/others, platform.RowsOf[platform.Delivery], func(i int) *platform.Delivery {
 		subscription := b.subscriptions[0]
