@@ -126,7 +126,9 @@ func fillAdvisories(t *testing.T, url string, group platform.UID, n int) {
 			Events: []platform.AdvisoryEvent{{UID: uid + "/0000000000000001", CreateTime: now, Issue: strings.Repeat("0123456789abcdef", 256<<10/16), FixNotPlanned: &platform.Note{Note: "x"}}},
 		}
 	}
-	err := storetest.Open(t, url).Write(t.Context(), func(tx platform.Tx) error { return platform.RowsOf[platform.Advisory](tx).Insert(t.Context(), advisories...) })
+	err := storetest.Open(t, url).Write(t.Context(), func(tx platform.Tx) error {
+		return platform.RowsOf[platform.Advisory](tx).Insert(t.Context(), advisories...)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
