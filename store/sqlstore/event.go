@@ -55,7 +55,11 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 	case 1:
 		q.add(" AND e.root = ?", string(roots[0])) // an index has these in order
 	default:
-		q.add(" AND e.root ?", uidList(roots))
+		texts := make(list, len(roots))
+		for i, root := range roots {
+			texts[i] = string(root)
+		}
+		q.add(" AND e.root ?", texts)
 	}
 	q.add(" AND (e.xact, e.seq) > (?, ?) AND "+s.dialect.Settled+" ORDER BY e.xact, e.seq LIMIT ?", after.Transaction, after.Number, int64(limit))
 	return s.events(ctx, q)

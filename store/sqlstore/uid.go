@@ -1,0 +1,90 @@
+package sqlstore
+
+import (
+	"bytes"
+	"fmt"
+
+	"atrium/platform"
+)
+
+// UIDs are kept as bytes, in columns that the migrations call {uid}: 20 for the
+// root segment and 8 for each further one, which is less than half of the text.
+// They become bytes where an argument is bound, and text where a column is
+// scanned. The tables of events and counters keep texts.
+
+// packed is what a UID is kept as. What is no UID becomes bytes that no UID
+// has, so that nothing is found by it.
+func packed(u platform.UID) []byte {
+	if u == "" {
+		return []byte{}
+	}
+	if b, ok := u.Packed(); ok {
+		return b
+	}
+	return bytes.Repeat([]byte{0xff}, 21)
+}
+
+// packedAll is packed for many.
+func packedAll(uids []platform.UID) [][]byte {
+	all := make([][]byte, len(uids))
+	for i, u := range uids {
+		all[i] = packed(u)
+	}
+	return all
+}
+
+// pastSubtree is the least key above those of all UIDs within u: the next one
+// of the same length.
+func pastSubtree(u platform.UID) []byte {
+	key := packed(u)
+	for i := len(key) - 1; i >= 0; i-- {
+		if key[i]++; key[i] != 0 {
+			return key
+		}
+	}
+	return bytes.Repeat([]byte{0xff}, 22) // no key of that length follows
+}
+
+// A uidColumn keeps a UID, and sets the parent that follows from it.
+type uidColumn struct {
+	uid    *platform.UID
+	parent *platform.UID // nil: nobody asks for it
+}
+
+// keyOf is the column of a UID.
+func keyOf(u *platform.UID) uidColumn { return uidColumn{uid: u} }
+
+// Scan reads a column of bytes, or the empty text that stands for no UID.
+func (c uidColumn) Scan(src any) error {
+	*c.uid = ""
+	switch src := src.(type) {
+	case nil:
+	case []byte:
+		u, ok := platform.UnpackUID(src)
+		if !ok && len(src) > 0 {
+			return fmt.Errorf("cannot read a UID from %d bytes", len(src))
+		}
+		*c.uid = u
+	default:
+		if src != "" {
+			return fmt.Errorf("cannot read a UID from %T", src)
+		}
+	}
+	if c.parent != nil {
+		*c.parent = c.uid.Parent()
+	}
+	return nil
+}
+
+// A scopeColumn reads what rows outside the tree are counted by: a text, or a
+// UID, which counters keep as a text.
+type scopeColumn struct{ to *string }
+
+// Scan reads the column.
+func (c scopeColumn) Scan(src any) error {
+	if text, ok := src.(string); ok {
+		*c.to = text
+		return nil
+	}
+	return uidColumn{uid: (*platform.UID)(c.to)}.Scan(src)
+}
