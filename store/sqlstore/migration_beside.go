@@ -195,7 +195,7 @@ func (b beside) copyBatches(ctx context.Context, t movedTable) error {
 		marks[i], last[i] = fmt.Sprintf("$%d", i+1), ""
 	}
 	key := strings.Join(t.key, ", ")
-	batch := fmt.Sprintf("WITH some AS (SELECT * FROM %s WHERE (%s) > (%s) ORDER BY %s LIMIT %d FOR SHARE), moved AS (%sSELECT %s FROM some t ON CONFLICT (%s) DO NOTHING) SELECT %s FROM some ORDER BY %s LIMIT 1",
+	batch := fmt.Sprintf("WITH batch AS (SELECT * FROM %s WHERE (%s) > (%s) ORDER BY %s LIMIT %d FOR SHARE), moved AS (%sSELECT %s FROM batch t ON CONFLICT (%s) DO NOTHING) SELECT %s FROM batch ORDER BY %s LIMIT 1",
 		t.name, key, strings.Join(marks, ", "), key, batchRows, t.insert(), t.values("t", unpacked), key, key, strings.Join(t.key, " DESC, ")+" DESC")
 	for {
 		next := make([]string, len(t.key))

@@ -68,6 +68,7 @@ func (b *bigWorld) hotReadsAreCheap(t *testing.T) {
 		}
 	}
 	t.Log("buffers for the rows and for the total:\n" + report.String())
+	t.Log("indexes that no hot read uses:", b.query(b.raw(), "SELECT indexrelname FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) WHERE idx_scan = 0 AND NOT i.indisunique ORDER BY 1"))
 }
 
 // cost explains statements, checks the shapes of their plans, and sums the
