@@ -7,7 +7,6 @@ var artifactVersions = table[platform.ArtifactVersion, platform.ArtifactVersionF
 	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
 	countedBy:   "t.parent",
 	quietParent: true,
-	narrow:      true,
 	joins:       " JOIN artifact a ON a.uid = t.parent",
 	joinBy:      []string{"parent"},
 	lookups:     map[string]lookup{"name": nameOf("a.name", "artifact", "parent")},

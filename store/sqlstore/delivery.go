@@ -13,7 +13,6 @@ var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
 	name: "delivery", number: 17, uncounted: true,
 	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
 	enclosed: parent,
-	narrow:   true,
 	columns: []column[platform.Delivery]{
 		{"t.uid", "", func(d *platform.Delivery) any { return keyOf(&d.UID) }},
 		{"t.event_id", "", func(d *platform.Delivery) any { return &d.EventID }},

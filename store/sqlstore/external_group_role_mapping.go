@@ -6,7 +6,6 @@ var externalGroupRoleMappings = table[platform.ExternalGroupRoleMapping, platfor
 	name: "external_group_role_mapping", number: 13,
 	uid:      func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID },
 	enclosed: parent,
-	narrow:   true,
 	columns: []column[platform.ExternalGroupRoleMapping]{
 		{"t.uid", "", func(m *platform.ExternalGroupRoleMapping) any { return uidColumn{&m.UID, &m.IdentityProviderUID} }},
 		{"t.external_group_id", "", func(m *platform.ExternalGroupRoleMapping) any { return &m.ExternalGroupID }},

@@ -36,9 +36,6 @@ type table[T, F any] struct {
 	textKeys bool
 	// sharesUID: a row has the UID of its parent.
 	sharesUID bool
-	// narrow: what lies below a parent are its children, so those are a range of
-	// the primary key.
-	narrow bool
 	// rootless tells rows that belong to no organisation; nil: none do.
 	rootless func(platform.UID) bool
 	// uncounted: no counters are kept; totals count rows.

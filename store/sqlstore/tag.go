@@ -11,7 +11,6 @@ var tags = table[platform.Tag, platform.TagFilter]{
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parent,
 	quietParent: true,
-	narrow:      true,
 	columns: []column[platform.Tag]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},
 		{"t.name", "", func(t *platform.Tag) any { return &t.Name }},

@@ -6,8 +6,9 @@
 -- root, parent, g2 and g3 are as the first migration says. Events and counters
 -- keep texts.
 
+-- The check refuses texts, which a program of before would write.
 CREATE TABLE grp (
-    uid {uid} PRIMARY KEY,
+    uid {uid} PRIMARY KEY CHECK (length(uid) % 8 = 4),
     root {uid} NOT NULL,
     parent {uid} REFERENCES grp (uid),
     g2 {uid},
@@ -368,6 +369,7 @@ CREATE INDEX repo_g3_create ON repo (g3, create_time, uid) WHERE g3 IS NOT NULL;
 
 CREATE UNIQUE INDEX tag_parent_name ON tag (parent, name);
 CREATE INDEX tag_parent_digest ON tag (parent, substr(digest, 8, 16));
+CREATE INDEX tag_parent_uid ON tag (parent, uid);
 CREATE INDEX tag_parent_create ON tag (parent, create_time, uid);
 CREATE INDEX tag_parent_update ON tag (parent, update_time, uid);
 CREATE INDEX tag_root_name ON tag (root, name, uid);
@@ -428,6 +430,7 @@ CREATE INDEX group_invite_g3_create ON group_invite (g3, create_time, uid) WHERE
 CREATE UNIQUE INDEX external_group_role_mapping_unique ON external_group_role_mapping (parent, external_group_id, role, scope);
 CREATE INDEX external_group_role_mapping_role ON external_group_role_mapping (role);
 CREATE INDEX external_group_role_mapping_scope ON external_group_role_mapping (scope, uid);
+CREATE INDEX external_group_role_mapping_parent_uid ON external_group_role_mapping (parent, uid);
 CREATE INDEX external_group_role_mapping_parent_create ON external_group_role_mapping (parent, create_time, uid);
 CREATE INDEX external_group_role_mapping_root_create ON external_group_role_mapping (root, create_time, uid);
 CREATE INDEX external_group_role_mapping_g2_create ON external_group_role_mapping (g2, create_time, uid) WHERE g2 IS NOT NULL;
@@ -448,6 +451,7 @@ CREATE INDEX artifact_remediated_name ON artifact (ecosystem, name, uid) WHERE r
 
 CREATE UNIQUE INDEX artifact_version_parent_label ON artifact_version (parent, label);
 CREATE INDEX artifact_version_parent_version ON artifact_version (parent, version, uid);
+CREATE INDEX artifact_version_parent_uid ON artifact_version (parent, uid);
 CREATE INDEX artifact_version_parent_create ON artifact_version (parent, create_time, uid);
 CREATE INDEX artifact_version_parent_update ON artifact_version (parent, update_time, uid);
 
