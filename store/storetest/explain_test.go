@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"atrium/platform"
 	"atrium/store/postgres"
@@ -189,7 +190,7 @@ func literal(arg any) string {
 		}
 		return "ARRAY[" + strings.Join(keys, ", ") + "]::bytea[]"
 	case platform.Time:
-		return quoted(arg.String())
+		return quoted(sqlstore.StoredTime(arg).Format(time.RFC3339Nano)) // as it is bound
 	case int64:
 		return strconv.FormatInt(arg, 10)
 	case bool:

@@ -306,9 +306,7 @@ CREATE INDEX grp_parent_uid ON grp (parent, uid);
 CREATE INDEX grp_parent_create ON grp (parent, create_time, uid);
 CREATE INDEX grp_parent_update ON grp (parent, update_time, uid);
 CREATE INDEX grp_g2_name ON grp (g2, name, uid) WHERE g2 IS NOT NULL;
-CREATE INDEX grp_g2_create ON grp (g2, create_time, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX grp_g3_name ON grp (g3, name, uid) WHERE g3 IS NOT NULL;
-CREATE INDEX grp_g3_create ON grp (g3, create_time, uid) WHERE g3 IS NOT NULL;
 
 CREATE UNIQUE INDEX role_parent_name ON role (parent, name);
 CREATE INDEX role_root_name ON role (root, name, uid);
@@ -338,9 +336,7 @@ CREATE INDEX identity_parent_name ON identity (parent, name, uid);
 CREATE INDEX identity_parent_create ON identity (parent, create_time, uid);
 CREATE INDEX identity_parent_update ON identity (parent, update_time, uid);
 CREATE INDEX identity_g2_name ON identity (g2, name, uid) WHERE g2 IS NOT NULL;
-CREATE INDEX identity_g2_create ON identity (g2, create_time, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX identity_g3_name ON identity (g3, name, uid) WHERE g3 IS NOT NULL;
-CREATE INDEX identity_g3_create ON identity (g3, create_time, uid) WHERE g3 IS NOT NULL;
 CREATE INDEX identity_static ON identity (static_rule, create_time, uid) WHERE static_rule <> '';
 CREATE UNIQUE INDEX identity_external ON identity (external_id, provider) WHERE provider IS NOT NULL;
 CREATE INDEX identity_provided ON identity (provider) WHERE provider IS NOT NULL;
@@ -376,9 +372,7 @@ CREATE INDEX tag_root_name ON tag (root, name, uid);
 CREATE INDEX tag_root_create ON tag (root, create_time, uid);
 CREATE INDEX tag_root_update ON tag (root, update_time, uid);
 CREATE INDEX tag_g2_name ON tag (g2, name, uid) WHERE g2 IS NOT NULL;
-CREATE INDEX tag_g2_create ON tag (g2, create_time, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX tag_g3_name ON tag (g3, name, uid) WHERE g3 IS NOT NULL;
-CREATE INDEX tag_g3_create ON tag (g3, create_time, uid) WHERE g3 IS NOT NULL;
 CREATE INDEX tag_parent_source ON tag (parent, source) WHERE source <> '';
 
 CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, artifact_name);
@@ -389,7 +383,6 @@ CREATE INDEX advisory_root_artifact ON advisory (root, artifact_name, uid);
 CREATE INDEX advisory_root_create ON advisory (root, create_time, uid);
 CREATE INDEX advisory_root_update ON advisory (root, update_time, uid);
 CREATE INDEX advisory_g2_id ON advisory (g2, advisory_id, uid) WHERE g2 IS NOT NULL;
-CREATE INDEX advisory_g2_artifact ON advisory (g2, artifact_name, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX advisory_g3_id ON advisory (g3, advisory_id, uid) WHERE g3 IS NOT NULL;
 CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, delete_time, update_time, uid);
 CREATE INDEX advisory_id ON advisory (advisory_id);
@@ -414,7 +407,6 @@ CREATE INDEX account_association_root_name ON account_association (root, name, u
 CREATE INDEX account_association_root_create ON account_association (root, create_time, uid);
 CREATE INDEX account_association_root_update ON account_association (root, update_time, uid);
 CREATE INDEX account_association_g2_name ON account_association (g2, name, uid) WHERE g2 IS NOT NULL;
-CREATE INDEX account_association_g2_create ON account_association (g2, create_time, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX account_association_g3_name ON account_association (g3, name, uid) WHERE g3 IS NOT NULL;
 
 CREATE UNIQUE INDEX group_invite_key ON group_invite (key_id);
