@@ -5,15 +5,16 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
 // besideServers rebuilds the tables of PostgreSQL while servers of the program
 // before go on reading and writing the old ones. A trigger on each old table
-// takes along what they write. Only the last step keeps them out, for as long
-// as renaming takes; from then on they answer errors, until this program has
-// taken their place.
+// repeats in the new one what they write. Only the last step keeps them out, for
+// as long as renaming takes. From then on they answer errors, until this program
+// has taken their place.
 //
 // It is no single transaction, so it begins anew where it was interrupted.
 func (r rebuild) besideServers(ctx context.Context, db *sql.DB) error {
@@ -23,7 +24,8 @@ func (r rebuild) besideServers(ctx context.Context, db *sql.DB) error {
 	}
 	defer func() { _ = conn.Close() }()
 	b := beside{r, conn}
-	if packed, err := b.texts(ctx, "SELECT data_type FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'grp' AND column_name = 'uid'"); err != nil || packed[0] == "bytea" {
+	types, err := b.texts(ctx, "SELECT data_type FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'grp' AND column_name = 'uid'")
+	if err != nil || slices.Contains(types, "bytea") {
 		return err // the last step had ended, but nobody noted it
 	}
 	if err := b.exec(ctx, "SET lock_timeout = 0"); err != nil { // an index waits for every transaction that is older
@@ -227,8 +229,8 @@ func (b beside) finishTables(ctx context.Context) error {
 	return b.exec(ctx, run...)
 }
 
-// replaceTables puts the new tables in the place of the old ones, whoever may
-// use which.
+// replaceTables puts the new tables in the place of the old ones, with the
+// privileges of these.
 func (b beside) replaceTables(ctx context.Context) error {
 	old := strings.Join(b.names(), ", ")
 	grants, err := b.texts(ctx, `SELECT format('GRANT %s ON `+newPrefix+`%s TO %s', a.privilege_type, c.relname, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)

@@ -10,8 +10,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkBytes tells what a row of each kind takes with all its indexes, and
-// how fast rows come in. They come in as imports bring them: in batches, in no
+// BenchmarkBytes tells what a row of each kind takes with all its indexes, what
+// it adds to the write-ahead log, and how fast rows come in. They come in as imports bring them: in batches, in no
 // order, while the indexes are there.
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkBytes -benchtime 1x
@@ -89,19 +89,23 @@ func (w *warehouse) stock(b *testing.B) {
 func measured[T any](b *testing.B, w *warehouse, table string, n int, rows func(platform.Tx) platform.Rower[T], one func(i int) *T) []*T {
 	b.Helper()
 	all := times(n, one)
-	began := time.Now()
+	const position = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
+	number := func(query string) float64 {
+		var n float64
+		if _, err := fmt.Sscan(w.query(w.raw(), query)[0][0], &n); err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
+	logged, began := number(position), time.Now()
 	for batch := range slices.Chunk(all, platform.ImportBatch) {
 		w.insert(func(tx platform.Tx) error { return rows(tx).Insert(b.Context(), batch...) })
 	}
 	took := time.Since(began)
-	found := w.query(w.raw(), "SELECT pg_total_relation_size('"+table+"') / (SELECT count(*) FROM "+table+"), pg_relation_size('"+table+"') / (SELECT count(*) FROM "+table+")")
-	for i, what := range []string{"B/", "heap-B/"} {
-		var size float64
-		if _, err := fmt.Sscan(found[0][i], &size); err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(size, what+table)
-	}
+	count := number("SELECT count(*) FROM " + table)
+	b.ReportMetric((number(position)-logged)/float64(n), "wal-B/"+table)
+	b.ReportMetric(number("SELECT pg_total_relation_size('"+table+"')")/count, "B/"+table)
+	b.ReportMetric(number("SELECT pg_relation_size('"+table+"')")/count, "heap-B/"+table)
 	b.ReportMetric(float64(n)/took.Seconds(), table+"s/s")
 	return all
 }

@@ -1,11 +1,15 @@
 package storetest_test
 
 import (
+	"context"
 	"database/sql"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"atrium/platform"
 	"atrium/store"
@@ -38,47 +42,53 @@ func emptyVersion(t *testing.T, url string, version int64) *world {
 
 // downgrade writes what a world holds into a database of schema 9, in which
 // UIDs were texts.
-func (w *world) downgrade(t *testing.T, old *world) {
-	t.Helper()
+func (w *world) downgrade(old *world) {
+	w.t.Helper()
 	for _, table := range upgradedTables {
 		order := ""
 		if table == "grp" {
 			order = " ORDER BY uid" // parents first
 		}
-		rows, err := w.raw().QueryContext(t.Context(), "SELECT * FROM "+table+order)
+		rows, err := w.raw().QueryContext(w.t.Context(), "SELECT * FROM "+table+order)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
-		columns, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		marks := make([]string, len(columns))
-		for i := range marks {
-			marks[i] = fmt.Sprintf("$%d", i+1)
-		}
-		insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(marks, ", ") + ")"
 		for rows.Next() {
-			row := make([]any, len(columns))
-			to := make([]any, len(columns))
-			for i := range row {
-				to[i] = &row[i]
+			columns, row := textRow(w.t, rows)
+			marks := make([]string, len(columns))
+			for i := range marks {
+				marks[i] = fmt.Sprintf("$%d", i+1)
 			}
-			if err := rows.Scan(to...); err != nil {
-				t.Fatal(err)
-			}
-			for i, column := range columns {
-				if key, ok := row[i].([]byte); ok && slices.Contains(uidColumns, column) {
-					uid, _ := platform.UnpackUID(key)
-					row[i] = string(uid)
-				}
-			}
-			old.exec(old.raw(), insert, row...)
+			old.exec(old.raw(), "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", row...)
 		}
-		if err := rows.Close(); err != nil {
-			t.Fatal(err)
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			w.t.Fatal(err)
 		}
 	}
+}
+
+// textRow is a row with the texts of its UIDs.
+func textRow(t testing.TB, rows *sql.Rows) (columns []string, row []any) {
+	t.Helper()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	row = make([]any, len(columns))
+	to := make([]any, len(columns))
+	for i := range row {
+		to[i] = &row[i]
+	}
+	if err := rows.Scan(to...); err != nil {
+		t.Fatal(err)
+	}
+	for i, column := range columns {
+		if key, ok := row[i].([]byte); ok && slices.Contains(uidColumns, column) {
+			uid, _ := platform.UnpackUID(key)
+			row[i] = string(uid)
+		}
+	}
+	return columns, row
 }
 
 func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
@@ -94,10 +104,8 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		}
 
 		old := emptyVersion(t, emptyDatabases[engine](t), 9)
-		f.downgrade(t, old)
-		if err := store.Migrate(t.Context(), old.url); err != nil {
-			t.Fatal(err)
-		}
+		f.downgrade(old)
+		upgradeInterrupted(t, old.url)
 		after := *f
 		after.world = newWorld(t, old.url)
 
@@ -131,78 +139,112 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 	})
 }
 
-// What servers write during the upgrade is there after it; what a server of the
-// old program would write after it is refused.
-func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
-	t.Parallel()
-	old := emptyVersion(t, emptyDatabases["postgres"](t), 9)
-	d := newDice(11)
-	root := d.root()
-	db := old.raw()
-	const moment = "2026-01-01T00:00:00Z"
-	addGroup := func(uid platform.UID) error {
-		_, err := db.ExecContext(t.Context(), "INSERT INTO grp (uid, root, parent, name, description, resource_limits, kind, status, verified, create_time, update_time) VALUES ($1, $2, $3, $1, '', '', '', '', false, $4, $4)",
-			string(uid), string(uid.Root()), sql.NullString{String: string(uid.Parent()), Valid: !uid.IsRoot()}, moment)
-		return err
-	}
-	addRepo := func(uid platform.UID) error {
-		_, err := db.ExecContext(t.Context(), "INSERT INTO repo (uid, root, parent, g2, g3, name, description, catalog_tier, bundles, aliases, active_tags, sync_config, create_time, update_time) VALUES ($1, $2, $3, $4, $5, $1, '', '', '', '', '', '', $6, $6)",
-			string(uid), string(root), string(uid.Parent()), sql.NullString{String: string(uid.Parent().Enclosing(2)), Valid: uid.Parent().Depth() > 1}, nil, moment)
-		return err
-	}
-	described := map[platform.UID]string{} // the repos that must be there
-	var uids []platform.UID
-	if err := addGroup(root); err != nil {
-		t.Fatal(err)
-	}
-	add := func(parent platform.UID) error {
-		uid := d.below(parent)
-		err := addRepo(uid)
-		if err == nil {
-			described[uid], uids = "", append(uids, uid)
-		}
-		return err
-	}
-	for range 12_000 { // more than are copied at once
-		if err := add(root); err != nil {
+// upgradeInterrupted upgrades a database, and is interrupted time and again at
+// another point.
+func upgradeInterrupted(t *testing.T, url string) {
+	t.Helper()
+	for patience := 50 * time.Millisecond; ; patience = patience * 3 / 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		err := store.Migrate(ctx, url)
+		interrupted := ctx.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+			return
+		case !interrupted:
 			t.Fatal(err)
 		}
 	}
-	groups := []platform.UID{root}
+}
 
-	done := make(chan error, 1)
-	go func() { done <- store.Migrate(t.Context(), old.url) }()
-	writes, migrated := 0, false
-	for refused := 0; !migrated || refused < 20; writes++ {
-		var err error
-		switch uid := pick(d, uids); writes % 4 {
-		case 0:
-			group := d.below(root)
-			if err = addGroup(group); err == nil {
-				groups = append(groups, group)
-			}
-		case 1:
-			err = add(pick(d, groups))
-		case 2:
-			text := fmt.Sprint("changed ", writes)
-			var result sql.Result
-			if result, err = db.ExecContext(t.Context(), "UPDATE repo SET description = $1 WHERE uid = $2", text, string(uid)); err == nil {
-				if n, _ := result.RowsAffected(); n == 1 {
-					described[uid] = text
-				} else if _, there := described[uid]; there && !migrated {
-					err = fmt.Errorf("%s is not there", uid)
-				}
-			}
-		case 3:
-			var result sql.Result
-			if result, err = db.ExecContext(t.Context(), "DELETE FROM repo WHERE uid = $1", string(uid)); err == nil {
-				if n, _ := result.RowsAffected(); n == 1 {
-					delete(described, uid)
-				}
-			}
+// An oldServer writes into a database of schema 9 as its servers did, and knows
+// what must be there.
+type oldServer struct {
+	*world
+	d      dice
+	groups []platform.UID
+	uids   []platform.UID          // of repos
+	texts  map[platform.UID]string // the descriptions of those that are there
+}
+
+const momentOfUpgrade = "2026-01-01T00:00:00Z"
+
+func (o *oldServer) change(statement string, args ...any) (int64, error) {
+	result, err := o.raw().ExecContext(o.t.Context(), statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (o *oldServer) addGroup(uid platform.UID) error {
+	_, err := o.change("INSERT INTO grp (uid, root, parent, name, description, resource_limits, kind, status, verified, create_time, update_time) VALUES ($1, $2, $3, $1, '', '', '', '', false, $4, $4)",
+		string(uid), string(uid.Root()), sql.NullString{String: string(uid.Parent()), Valid: !uid.IsRoot()}, momentOfUpgrade)
+	if err == nil {
+		o.groups = append(o.groups, uid)
+	}
+	return err
+}
+
+func (o *oldServer) addRepo() error {
+	parent := pick(o.d, o.groups)
+	uid := o.d.below(parent)
+	_, err := o.change("INSERT INTO repo (uid, root, parent, g2, g3, name, description, catalog_tier, bundles, aliases, active_tags, sync_config, create_time, update_time) VALUES ($1, $2, $3, $4, NULL, $1, '', '', '', '', '', '', $5, $5)",
+		string(uid), string(uid.Root()), string(parent), sql.NullString{String: string(parent), Valid: !parent.IsRoot()}, momentOfUpgrade)
+	if err == nil {
+		o.texts[uid], o.uids = "", append(o.uids, uid)
+	}
+	return err
+}
+
+// write makes one of several changes.
+func (o *oldServer) write(i int) error {
+	uid, text := pick(o.d, o.uids), fmt.Sprint("changed ", i)
+	switch i % 4 {
+	case 0:
+		return o.addGroup(o.d.below(o.groups[0]))
+	case 1:
+		return o.addRepo()
+	case 2:
+		n, err := o.change("UPDATE repo SET description = $1 WHERE uid = $2", text, string(uid))
+		if n == 1 {
+			o.texts[uid] = text
 		}
-		if err != nil {
-			refused++
+		return err
+	default:
+		n, err := o.change("DELETE FROM repo WHERE uid = $1", string(uid))
+		if n == 1 {
+			delete(o.texts, uid)
+		}
+		return err
+	}
+}
+
+// What servers write during the upgrade is there after it; what a server of the
+// old program would add after it is refused.
+func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
+	t.Parallel()
+	o := &oldServer{world: emptyVersion(t, emptyDatabases["postgres"](t), 9), d: newDice(11), texts: map[platform.UID]string{}}
+	if err := o.addGroup(o.d.root()); err != nil {
+		t.Fatal(err)
+	}
+	for range 12_000 { // more than are copied at once
+		if err := o.addRepo(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- store.Migrate(t.Context(), o.url) }()
+	migrated, refusedBefore, refusedAfter := false, 0, 0
+	for i := 0; refusedAfter < 20; i++ {
+		switch err := o.write(i); {
+		case err == nil:
+		case migrated:
+			refusedAfter++
+		default:
+			if refusedBefore++; refusedBefore > 1000 {
+				t.Fatal("servers cannot write during the upgrade:", err)
+			}
 		}
 		select {
 		case err := <-done:
@@ -211,28 +253,32 @@ func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
 			}
 		default:
 		}
-		if refused > 1000 && !migrated {
-			t.Fatal("servers cannot write during the upgrade:", err)
-		}
 	}
-	t.Log(writes, "writes during the upgrade")
+	if err := o.addGroup(o.d.root()); err == nil {
+		t.Error("an organisation was added whose UID is a text")
+	}
+	o.upgraded(t)
+}
 
-	w := newWorld(t, old.url)
+// upgraded demands everything that was written, and nothing else.
+func (o *oldServer) upgraded(t *testing.T) {
+	t.Helper()
+	w := newWorld(t, o.url)
 	rows := w.query(w.raw(), "SELECT encode(uid, 'hex'), description FROM repo")
-	if len(rows) != len(described) {
-		t.Errorf("%d repos are there, want %d", len(rows), len(described))
+	if len(rows) != len(o.texts) {
+		t.Errorf("%d repos are there, want %d", len(rows), len(o.texts))
 	}
 	for _, row := range rows {
-		var key []byte
-		if _, err := fmt.Sscanf(row[0], "%x", &key); err != nil {
+		key, err := hex.DecodeString(row[0])
+		if err != nil {
 			t.Fatal(err)
 		}
-		uid, ok := platform.UnpackUID(key)
-		if text, there := described[uid]; !ok || !there || text != row[1] {
+		uid, _ := platform.UnpackUID(key)
+		if text, there := o.texts[uid]; !there || text != row[1] {
 			t.Errorf("the repo %s (%v) says %q, want %q", uid, there, row[1], text)
 		}
 	}
-	if n := w.query(w.raw(), "SELECT COUNT(*) FROM grp")[0][0]; n != fmt.Sprint(len(groups)) {
-		t.Errorf("%s groups are there, want %d", n, len(groups))
+	if n := w.query(w.raw(), "SELECT COUNT(*) FROM grp")[0][0]; n != fmt.Sprint(len(o.groups)) {
+		t.Errorf("%s groups are there, want %d", n, len(o.groups))
 	}
 }

@@ -372,7 +372,9 @@ CREATE INDEX tag_root_name ON tag (root, name, uid);
 CREATE INDEX tag_root_create ON tag (root, create_time, uid);
 CREATE INDEX tag_root_update ON tag (root, update_time, uid);
 CREATE INDEX tag_g2_name ON tag (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX tag_g2_create ON tag (g2, create_time, uid) WHERE g2 IS NOT NULL;
 CREATE INDEX tag_g3_name ON tag (g3, name, uid) WHERE g3 IS NOT NULL;
+CREATE INDEX tag_g3_create ON tag (g3, create_time, uid) WHERE g3 IS NOT NULL;
 CREATE INDEX tag_parent_source ON tag (parent, source) WHERE source <> '';
 
 CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, artifact_name);
