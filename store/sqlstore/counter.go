@@ -202,8 +202,8 @@ func (t *table[T, F]) asCounted() (_ countedTable, counted bool) {
 func (t *table[T, F]) group(row *T) string {
 	for _, c := range slices.Concat(t.columns, t.writeOnly) {
 		if c.sql == t.countedBy {
-			if key, ok := c.to(row).(uidColumn); ok {
-				return string(*key.uid)
+			if key, ok := c.to(row).(*uidKey); ok {
+				return string(*key)
 			}
 			group, _ := stored(c.to(row)).(string)
 			return group

@@ -129,6 +129,8 @@ func stored(to any) any {
 		return *to
 	case timeColumn:
 		return *to.to
+	case *uidKey:
+		return packed(platform.UID(*to))
 	case uidColumn:
 		return packed(*to.uid)
 	case reference:

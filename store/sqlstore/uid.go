@@ -45,35 +45,44 @@ func pastSubtree(u platform.UID) []byte {
 	return bytes.Repeat([]byte{0xff}, 22) // no key of that length follows
 }
 
-// A uidColumn keeps a UID, and sets the parent that follows from it.
-type uidColumn struct {
-	uid    *platform.UID
-	parent *platform.UID // nil: nobody asks for it
+// A uidKey is a UID that is kept as bytes.
+type uidKey platform.UID
+
+// keyOf is where a column of UIDs is scanned to.
+func keyOf(u *platform.UID) *uidKey { return (*uidKey)(u) }
+
+// ScanBytes reads a column of bytes, without a copy of them where pgx reads it.
+func (k *uidKey) ScanBytes(src []byte) error {
+	u, ok := platform.UnpackUID(src)
+	if !ok && len(src) > 0 {
+		return fmt.Errorf("cannot read a UID from %d bytes", len(src))
+	}
+	*k = uidKey(u)
+	return nil
 }
 
-// keyOf is the column of a UID.
-func keyOf(u *platform.UID) uidColumn { return uidColumn{uid: u} }
-
 // Scan reads a column of bytes, or the empty text that stands for no UID.
-func (c uidColumn) Scan(src any) error {
-	*c.uid = ""
+func (k *uidKey) Scan(src any) error {
 	switch src := src.(type) {
-	case nil:
 	case []byte:
-		u, ok := platform.UnpackUID(src)
-		if !ok && len(src) > 0 {
-			return fmt.Errorf("cannot read a UID from %d bytes", len(src))
-		}
-		*c.uid = u
-	default:
-		if src != "" {
-			return fmt.Errorf("cannot read a UID from %T", src)
+		return k.ScanBytes(src)
+	case nil, string:
+		if src == nil || src == "" {
+			*k = ""
+			return nil
 		}
 	}
-	if c.parent != nil {
-		*c.parent = c.uid.Parent()
-	}
-	return nil
+	return fmt.Errorf("cannot read a UID from %T", src)
+}
+
+// A uidColumn keeps a UID, and sets the parent that follows from it.
+type uidColumn struct{ uid, parent *platform.UID }
+
+// Scan reads the column.
+func (c uidColumn) Scan(src any) error {
+	err := keyOf(c.uid).Scan(src)
+	*c.parent = c.uid.Parent()
+	return err
 }
 
 // A scopeColumn reads what rows outside the tree are counted by: a text, or a
@@ -86,5 +95,5 @@ func (c scopeColumn) Scan(src any) error {
 		*c.to = text
 		return nil
 	}
-	return uidColumn{uid: (*platform.UID)(c.to)}.Scan(src)
+	return (*uidKey)(c.to).Scan(src)
 }

@@ -26,6 +26,9 @@ type hotRead struct {
 	// sorts allows SQLite a sort: of a page's rows, or of the first rows of
 	// several branches.
 	sorts bool
+	// scans allows PostgreSQL to read all of a table that is small beside what
+	// is looked up in it.
+	scans bool
 }
 
 // The tables that are big in a bigWorld. Groups, roles and subscriptions are
@@ -60,7 +63,7 @@ func (b *bigWorld) hotReadsAreCheap(t *testing.T) {
 			t.Errorf("%s: %v", r.name, err)
 		}
 		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
-			rows, total := e.cost(t, r.name, statements, mode)
+			rows, total := e.cost(t, r, statements, mode)
 			fmt.Fprintf(&report, "%5d %4d  %s (%s)\n", rows, total, r.name, mode)
 			if rows > r.bar || total > r.total {
 				t.Errorf("%s: %s touches %d and %d buffers, the bars are %d and %d", r.name, mode, rows, total, r.bar, r.total)
@@ -73,12 +76,12 @@ func (b *bigWorld) hotReadsAreCheap(t *testing.T) {
 
 // cost explains statements, checks the shapes of their plans, and sums the
 // buffers of those that read rows and of those that count.
-func (e explainer) cost(t *testing.T, read string, statements []sqlstore.Statement, mode string) (rows, total int) {
+func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statement, mode string) (rows, total int) {
 	t.Helper()
 	for _, s := range statements {
 		plan, err := e.explain(t.Context(), s, mode)
 		if err != nil {
-			t.Errorf("%s: %v", read, err)
+			t.Errorf("%s: %v", read.name, err)
 		}
 		if counts(s) {
 			total += plan.buffers()
@@ -91,10 +94,10 @@ func (e explainer) cost(t *testing.T, read string, statements []sqlstore.Stateme
 				sorted = max(sorted, below.Rows*max(below.Loops, 1))
 			}
 			switch {
-			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > barTotal: // else it stopped at once
-				t.Errorf("%s: %s reads all of %s:\n%s\n%s", read, mode, n.Relation, s.SQL, plan)
+			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > barTotal && !read.scans: // else it stopped at once
+				t.Errorf("%s: %s reads all of %s:\n%s\n%s", read.name, mode, n.Relation, s.SQL, plan)
 			case strings.Contains(n.Type, "Sort") && sorted > sortable:
-				t.Errorf("%s: %s sorts %g rows:\n%s\n%s", read, mode, math.Round(sorted), s.SQL, plan)
+				t.Errorf("%s: %s sorts %g rows:\n%s\n%s", read.name, mode, math.Round(sorted), s.SQL, plan)
 			}
 		})
 	}
