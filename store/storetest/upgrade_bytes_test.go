@@ -110,7 +110,7 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		after.world = newWorld(t, old.url)
 
 		// What was handed out before the upgrade goes on after it.
-		list.PageToken = first.NextPageToken
+		list.PageToken = first.NextPageToken()
 		want, err := f.p.Tags.List(ctx, list)
 		if err != nil {
 			t.Fatal(err)
