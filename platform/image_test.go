@@ -25,8 +25,9 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		old := platform.ImageKey{Repo: repo, Digest: digest(1)}
-		_, err := w.raw().ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO image (repo, digest, architectures, packages) VALUES ('%s', '%s', '%s', '')`,
-			old.Repo, old.Digest, `[{"name":"amd64","size":1},{"name":"arm64v8","size":2},{"name":"arm32v7","size":3},{"name":"arm64","size":4}]`))
+		packed, _ := repo.Packed()
+		_, err := w.raw().ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO image (repo, digest, architectures, packages) VALUES ($1, '%s', '%s', '')`,
+			old.Digest, `[{"name":"amd64","size":1},{"name":"arm64v8","size":2},{"name":"arm32v7","size":3},{"name":"arm64","size":4}]`), packed)
 		must(t, err) // as an earlier version stored it
 		check := func(key platform.ImageKey) {
 			t.Helper()

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -83,7 +82,7 @@ func parseToken(b []byte) (t token, err error) {
 // 512 bytes. Rows without a UID (vulnerability metadata) carry their natural
 // key instead; a length byte tells the two apart.
 func packUID(u UID) []byte {
-	if packed, err := hex.DecodeString(strings.ReplaceAll(string(u), "/", "")); err == nil && u.Valid() {
+	if packed, ok := u.Packed(); ok {
 		return append([]byte{byte(len(packed))}, packed...)
 	}
 	return append([]byte{0, byte(len(u))}, u...)
@@ -94,15 +93,14 @@ func unpackUID(b []byte) (UID, []byte, error) {
 		return "", nil, errToken
 	}
 	if n := int(b[0]); n > 0 {
-		if len(b) < 1+n || n < rootDigits/2 {
+		if len(b) < 1+n {
 			return "", nil, errToken
 		}
-		digits := hex.EncodeToString(b[1 : 1+n])
-		u := digits[:rootDigits]
-		for rest := digits[rootDigits:]; len(rest) >= segmentDigits; rest = rest[segmentDigits:] {
-			u += "/" + rest[:segmentDigits]
+		u, ok := UnpackUID(b[1 : 1+n])
+		if !ok {
+			return "", nil, errToken
 		}
-		return UID(u), b[1+n:], nil
+		return u, b[1+n:], nil
 	}
 	n := int(b[1])
 	if len(b) < 2+n {

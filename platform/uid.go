@@ -34,6 +34,36 @@ func (u UID) Valid() bool {
 	return true
 }
 
+// Packed is u as bytes: 20 for the root segment and 8 for each further one. They
+// sort as the texts do, and what encloses u is a prefix of them. It tells false
+// where u is not well formed.
+func (u UID) Packed() ([]byte, bool) {
+	if !u.Valid() {
+		return nil, false
+	}
+	packed := make([]byte, rootDigits/2, rootDigits/2+(u.Depth()-1)*segmentDigits/2)
+	_, _ = hex.Decode(packed, []byte(u[:rootDigits])) // Valid has looked at the digits
+	for rest := u[rootDigits:]; rest != ""; rest = rest[1+segmentDigits:] {
+		packed, _ = hex.AppendDecode(packed, []byte(rest[1:1+segmentDigits]))
+	}
+	return packed, true
+}
+
+// UnpackUID is the UID that Packed made bytes of. It tells false where it
+// cannot have made them.
+func UnpackUID(packed []byte) (UID, bool) {
+	const root, segment = rootDigits / 2, segmentDigits / 2
+	if len(packed) < root || (len(packed)-root)%segment != 0 {
+		return "", false
+	}
+	text := make([]byte, 0, maxUIDLength)
+	text = hex.AppendEncode(text, packed[:root])
+	for rest := packed[root:]; len(rest) > 0; rest = rest[segment:] {
+		text = hex.AppendEncode(append(text, '/'), rest[:segment])
+	}
+	return UID(text), true
+}
+
 func lowerHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -22,21 +22,37 @@ import (
 
 var dialect = sqlstore.Dialect{
 	Placeholder: "$",
-	List:        func(n string) string { return "= ANY(" + n + ")" },
+	List:        func(n string, _ bool) string { return "= ANY(" + n + ")" },
 	// As a join: an array behind other columns of an index would rather be
 	// looked for in all that those find.
-	Among: func(n string) string { return "IN (SELECT unnest(" + n + "::text[]))" },
-	Parents: func(arg func(any) string, keys, insides []string) string {
-		return "unnest(" + arg(keys) + "::text[], " + arg(insides) + "::text[]) WITH ORDINALITY p(k, inside, i)"
+	Among: func(n string, ofBytes bool) string { return "IN (SELECT unnest(" + n + arrayType(ofBytes) + "))" },
+	Parents: func(arg func(any) string, columns ...sqlstore.ParentColumn) string {
+		lists, names := make([]string, len(columns)), make([]string, len(columns))
+		for i, c := range columns {
+			var list any = c.Texts
+			if c.Texts == nil {
+				list = c.Bytes
+			}
+			lists[i], names[i] = arg(list)+arrayType(c.Texts == nil), c.Name
+		}
+		return "unnest(" + strings.Join(lists, ", ") + ") WITH ORDINALITY p(" + strings.Join(names, ", ") + ", i)"
 	},
 	PerParent: func(parents, table, columns, page string) string {
 		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"
 	},
 	Settled:     settled,
 	Slots:       16, // a total reads them all, from as many pages in the worst case
+	Triggers:    true,
 	TableExists: "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
-	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea",
+	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+}
+
+func arrayType(ofBytes bool) string {
+	if ofBytes {
+		return "::bytea[]"
+	}
+	return "::text[]"
 }
 
 // Options are the settings of the pool.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -60,18 +61,28 @@ func (c conn) run(ctx context.Context, s *sqlstore.Statement) error {
 	return rows.Err()
 }
 
-// pairs is an argument of two texts for each row of a table.
-type pairs [][2]string
+// rows is an argument of some texts for each row of a table.
+type rows [][]string
 
 // bind gives arguments the form that SQLite keeps: milliseconds for times,
-// JSON for lists.
+// JSON for lists, in which bytes are hex digits.
 func bind(args []any) ([]any, error) {
 	bound := make([]any, len(args))
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case platform.Time:
 			bound[i] = sqlstore.StoredTime(arg).UnixMilli()
-		case []string, pairs:
+		case [][]byte:
+			texts := make([]string, len(arg))
+			for n, b := range arg {
+				texts[n] = hex.EncodeToString(b)
+			}
+			text, err := json.Marshal(texts)
+			if err != nil {
+				return nil, err
+			}
+			bound[i] = string(text)
+		case []string, rows:
 			text, err := json.Marshal(arg)
 			if err != nil {
 				return nil, err

@@ -5,6 +5,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -21,14 +22,25 @@ var dialect = sqlstore.Dialect{
 	Placeholder: "?",
 	List:        in,
 	Among:       in,
-	// One list of pairs: joining two lists would look through one for every
-	// row of the other.
-	Parents: func(arg func(any) string, keys, insides []string) string {
-		pairs := make(pairs, len(keys))
-		for i := range keys {
-			pairs[i] = [2]string{keys[i], insides[i]}
+	// One list of rows: joining several lists would look through one for every
+	// row of another.
+	Parents: func(arg func(any) string, columns ...sqlstore.ParentColumn) string {
+		rows, names := make(rows, columns[0].Len()), ""
+		for i, c := range columns {
+			value := fmt.Sprint("j.value ->> ", i)
+			if c.Texts == nil {
+				value = "unhex(" + value + ")"
+			}
+			names += ", " + value + " AS " + c.Name
+			for n := range rows {
+				if c.Texts == nil {
+					rows[n] = append(rows[n], hex.EncodeToString(c.Bytes[n]))
+				} else {
+					rows[n] = append(rows[n], c.Texts[n])
+				}
+			}
 		}
-		return "(SELECT j.key + 1 AS i, j.value ->> 0 AS k, j.value ->> 1 AS inside FROM json_each(" + arg(pairs) + ") j) p"
+		return "(SELECT j.key + 1 AS i" + names + " FROM json_each(" + arg(rows) + ") j) p"
 	},
 	// There is no LATERAL; a correlated list of keys does the same.
 	PerParent: func(parents, table, _, page string) string {
@@ -37,10 +49,16 @@ var dialect = sqlstore.Dialect{
 	Settled:     "1 = 1", // there is one writer
 	Slots:       1,
 	TableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
-	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
+	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{uid}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
 }
 
-func in(n string) string { return "IN (SELECT value FROM json_each(" + n + "))" }
+func in(n string, ofBytes bool) string {
+	value := "value"
+	if ofBytes {
+		value = "unhex(value)"
+	}
+	return "IN (SELECT " + value + " FROM json_each(" + n + "))"
+}
 
 // Engine is a SQLite file: one connection writes, several read beside it.
 type Engine struct {

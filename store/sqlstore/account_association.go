@@ -8,7 +8,7 @@ var accountAssociations = table[platform.AccountAssociation, platform.AccountAss
 	enclosed:  itself,
 	sharesUID: true,
 	columns: []column[platform.AccountAssociation]{
-		{"t.uid", "", func(a *platform.AccountAssociation) any { return (*string)(&a.UID) }},
+		{"t.uid", "", func(a *platform.AccountAssociation) any { return keyOf(&a.UID) }},
 		{"t.name", "name", func(a *platform.AccountAssociation) any { return &a.Name }},
 		{"t.description", "description", func(a *platform.AccountAssociation) any { return &a.Description }},
 		{"t.amazon", "amazon", func(a *platform.AccountAssociation) any { return jsonColumn{&a.Amazon} }},

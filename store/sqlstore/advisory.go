@@ -15,7 +15,7 @@ var advisories = table[platform.Advisory, platform.AdvisoryFilter]{
 	aliasTable: "advisory_alias",
 	aliases:    func(a *platform.Advisory) []string { return a.Aliases },
 	columns: []column[platform.Advisory]{
-		{"t.uid", "", func(a *platform.Advisory) any { return (*string)(&a.UID) }},
+		{"t.uid", "", func(a *platform.Advisory) any { return keyOf(&a.UID) }},
 		{"t.advisory_id", "", func(a *platform.Advisory) any { return &a.AdvisoryID }},
 		{"t.artifact_name", "", func(a *platform.Advisory) any { return &a.ArtifactName }},
 		{"t.artifact_type", "artifactType", func(a *platform.Advisory) any { return &a.ArtifactType }},
@@ -86,7 +86,7 @@ func (s tables) AdvisoriesNamed(ctx context.Context, names platform.AdvisoryName
 	for i, n := range wanted {
 		ids[i], artifacts[i] = n.AdvisoryID, n.ArtifactName
 	}
-	return pairs(ctx, s, &advisories, ids, artifacts, "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", string(group))
+	return pairs(ctx, s, &advisories, textPairs(ids, artifacts), "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", group)
 }
 
 // searchText is what a free-text query looks through.
@@ -150,7 +150,7 @@ func anyWord[S ~string](s *statement, column string, values []S) {
 		patterns[i] = containing(word(string(v)))
 	}
 	s.add("EXISTS (SELECT 1 FROM ")
-	s.sql.WriteString(s.dialect.Parents(s.arg, patterns, patterns))
+	s.sql.WriteString(s.dialect.Parents(s.arg, textPairs(patterns, patterns)...))
 	s.add(" WHERE t." + column + ` LIKE p.k ESCAPE '\')`)
 }
 

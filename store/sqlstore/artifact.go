@@ -11,7 +11,7 @@ var artifacts = table[platform.Artifact, platform.ArtifactFilter]{
 	uid:       func(a *platform.Artifact) platform.UID { return a.UID },
 	countedBy: "t.ecosystem",
 	columns: []column[platform.Artifact]{
-		{"t.uid", "", func(a *platform.Artifact) any { return (*string)(&a.UID) }},
+		{"t.uid", "", func(a *platform.Artifact) any { return keyOf(&a.UID) }},
 		{"t.ecosystem", "", func(a *platform.Artifact) any { return (*string)(&a.Ecosystem) }},
 		{"t.name", "", func(a *platform.Artifact) any { return &a.Name }},
 		{"t.description", "description", func(a *platform.Artifact) any { return &a.Description }},

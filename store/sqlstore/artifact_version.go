@@ -11,7 +11,7 @@ var artifactVersions = table[platform.ArtifactVersion, platform.ArtifactVersionF
 	joinBy:      []string{"parent"},
 	lookups:     map[string]lookup{"name": nameOf("a.name", "artifact", "parent")},
 	columns: []column[platform.ArtifactVersion]{
-		{"t.uid", "", func(v *platform.ArtifactVersion) any { return (*string)(&v.UID) }},
+		{"t.uid", "", func(v *platform.ArtifactVersion) any { return keyOf(&v.UID) }},
 		{"t.version", "", func(v *platform.ArtifactVersion) any { return &v.SortKey }},
 		{"t.label", "", func(v *platform.ArtifactVersion) any { return &v.Version }},
 		{"t.size_bytes", "sizeBytes", func(v *platform.ArtifactVersion) any { return &v.SizeBytes }},
@@ -22,8 +22,8 @@ var artifactVersions = table[platform.ArtifactVersion, platform.ArtifactVersionF
 	},
 	writeOnly: []column[platform.ArtifactVersion]{
 		{"t.parent", "", func(v *platform.ArtifactVersion) any {
-			artifact := string(v.UID.Parent())
-			return &artifact
+			artifact := v.UID.Parent()
+			return keyOf(&artifact)
 		}},
 	},
 	where: func(platform.ArtifactVersionFilter, *statement) {},

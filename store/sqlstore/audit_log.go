@@ -84,7 +84,9 @@ func inBranch(q *statement, b platform.Branch) {
 		q.add("e."+enclosing[near]+" = ?", string(b.UID.Enclosing(near)))
 	}
 	if depth > near {
-		q.add(" AND e.subject >= ? AND e.subject < ?", string(b.UID), pastSubtree(b.UID))
+		// As texts, all UIDs within one are below it with a 0, which follows / in
+		// the order of bytes.
+		q.add(" AND e.subject >= ? AND e.subject < ?", string(b.UID), string(b.UID)+"0")
 	}
 }
 

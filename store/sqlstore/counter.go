@@ -37,14 +37,14 @@ func (t *table[T, F]) filtered(f F) bool {
 	if t.uncounted {
 		return true // nothing but the rows tells how many there are
 	}
-	s := (&Dialect{List: nowhere, Among: nowhere, Parents: noParents}).statement()
+	s := (&Dialect{List: noList, Among: noList, Parents: noParents}).statement()
 	t.where(f, s)
 	return s.sql.Len() > 0
 }
 
-func nowhere(string) string { return "" }
+func noList(string, bool) string { return "" }
 
-func noParents(func(any) string, []string, []string) string { return "" }
+func noParents(func(any) string, ...ParentColumn) string { return "" }
 
 // total counts what a query finds over all pages, in one statement.
 func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
@@ -187,6 +187,7 @@ type countedTable struct {
 	number byte
 	group  string // what selects the group of a row outside the tree; "": it is in the tree
 	place  func(platform.UID) platform.UID
+	key    func(platform.UID) any
 }
 
 func (t *table[T, F]) asCounted() (_ countedTable, counted bool) {
@@ -194,13 +195,16 @@ func (t *table[T, F]) asCounted() (_ countedTable, counted bool) {
 	if t.enclosed == nil {
 		group = cmp.Or(t.countedBy, "'"+outside+"'")
 	}
-	return countedTable{t.name, t.number, group, t.place}, !t.uncounted
+	return countedTable{t.name, t.number, group, t.place, t.key}, !t.uncounted
 }
 
 // group is what a row outside the tree is counted by.
 func (t *table[T, F]) group(row *T) string {
 	for _, c := range slices.Concat(t.columns, t.writeOnly) {
 		if c.sql == t.countedBy {
+			if key, ok := c.to(row).(*uidKey); ok {
+				return string(*key)
+			}
 			group, _ := stored(c.to(row)).(string)
 			return group
 		}
@@ -238,7 +242,7 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + " FROM " + t.name + " t"
 		run = append(run, s.dialect.statement().add(read).done(func(scan func(...any) error) error {
 			var uid, group string
-			err := scan(&uid, &group)
+			err := scan(scopeColumn{&uid}, scopeColumn{&group})
 			if t.group == "" {
 				truth.count(t.number, t.place(platform.UID(uid)), false, 0, 1)
 			} else {

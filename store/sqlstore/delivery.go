@@ -14,7 +14,7 @@ var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
 	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
 	enclosed: parent,
 	columns: []column[platform.Delivery]{
-		{"t.uid", "", func(d *platform.Delivery) any { return (*string)(&d.UID) }},
+		{"t.uid", "", func(d *platform.Delivery) any { return keyOf(&d.UID) }},
 		{"t.event_id", "", func(d *platform.Delivery) any { return &d.EventID }},
 		{"t.event_type", "", func(d *platform.Delivery) any { return &d.EventType }},
 		{"t.state", "state", func(d *platform.Delivery) any { return (*string)(&d.State) }},
@@ -47,7 +47,7 @@ func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Tick
 	var ready []platform.Ticket
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		var t platform.Ticket
-		err := scan((*string)(&t.Delivery), &t.Number)
+		err := scan(keyOf(&t.Delivery), &t.Number)
 		ready = append(ready, t)
 		return err
 	}))
@@ -62,7 +62,7 @@ func (tx *transaction) Waiting(ctx context.Context, subscriptions []platform.UID
 	err := tx.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		var uid platform.UID
 		var n int64
-		err := scan((*string)(&uid), &n)
+		err := scan(keyOf(&uid), &n)
 		waiting[uid] = int(n)
 		return err
 	}))
@@ -96,7 +96,7 @@ func (tx *transaction) byTicket(ctx context.Context, update string, tickets []pl
 // NextHeld makes the oldest held delivery of a subscription ready.
 func (tx *transaction) NextHeld(ctx context.Context, subscription platform.UID) error {
 	q := tx.dialect.statement()
-	q.add("UPDATE delivery SET stage = 1 WHERE uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", string(subscription))
+	q.add("UPDATE delivery SET stage = 1 WHERE uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", subscription)
 	return tx.conn.Run(ctx, q.done(nil))
 }
 
@@ -115,7 +115,7 @@ func (tx *transaction) Revive(ctx context.Context, due platform.Time) error {
 func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform.UID, reason string, at platform.Time) error {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE parent = ? AND stage < 4",
-		string(platform.DeliveryFailed), reason, platform.Time{}, at, string(subscription))
+		string(platform.DeliveryFailed), reason, platform.Time{}, at, subscription)
 	return tx.conn.Run(ctx, q.done(nil))
 }
 

@@ -3,20 +3,22 @@ package sqlstore
 import (
 	"strconv"
 	"strings"
+
+	"atrium/platform"
 )
 
 // A Dialect is what the engines spell differently in the SQL that they share.
 type Dialect struct {
 	Placeholder string // before the number of an argument
 
-	// List compares with the list of text that is argument n: the primary
-	// key. Among does so for other columns.
-	List  func(n string) string
-	Among func(n string) string
+	// List compares with the list that is argument n: the primary key. Among
+	// does so for other columns. What is listed are texts, or the bytes of UIDs.
+	List  func(n string, ofBytes bool) string
+	Among func(n string, ofBytes bool) string
 
-	// Parents is a table p(i, k, inside) of pairs of texts, numbered from 1;
-	// arg adds an argument and answers how it is spelled.
-	Parents func(arg func(any) string, keys, insides []string) string
+	// Parents is a table p of columns of the same length, whose rows p.i numbers
+	// from 1; arg adds an argument and answers how it is spelled.
+	Parents func(arg func(any) string, columns ...ParentColumn) string
 
 	// PerParent reads, for every row of p, the rows of table as t that page
 	// selects; page may use p.
@@ -33,8 +35,33 @@ type Dialect struct {
 	// TableExists finds a row where the table that is its argument is there.
 	TableExists string
 
+	// Triggers says that tables can be rebuilt beside servers that run: triggers
+	// in PL/pgSQL take what these write along.
+	Triggers bool
+
 	// DDL replaces the tokens of migrations.
 	DDL *strings.Replacer
+}
+
+// A ParentColumn is a column of the table p of parents: texts, or the bytes of
+// UIDs.
+type ParentColumn struct {
+	Name  string
+	Texts []string
+	Bytes [][]byte // where Texts is nil
+}
+
+// Len is how many rows the column has.
+func (c ParentColumn) Len() int { return len(c.Texts) + len(c.Bytes) }
+
+// textPairs are the columns k and inside of texts.
+func textPairs(keys, insides []string) []ParentColumn {
+	return []ParentColumn{{Name: "k", Texts: keys}, {Name: "inside", Texts: insides}}
+}
+
+// underUIDs are the columns k and inside of UIDs and texts.
+func underUIDs(keys [][]byte, insides []string) []ParentColumn {
+	return []ParentColumn{{Name: "k", Bytes: keys}, {Name: "inside", Texts: insides}}
 }
 
 // A Statement is one SQL statement with its arguments and what is to be done
@@ -66,6 +93,12 @@ type list []string
 // among is a list that a column other than the primary key is compared with.
 type among []string
 
+// uidList and amongUIDs are the same for UIDs.
+type (
+	uidList   []platform.UID
+	amongUIDs []platform.UID
+)
+
 // add appends SQL in which each ? stands for the next argument.
 func (s *statement) add(sql string, args ...any) *statement {
 	for _, arg := range args {
@@ -73,9 +106,13 @@ func (s *statement) add(sql string, args ...any) *statement {
 		s.sql.WriteString(before)
 		switch arg := arg.(type) {
 		case list:
-			s.sql.WriteString(s.dialect.List(s.arg([]string(arg))))
+			s.sql.WriteString(s.dialect.List(s.arg([]string(arg)), false))
 		case among:
-			s.sql.WriteString(s.dialect.Among(s.arg([]string(arg))))
+			s.sql.WriteString(s.dialect.Among(s.arg([]string(arg)), false))
+		case uidList:
+			s.sql.WriteString(s.dialect.List(s.arg(packedAll(arg)), true))
+		case amongUIDs:
+			s.sql.WriteString(s.dialect.Among(s.arg(packedAll(arg)), true))
 		default:
 			s.sql.WriteString(s.arg(arg))
 		}
@@ -87,6 +124,9 @@ func (s *statement) add(sql string, args ...any) *statement {
 
 // arg adds an argument and answers how it is spelled.
 func (s *statement) arg(value any) string {
+	if u, ok := value.(platform.UID); ok {
+		value = packed(u)
+	}
 	s.args = append(s.args, value)
 	return s.dialect.Placeholder + strconv.Itoa(len(s.args))
 }

@@ -50,13 +50,43 @@ func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes 
 // A part is the parents whose rows the same conditions find.
 type part struct {
 	shape
-	scopes       []int    // places in the list of scopes
-	keys, within []string // what column is compared with, and what the rows lie within
+	scopes []int          // places in the list of scopes
+	uids   []platform.UID // what column is compared with
+	names  []string       // the same, where it is no UID
+	within []string       // what the rows lie within, as counters name it
+}
+
+// columns are those of the table of parents that the conditions of a part use.
+func (p *part) columns() []ParentColumn {
+	var columns []ParentColumn
+	switch {
+	case p.column == "":
+	case p.named:
+		columns = append(columns, ParentColumn{Name: "k", Texts: p.names})
+	default:
+		columns = append(columns, ParentColumn{Name: "k", Bytes: packedAll(p.uids)})
+	}
+	if p.root || p.inside || p.but {
+		insides, pasts := make([][]byte, len(p.within)), make([][]byte, len(p.within))
+		for i, scope := range p.within {
+			insides[i], pasts[i] = packed(platform.UID(scope)), pastSubtree(platform.UID(scope))
+		}
+		if columns = append(columns, ParentColumn{Name: "inside", Bytes: insides}); p.inside {
+			columns = append(columns, ParentColumn{Name: "past", Bytes: pasts})
+		}
+	}
+	return columns
+}
+
+// scopeColumns are those that counters are found by.
+func (p *part) scopeColumns() []ParentColumn {
+	return []ParentColumn{{Name: "inside", Texts: p.within}}
 }
 
 // A shape is what the branches of a part have in common.
 type shape struct {
 	column                   string
+	named                    bool // column holds no UIDs
 	root, inside, below, but bool
 	single                   bool // every scope has this one branch only
 }
@@ -73,7 +103,7 @@ func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, 
 		}
 		for _, b := range branches {
 			how, _ := r.reach(b, walk)
-			k := shape{how.column, how.root != "", how.inside != "", how.below, how.but != "", len(branches) == 1}
+			k := shape{how.column, how.uid == "", how.root != "", how.inside != "", how.below, how.but != "", len(branches) == 1}
 			p := byShape[k]
 			if p == nil {
 				p = &part{shape: k}
@@ -81,7 +111,8 @@ func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, 
 				parts = append(parts, p)
 			}
 			p.scopes = append(p.scopes, i)
-			p.keys = append(p.keys, how.key)
+			p.uids = append(p.uids, how.uid)
+			p.names = append(p.names, how.name)
 			p.within = append(p.within, how.scope(b))
 		}
 	}
@@ -96,14 +127,14 @@ func (p *part) in(s *statement) {
 		and = " AND "
 	}
 	if p.root {
-		s.add(" AND t.root = substr(p.inside, 1, 40)")
+		s.add(" AND t.root = substr(p.inside, 1, 20)")
 	}
 	if p.inside {
 		from := ">="
 		if p.below {
 			from = ">"
 		}
-		s.add(and + "t.uid " + from + " p.inside AND t.uid < p.inside || '0'")
+		s.add(and + "t.uid " + from + " p.inside AND t.uid < p.past")
 	}
 	if p.but {
 		s.add(" AND t.uid <> p.inside")
@@ -123,7 +154,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		}
 		page := r.dialect.statement()
 		page.args = s.args
-		parents := r.dialect.Parents(page.arg, p.keys, p.within)
+		parents := r.dialect.Parents(page.arg, p.columns()...)
 		p.in(page)
 		r.where(q.Filter, page)
 		o.from(page, q.From)
@@ -150,11 +181,13 @@ func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfor
 	s := r.dialect.statement()
 	filtered := r.filtered(q.Filter)
 	for n, p := range parts {
+		columns := p.columns()
 		if n > 0 {
 			s.add(" UNION ALL ")
 		}
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, ")
 		if sum := counterColumn(p.column); sum != "" && !filtered {
+			columns = p.scopeColumns()
 			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE c.kind = " + strconv.Itoa(int(r.number)) + " AND c.scope = p.inside), 0)")
 			if r.selfEnclosed && sum == "n" && !p.but && !p.below {
 				s.add(" + 1")
@@ -166,7 +199,7 @@ func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfor
 			s.add(")")
 		}
 		s.add(" FROM ")
-		s.sql.WriteString(r.dialect.Parents(s.arg, p.keys, p.within))
+		s.sql.WriteString(r.dialect.Parents(s.arg, columns...))
 	}
 	return s.done(func(scan func(...any) error) error {
 		var n, i, total int64

@@ -12,7 +12,7 @@ import (
 
 // A Conn runs statements, all in one round trip where the engine can. It
 // stops at the first that fails. Arguments are string, []string, int64, bool,
-// []byte and platform.Time.
+// []byte, [][]byte and platform.Time.
 //
 // Errors: platform.ErrDuplicate, ErrForeignKey, platform.Unavailable.
 type Conn interface {

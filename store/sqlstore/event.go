@@ -18,6 +18,14 @@ var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", 
 // countDenial makes one row of denials that are equal.
 const countDenial = " ON CONFLICT (denial) WHERE denial IS NOT NULL DO UPDATE SET times = event.times + excluded.times"
 
+// textOrNull is a UID of an event, which are kept as texts.
+func textOrNull(u platform.UID) any {
+	if u == "" {
+		return nil
+	}
+	return string(u)
+}
+
 // recordEvents gives the statements that store a transaction's events; many
 // changes are copied at once.
 func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
@@ -28,7 +36,7 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		row := []any{e.ID, e.Type, string(e.Subject.Root()), orNull(e.Subject.Enclosing(2)), orNull(e.Subject.Enclosing(3)), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied}
+		row := []any{e.ID, e.Type, string(e.Subject.Root()), textOrNull(e.Subject.Enclosing(2)), textOrNull(e.Subject.Enclosing(3)), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied}
 		if e.Denial == "" {
 			values = append(values, row)
 			continue
@@ -55,7 +63,11 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 	case 1:
 		q.add(" AND e.root = ?", string(roots[0])) // an index has these in order
 	default:
-		q.add(" AND e.root ?", uidList(roots))
+		texts := make(list, len(roots))
+		for i, root := range roots {
+			texts[i] = string(root)
+		}
+		q.add(" AND e.root ?", texts)
 	}
 	q.add(" AND (e.xact, e.seq) > (?, ?) AND "+s.dialect.Settled+" ORDER BY e.xact, e.seq LIMIT ?", after.Transaction, after.Number, int64(limit))
 	return s.events(ctx, q)

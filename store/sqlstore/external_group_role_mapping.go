@@ -9,16 +9,20 @@ var externalGroupRoleMappings = table[platform.ExternalGroupRoleMapping, platfor
 	columns: []column[platform.ExternalGroupRoleMapping]{
 		{"t.uid", "", func(m *platform.ExternalGroupRoleMapping) any { return uidColumn{&m.UID, &m.IdentityProviderUID} }},
 		{"t.external_group_id", "", func(m *platform.ExternalGroupRoleMapping) any { return &m.ExternalGroupID }},
-		{"t.role", "", func(m *platform.ExternalGroupRoleMapping) any { return (*string)(&m.RoleUID) }},
-		{"t.scope", "", func(m *platform.ExternalGroupRoleMapping) any { return (*string)(&m.Scope) }},
+		{"t.role", "", func(m *platform.ExternalGroupRoleMapping) any { return keyOf(&m.RoleUID) }},
+		{"t.scope", "", func(m *platform.ExternalGroupRoleMapping) any { return keyOf(&m.Scope) }},
 		{"t.create_time", "", func(m *platform.ExternalGroupRoleMapping) any { return timeColumn{&m.CreateTime} }},
 	},
 	where: func(f platform.ExternalGroupRoleMappingFilter, s *statement) {
-		for _, x := range []struct{ column, value string }{
-			{"parent", string(f.IdentityProvider)}, {"external_group_id", f.ExternalGroupID}, {"role", string(f.Role)}, {"scope", string(f.Scope)},
-		} {
-			if x.value != "" {
-				s.add(" AND t."+x.column+" = ?", x.value)
+		if f.ExternalGroupID != "" {
+			s.add(" AND t.external_group_id = ?", f.ExternalGroupID)
+		}
+		for _, x := range []struct {
+			column string
+			uid    platform.UID
+		}{{"parent", f.IdentityProvider}, {"role", f.Role}, {"scope", f.Scope}} {
+			if x.uid != "" {
+				s.add(" AND t."+x.column+" = ?", x.uid)
 			}
 		}
 	},

@@ -8,7 +8,7 @@ var groups = table[platform.Group, platform.GroupFilter]{
 	enclosed:     itself,
 	selfEnclosed: true,
 	columns: []column[platform.Group]{
-		{"t.uid", "", func(g *platform.Group) any { return (*string)(&g.UID) }},
+		{"t.uid", "", func(g *platform.Group) any { return keyOf(&g.UID) }},
 		{"t.name", "name", func(g *platform.Group) any { return &g.Name }},
 		{"t.description", "description", func(g *platform.Group) any { return &g.Description }},
 		{"t.resource_limits", "", func(g *platform.Group) any { return jsonColumn{&g.ResourceLimits} }},

@@ -13,7 +13,7 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 	uid:      func(i *platform.Identity) platform.UID { return i.UID },
 	enclosed: parent,
 	columns: []column[platform.Identity]{
-		{"t.uid", "", func(i *platform.Identity) any { return (*string)(&i.UID) }},
+		{"t.uid", "", func(i *platform.Identity) any { return keyOf(&i.UID) }},
 		{"t.name", "name", func(i *platform.Identity) any { return &i.Name }},
 		{"t.description", "description", func(i *platform.Identity) any { return &i.Description }},
 		{"t.email", "", func(i *platform.Identity) any { return &i.Email }},
@@ -118,7 +118,7 @@ func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Gra
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		var g platform.Grant
-		err := scan((*string)(&g.Identity), (*string)(&g.Group), (*string)(&g.Role), jsonColumn{&g.Capabilities})
+		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities})
 		grants = append(grants, g)
 		return err
 	}))
@@ -148,7 +148,7 @@ func (s tables) LookupIdentity(ctx context.Context, issuer, subject string) (uid
 	q.add("SELECT uid, create_time FROM identity WHERE match_rule = ?", exactly)
 	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> ''", exactly)
 	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL ORDER BY 2, 1 LIMIT 1", exactly)
-	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan((*string)(&uid), timeColumn{new(platform.Time)}) }))
+	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(keyOf(&uid), timeColumn{new(platform.Time)}) }))
 	return uid, err
 }
 

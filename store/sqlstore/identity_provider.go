@@ -14,10 +14,10 @@ var identityProviders = table[platform.IdentityProvider, platform.IdentityProvid
 	joins:    " LEFT JOIN issuer_proof v ON v.issuer = t.issuer AND v.root = t.root",
 	joinBy:   []string{"issuer", "root"},
 	columns: []column[platform.IdentityProvider]{
-		{"t.uid", "", func(p *platform.IdentityProvider) any { return (*string)(&p.UID) }},
+		{"t.uid", "", func(p *platform.IdentityProvider) any { return keyOf(&p.UID) }},
 		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},
 		{"t.description", "description", func(p *platform.IdentityProvider) any { return &p.Description }},
-		{"t.default_role", "defaultRole", func(p *platform.IdentityProvider) any { return (*string)(&p.DefaultRole) }},
+		{"t.default_role", "defaultRole", func(p *platform.IdentityProvider) any { return keyOf(&p.DefaultRole) }},
 		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonColumn{&p.OIDC} }},
 		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.HiddenSecret }},
 		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.CreateTime} }},
@@ -53,14 +53,14 @@ func issuerOf(p *platform.IdentityProvider) string {
 // MappedGrants reads what a provider maps external groups to.
 func (s tables) MappedGrants(ctx context.Context, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
 	q := s.dialect.statement()
-	q.add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", string(provider))
+	q.add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", provider)
 	if len(externalGroups) > 0 {
 		q.add(" AND m.external_group_id ?", among(externalGroups))
 	}
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
-		err := scan((*string)(&g.Group), (*string)(&g.Role), &g.ExternalGroup, jsonColumn{&g.Capabilities})
+		err := scan(keyOf(&g.Group), keyOf(&g.Role), &g.ExternalGroup, jsonColumn{&g.Capabilities})
 		grants = append(grants, g)
 		return err
 	}))

@@ -9,20 +9,20 @@ import (
 // Images reads images by repo and digest.
 func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platform.Image, error) {
 	wanted := keys.Keys()
-	repos, digests := make([]string, len(wanted)), make([]string, len(wanted))
+	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		repos[i], digests[i] = string(k.Repo), k.Digest
+		repos[i], digests[i] = packed(k.Repo), k.Digest
 	}
 	q := s.dialect.statement()
 	q.add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
-	q.sql.WriteString(s.dialect.Parents(q.arg, repos, digests))
+	q.sql.WriteString(s.dialect.Parents(q.arg, underUIDs(repos, digests)...))
 	// CROSS JOIN has SQLite look each image up, instead of reading them all.
 	q.add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		i := new(platform.Image)
 		images = append(images, i)
-		return scan((*string)(&i.Repo), &i.Digest, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
+		return scan(keyOf(&i.Repo), &i.Digest, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
 	}))
 	return images, err
 }
@@ -33,7 +33,7 @@ func (tx *transaction) PutImages(ctx context.Context, images []*platform.Image) 
 	for n, i := range images {
 		q := tx.dialect.statement()
 		q.add("INSERT INTO image (repo, digest, architectures, packages) VALUES (?, ?, ?, ?)",
-			string(i.Repo), i.Digest, jsonColumn{&i.Architectures}.text(), jsonColumn{&i.Packages}.text())
+			i.Repo, i.Digest, jsonColumn{&i.Architectures}.text(), jsonColumn{&i.Packages}.text())
 		q.add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
 		run[n] = q.done(nil)
 	}

@@ -10,7 +10,7 @@ import (
 const proofColumns = "v.root, v.issuer, v.method, v.verify_time, v.check_time"
 
 func proofScan(p *platform.IssuerProof) []any {
-	return []any{(*string)(&p.Organisation), &p.Issuer, (*string)(&p.Method), timeColumn{&p.VerifyTime}, timeColumn{&p.CheckTime}}
+	return []any{keyOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), timeColumn{&p.VerifyTime}, timeColumn{&p.CheckTime}}
 }
 
 func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) error {
@@ -24,7 +24,7 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 // IssuerProof reads what an organisation has proven of an issuer.
 func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
 	found := &platform.IssuerProof{}
-	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, string(root))
+	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
 	return found, err
 }
@@ -55,12 +55,13 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 	}
 	q = s.dialect.statement().add("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
-		var root, rule string
-		if err := scan(&root, &rule); err != nil {
+		var root platform.UID
+		var rule string
+		if err := scan(keyOf(&root), &rule); err != nil {
 			return err
 		}
 		issuer, _, _ := strings.Cut(rule, ruleBreak)
-		if d := (decision{platform.UID(root), issuer}); !known[d] {
+		if d := (decision{root, issuer}); !known[d] {
 			known[d] = true
 			all = append(all, &platform.IssuerProof{Organisation: d.root, Issuer: issuer})
 		}
@@ -73,10 +74,10 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 // issuer.
 func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer string) ([]platform.UID, error) {
 	var uids []platform.UID
-	q := s.dialect.statement().add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, string(root))
+	q := s.dialect.statement().add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		uids = append(uids, "")
-		return scan((*string)(&uids[len(uids)-1]))
+		return scan(keyOf(&uids[len(uids)-1]))
 	}))
 	return uids, err
 }
@@ -84,19 +85,19 @@ func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer
 // CountRules counts the identities of an organisation that have a key.
 func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.RuleKey, without platform.UID) (int, error) {
 	var n int64
-	q := s.dialect.statement().add("SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?", ruleText(key), string(root), string(without))
+	q := s.dialect.statement().add("SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?", ruleText(key), root, without)
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(&n) }))
 	return int(n), err
 }
 
 // PutIssuerProof stores a proof.
 func (tx *transaction) PutIssuerProof(ctx context.Context, p *platform.IssuerProof) error {
-	q := tx.dialect.statement().add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", string(p.Organisation), p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
+	q := tx.dialect.statement().add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
 	q.add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
 	return tx.conn.Run(ctx, q.done(nil))
 }
 
 // DeleteIssuerProof removes a proof.
 func (tx *transaction) DeleteIssuerProof(ctx context.Context, root platform.UID, issuer string) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, string(root)).done(nil))
+	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).done(nil))
 }

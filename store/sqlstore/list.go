@@ -73,9 +73,9 @@ func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error)
 	s := r.dialect.statement()
 	s.add("SELECT " + r.selected(keys.Without()) + " FROM " + r.name + " t" + r.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
-		s.add(" WHERE t.uid = ?", string(uids[0]))
+		s.add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
-		s.add(" WHERE t.uid ?", uidList(uids))
+		s.add(" WHERE t.uid ?", r.keys(uids))
 	}
 	err := r.conn.Run(ctx, s.done(r.collect(&rows)))
 	return rows, err
@@ -188,15 +188,15 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 	default:
 		// Keys first: what is skipped is only counted in the index.
 		s.add("SELECT " + r.selected(q.Without) + " FROM (")
-		r.keys(s, q, branches, o, limit, skip)
+		r.pageKeys(s, q, branches, o, limit, skip)
 		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.orderBy())
 	}
 	return s.done(r.collect(into))
 }
 
-// keys adds a select of the UIDs of a page out of one or several branches, of
+// pageKeys adds a select of the UIDs of a page out of one or several branches, of
 // which each gives no more than the page may need.
-func (r reader[T, F]) keys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
+func (r reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
 	one := func(b platform.Branch, limit int64) {
 		s.add("SELECT " + o.keys() + " FROM " + r.name + " t WHERE ")
 		r.branch(s, q, b, o)
@@ -262,11 +262,11 @@ func compareStored(a, b any) int {
 	return strings.Compare(x, y)
 }
 
-// pairs reads rows by pairs of texts, each by one look into an index: found
-// says, with args, how p.k and p.inside name at most one row.
-func pairs[T, F any](ctx context.Context, s tables, t *table[T, F], keys, insides []string, found string, args ...any) ([]*T, error) {
+// pairs reads rows by pairs, each by one look into an index: found says, with
+// args, how the columns of p name at most one row.
+func pairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []ParentColumn, found string, args ...any) ([]*T, error) {
 	q, one := s.dialect.statement(), s.dialect.statement()
-	parents := s.dialect.Parents(q.arg, keys, insides)
+	parents := s.dialect.Parents(q.arg, columns...)
 	one.args = q.args
 	one.add(found+" LIMIT 1", args...)
 	q.args = one.args

@@ -70,6 +70,8 @@ func (m *meter) scanAndCount(to ...any) error {
 		switch column := column.(type) {
 		case *string:
 			n += len(*column)
+		case *uidKey:
+			n += len(*column)
 		case *[]byte:
 			n += len(*column)
 		}

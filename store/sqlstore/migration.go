@@ -55,6 +55,10 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 			return nil, err
 		}
 		ddl := dialect.DDL.Replace(string(text))
+		if file.version == 10 {
+			all = append(all, goose.NewGoMigration(file.version, packUIDs(string(text), dialect), nil))
+			continue
+		}
 		all = append(all, goose.NewGoMigration(file.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, ddl)
 			if then := afterSQL[file.version]; err == nil && then != nil {

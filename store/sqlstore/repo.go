@@ -11,7 +11,7 @@ var repos = table[platform.Repo, platform.RepoFilter]{
 	uid:      func(r *platform.Repo) platform.UID { return r.UID },
 	enclosed: parent,
 	columns: []column[platform.Repo]{
-		{"t.uid", "", func(r *platform.Repo) any { return (*string)(&r.UID) }},
+		{"t.uid", "", func(r *platform.Repo) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Repo) any { return &r.Name }},
 		{"t.description", "description", func(r *platform.Repo) any { return &r.Description }},
 		{"t.catalog_tier", "catalogTier", func(r *platform.Repo) any { return (*string)(&r.CatalogTier) }},
@@ -35,12 +35,12 @@ func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Re
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		r := new(platform.Readme)
 		readmes = append(readmes, r)
-		return scan((*string)(&r.UID), &r.Content)
+		return scan(keyOf(&r.UID), &r.Content)
 	}))
 	return readmes, err
 }
 
 // SetReadme changes the readme of a repo.
 func (tx *transaction) SetReadme(ctx context.Context, repo platform.UID, content string) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE repo SET readme = ? WHERE uid = ?", content, string(repo)).done(nil))
+	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).done(nil))
 }

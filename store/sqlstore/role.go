@@ -12,7 +12,7 @@ var roles = table[platform.Role, platform.RoleFilter]{
 	enclosed: parent,
 	rootless: platform.IsBuiltInRole,
 	columns: []column[platform.Role]{
-		{"t.uid", "", func(r *platform.Role) any { return (*string)(&r.UID) }},
+		{"t.uid", "", func(r *platform.Role) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Role) any { return &r.Name }},
 		{"t.description", "description", func(r *platform.Role) any { return &r.Description }},
 		{"t.capabilities", "capabilities", func(r *platform.Role) any { return jsonColumn{&r.Capabilities} }},
@@ -29,8 +29,8 @@ func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) 
 		var run []*Statement
 		for _, r := range builtIn {
 			q := s.dialect.statement()
-			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time) VALUES (?, '', ?, ?, ?, ?, ?)",
-				string(r.UID), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{})
+			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
+				r.UID, platform.UID(""), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{})
 			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities")
 			run = append(run, q.done(nil))
 		}

@@ -16,35 +16,35 @@ var roleBindings = table[platform.RoleBinding, platform.RoleBindingFilter]{
 		"identity_name": nameOf("i.name", "identity", "identity"), "group_name": nameOf("g.name", "grp", "parent"), "role_name": nameOf("r.name", "role", "role"),
 	},
 	columns: []column[platform.RoleBinding]{
-		{"t.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.UID) }},
+		{"t.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.UID) }},
 		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeColumn{&b.CreateTime} }},
-		{"i.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.Identity.UID) }},
+		{"i.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Identity.UID) }},
 		{"i.name", "", func(b *platform.RoleBinding) any { return &b.Identity.Name }},
 		{"i.description", "", func(b *platform.RoleBinding) any { return &b.Identity.Description }},
 		{"i.email", "", func(b *platform.RoleBinding) any { return &b.Identity.Email }},
 		{"i.match_rule", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
 		{"i.static_rule", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
 		{"i.external_id", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
-		{"g.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.Group.UID) }},
+		{"g.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Group.UID) }},
 		{"g.name", "", func(b *platform.RoleBinding) any { return &b.Group.Name }},
 		{"g.description", "", func(b *platform.RoleBinding) any { return &b.Group.Description }},
-		{"r.uid", "", func(b *platform.RoleBinding) any { return (*string)(&b.Role.UID) }},
+		{"r.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Role.UID) }},
 		{"r.name", "", func(b *platform.RoleBinding) any { return &b.Role.Name }},
 		{"r.description", "", func(b *platform.RoleBinding) any { return &b.Role.Description }},
 	},
 	writeOnly: []column[platform.RoleBinding]{
-		{"t.identity", "identityUid", func(b *platform.RoleBinding) any { return (*string)(&b.IdentityUID) }},
-		{"t.role", "roleUid", func(b *platform.RoleBinding) any { return (*string)(&b.RoleUID) }},
+		{"t.identity", "identityUid", func(b *platform.RoleBinding) any { return keyOf(&b.IdentityUID) }},
+		{"t.role", "roleUid", func(b *platform.RoleBinding) any { return keyOf(&b.RoleUID) }},
 	},
 	where: func(f platform.RoleBindingFilter, s *statement) {
 		if f.Identity != "" {
-			s.add(" AND t.identity = ?", string(f.Identity))
+			s.add(" AND t.identity = ?", f.Identity)
 		}
 		if f.Group != "" {
-			s.add(" AND t.parent = ?", string(f.Group))
+			s.add(" AND t.parent = ?", f.Group)
 		}
 		if f.Role != "" {
-			s.add(" AND t.role = ?", string(f.Role))
+			s.add(" AND t.role = ?", f.Role)
 		}
 		if f.Capability != "" {
 			s.add(" AND t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')", containing(`"`+f.Capability.WireName()+`"`))

@@ -1,6 +1,8 @@
 package sqlstore
 
 import (
+	"bytes"
+
 	"atrium/platform"
 )
 
@@ -14,7 +16,8 @@ import (
 // would expect next to no rows and sort all of them, or walk another index.
 type reach struct {
 	column string // compared with key; "" where inside says it all
-	key    string
+	uid    platform.UID
+	name   string       // the key, where that is no UID
 	root   platform.UID // if set: only rows of this organisation
 	inside platform.UID // if set: only UIDs within it
 	below  bool         // not inside itself
@@ -33,15 +36,15 @@ var enclosing = []string{"", "root", "g2", "g3"}
 func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	switch b.Relation {
 	case platform.Children:
-		return reach{column: "parent", key: string(b.UID)}, true
+		return reach{column: "parent", uid: b.UID}, true
 	case platform.OfIdentity:
-		return reach{column: "identity", key: string(b.UID), root: b.UID.Root(), inside: b.Inside}, true
+		return reach{column: "identity", uid: b.UID, root: b.UID.Root(), inside: b.Inside}, true
 	case platform.OfRole: // which can be one of all organisations
-		return reach{column: "role", key: string(b.UID), root: b.Inside.Root(), inside: b.Inside}, true
+		return reach{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfArtifact:
-		return reach{column: "artifact_name", key: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
+		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfEcosystem:
-		return reach{column: "ecosystem", key: b.Name}, true
+		return reach{column: "ecosystem", name: b.Name}, true
 	case platform.Within, platform.Below:
 		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
 		if walk {
@@ -49,9 +52,9 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 		}
 		if depth >= len(enclosing) {
 			depth = len(enclosing) - 1
-			return reach{column: enclosing[depth], key: string(b.UID.Enclosing(depth)), inside: b.UID, below: below}, true
+			return reach{column: enclosing[depth], uid: b.UID.Enclosing(depth), inside: b.UID, below: below}, true
 		}
-		r := reach{column: enclosing[depth], key: string(b.UID)}
+		r := reach{column: enclosing[depth], uid: b.UID}
 		if below && t.selfEnclosed {
 			r.but = b.UID
 		}
@@ -59,6 +62,14 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	default:
 		return reach{}, false
 	}
+}
+
+// key is what the column is compared with.
+func (r reach) key() any {
+	if r.uid == "" {
+		return r.name
+	}
+	return r.uid
 }
 
 // scope is what counters count the rows of a branch by: the narrowest UID that
@@ -82,11 +93,11 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 	case ok:
 		and := ""
 		if r.column != "" {
-			s.add("t."+r.column+" = ?", r.key)
+			s.add("t."+r.column+" = ?", r.key())
 			and = " AND "
 		}
 		if r.root != "" {
-			s.add(" AND t.root = ?", string(r.root))
+			s.add(" AND t.root = ?", r.root)
 		}
 		if r.inside != "" {
 			s.add(and)
@@ -95,12 +106,12 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 			}
 		}
 		if r.but != "" {
-			s.add(" AND t.uid <> ?", string(r.but))
+			s.add(" AND t.uid <> ?", r.but)
 		}
 	case b.Relation == platform.Listed:
-		s.add("t.uid ?", uidList(b.UIDs))
+		s.add("t.uid ?", t.keys(b.UIDs))
 	case b.Relation == platform.BuiltIn:
-		s.add("t.root = ''")
+		s.add("t.root = ?", platform.UID(""))
 	default:
 		s.add("1 = 1")
 	}
@@ -111,41 +122,27 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 // are what rows are sorted by, after a position: one lower and one upper
 // bound, since SQLite starts at no more than one.
 func (s *statement) within(r reach, o ordering, after *platform.Position) {
-	from, low, high := ">=", string(r.inside), pastSubtree(r.inside)
+	from, low, high := ">=", packed(r.inside), pastSubtree(r.inside)
 	if r.below {
 		from = ">"
 	}
 	if after != nil && o.byUID() {
-		switch at := string(after.UID); {
-		case o.desc:
-			high = min(high, at)
-		case at >= low:
+		switch at := packed(after.UID); {
+		case o.desc && bytes.Compare(at, high) < 0:
+			high = at
+		case !o.desc && bytes.Compare(at, low) >= 0:
 			from, low = ">", at
 		}
 	}
 	s.add("t.uid "+from+" ? AND t.uid < ?", low, high)
 }
 
-// pastSubtree is the least text above every UID within u: 0 follows / in the
-// order of bytes.
-func pastSubtree(u platform.UID) string { return string(u) + "0" }
-
-func uidList(uids []platform.UID) list {
-	l := make(list, len(uids))
-	for i, u := range uids {
-		l[i] = string(u)
-	}
-	return l
-}
-
-// amongUIDs is uidList for columns other than the primary key.
-func amongUIDs(uids []platform.UID) among { return among(uidList(uids)) }
-
 // An ordering is what rows of t are sorted by before their UIDs, as SQL, and
 // the direction.
 type ordering struct {
 	value string // "" where UIDs alone are what rows are sorted by
 	desc  bool
+	key   func(platform.UID) any // what UIDs are compared with
 }
 
 // A lookup is an order by a column of another table: all rows of a scope are
@@ -162,7 +159,7 @@ func nameOf(shown, table, column string) lookup {
 }
 
 func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
-	by := ordering{desc: o.Desc != backward}
+	by := ordering{desc: o.Desc != backward, key: t.key}
 	if l, elsewhere := t.lookups[o.Field]; elsewhere {
 		by.value = l.value
 	} else if o.Field != "uid" {
@@ -216,8 +213,8 @@ func (o ordering) from(s *statement, p *platform.Position) {
 		sign = "<"
 	}
 	if o.byUID() {
-		s.add(" AND t.uid "+sign+" ?", string(p.UID))
+		s.add(" AND t.uid "+sign+" ?", o.key(p.UID))
 		return
 	}
-	s.add(" AND ("+o.value+", t.uid) "+sign+" (?, ?)", p.Value, string(p.UID))
+	s.add(" AND ("+o.value+", t.uid) "+sign+" (?, ?)", p.Value, o.key(p.UID))
 }

@@ -15,7 +15,7 @@ func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.C
 	if len(b.Static) > 0 {
 		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidList(b.Static))
 	} else {
-		q.add("SELECT 0, CASE c.place WHEN 2 THEN 'proven' ELSE '' END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, " + boundColumns + " FROM (")
+		q.add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", platform.UID(""))
 		chosen(q, b)
 		q.add(") c JOIN identity i ON i.uid = c.uid" + boundJoins)
 		entrances(q, b)
@@ -39,7 +39,7 @@ func chosen(q *statement, b platform.Bearer) {
 		q.add(" UNION ALL ")
 		withKey(1, rule(b.Issuer, subject))
 	}
-	q.add(" UNION ALL SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.dialect.Parents(q.arg, b.Subjects, b.Subjects))
+	q.add(" UNION ALL SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.dialect.Parents(q.arg, textPairs(b.Subjects, b.Subjects)...))
 	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, among(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
 	q.add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
 		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
@@ -47,7 +47,7 @@ func chosen(q *statement, b platform.Bearer) {
 
 // What is bound to an identity i: one row for each role, or one of empty texts.
 const (
-	boundColumns = "COALESCE(b.parent, ''), COALESCE(b.role, ''), COALESCE(r.capabilities, '')"
+	boundColumns = "b.parent, b.role, COALESCE(r.capabilities, '')"
 	boundJoins   = " LEFT JOIN role_binding b ON b.identity = i.uid LEFT JOIN role r ON r.uid = b.role"
 )
 
@@ -56,7 +56,7 @@ func entrances(q *statement, b platform.Bearer) {
 	for i, id := range b.ExternalIDs {
 		external[i] = rule(b.Issuer, id)
 	}
-	q.add(" UNION ALL SELECT 1, p.uid, p.default_role, p.oidc, v.method, COALESCE(i.uid, ''), '', '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
+	q.add(" UNION ALL SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, '', '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?"+boundJoins+" WHERE v.issuer = ?", external, b.Issuer)
 	if len(b.Groups) == 0 {
 		return
@@ -78,9 +78,9 @@ func (found *signIns) add(scan func(...any) error) error {
 	var i platform.Identity
 	var g platform.Grant
 	var text, external string
-	if err := scan(&part, (*string)(&provider.UID), (*string)(&provider.DefaultRole), jsonColumn{&provider.OIDC}, &text,
-		(*string)(&i.UID), jsonColumn{&i.ClaimMatch}, jsonColumn{&i.StaticKeys}, &external, timeColumn{&i.LastSeenTime},
-		(*string)(&g.Group), (*string)(&g.Role), jsonColumn{&g.Capabilities}); err != nil {
+	if err := scan(&part, keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonColumn{&provider.OIDC}, &text,
+		keyOf(&i.UID), jsonColumn{&i.ClaimMatch}, jsonColumn{&i.StaticKeys}, &external, timeColumn{&i.LastSeenTime},
+		keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities}); err != nil {
 		return err
 	}
 	switch part {

@@ -102,7 +102,7 @@ func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 		if len(q.args) > 0 {
 			q.add(" UNION ALL ")
 		}
-		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", string(uid))
+		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", t.key(uid))
 	}
 	err := s.conn.Run(ctx, q.done(func(func(...any) error) error { found = true; return nil }))
 	return found, err

@@ -11,7 +11,7 @@ var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
 	uid:      func(s *platform.Subscription) platform.UID { return s.UID },
 	enclosed: parent,
 	columns: []column[platform.Subscription]{
-		{"t.uid", "", func(s *platform.Subscription) any { return (*string)(&s.UID) }},
+		{"t.uid", "", func(s *platform.Subscription) any { return keyOf(&s.UID) }},
 		{"t.sink", "", func(s *platform.Subscription) any { return &s.Sink }},
 		{"t.types", "", func(s *platform.Subscription) any { return jsonColumn{&s.Types} }},
 		{"t.secret", "secret", func(s *platform.Subscription) any { return &s.HiddenSecret }},

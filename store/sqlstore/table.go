@@ -32,6 +32,8 @@ type table[T, F any] struct {
 	countedBy string
 	// selfEnclosed: rows lie within themselves (groups).
 	selfEnclosed bool
+	// textKeys: the primary key is a text, not a UID.
+	textKeys bool
 	// sharesUID: a row has the UID of its parent.
 	sharesUID bool
 	// rootless tells rows that belong to no organisation; nil: none do.
@@ -49,6 +51,26 @@ type table[T, F any] struct {
 
 	// derive sets what follows from a row's other fields, before it is written.
 	derive func(*T)
+}
+
+// key is what the primary key is compared with.
+func (t *table[T, F]) key(u platform.UID) any {
+	if t.textKeys {
+		return string(u)
+	}
+	return u
+}
+
+// keys is what the primary key is looked for among.
+func (t *table[T, F]) keys(uids []platform.UID) any {
+	if !t.textKeys {
+		return uidList(uids)
+	}
+	texts := make(list, len(uids))
+	for i, u := range uids {
+		texts[i] = string(u)
+	}
+	return texts
 }
 
 // A column is one that is read with its kind.
@@ -89,19 +111,6 @@ func (c jsonColumn) text() string {
 	}
 }
 
-// uidColumn keeps a UID, and sets the parent that follows from it.
-type uidColumn struct{ uid, parent *platform.UID }
-
-func (c uidColumn) Scan(src any) error {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("cannot read a UID from %T", src)
-	}
-	*c.uid = platform.UID(text)
-	*c.parent = c.uid.Parent()
-	return nil
-}
-
 // reference keeps the UID of a row that there may not be.
 type reference struct{ to platform.UID }
 
@@ -120,8 +129,10 @@ func stored(to any) any {
 		return *to
 	case timeColumn:
 		return *to.to
+	case *uidKey:
+		return packed(platform.UID(*to))
 	case uidColumn:
-		return string(*to.uid)
+		return packed(*to.uid)
 	case reference:
 		return orNull(to.to)
 	case jsonColumn:

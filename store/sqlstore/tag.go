@@ -12,7 +12,7 @@ var tags = table[platform.Tag, platform.TagFilter]{
 	enclosed:    parent,
 	quietParent: true,
 	columns: []column[platform.Tag]{
-		{"t.uid", "", func(t *platform.Tag) any { return (*string)(&t.UID) }},
+		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},
 		{"t.name", "", func(t *platform.Tag) any { return &t.Name }},
 		{"t.digest", "digest", func(t *platform.Tag) any { return &t.Digest }},
 		{"t.deprecated", "deprecated", func(t *platform.Tag) any { return &t.Deprecated }},
@@ -31,7 +31,8 @@ var tags = table[platform.Tag, platform.TagFilter]{
 			s.add(" AND t.update_time >= ?", f.UpdatedSince)
 		}
 		if f.Digest != "" {
-			s.add(" AND t.digest = ?", f.Digest)
+			// The index has 64 bits of a digest.
+			s.add(" AND t.digest = ? AND substr(t.digest, 8, 16) = substr(?, 8, 16)", f.Digest, f.Digest)
 		}
 		if f.Deprecated != nil {
 			s.add(" AND t.deprecated = ?", *f.Deprecated)
@@ -45,18 +46,18 @@ var tags = table[platform.Tag, platform.TagFilter]{
 // TagsNamed reads tags by repo and name, each by one look into the index.
 func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
 	wanted := names.Names()
-	repos, texts := make([]string, len(wanted)), make([]string, len(wanted))
+	repos, texts := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
-		repos[i], texts[i] = string(n.Repo), n.Name
+		repos[i], texts[i] = packed(n.Repo), n.Name
 	}
-	return pairs(ctx, s, &tags, repos, texts, "t.parent = p.k AND t.name = p.inside")
+	return pairs(ctx, s, &tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsFrom reads the tags of a repo that a source brought.
 func (s tables) TagsFrom(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
 	var found []*platform.Tag
 	q := s.dialect.statement()
-	q.add("SELECT "+tags.selected(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", string(from.Repo), from.Source)
+	q.add("SELECT "+tags.selected(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
 	err := s.conn.Run(ctx, q.done(tags.collect(&found)))
 	return found, err
 }
@@ -66,11 +67,11 @@ func (s tables) RepoSources(ctx context.Context, group platform.UID, registry st
 	var found []platform.RepoSource
 	q := s.dialect.statement()
 	// CROSS JOIN has SQLite begin with the repos of the group. '0' follows '/'.
-	q.add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", string(group))
+	q.add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", group)
 	q.add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", registry+"/", registry+"0")
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		var from platform.RepoSource
-		err := scan((*string)(&from.Repo), &from.Source)
+		err := scan(keyOf(&from.Repo), &from.Source)
 		found = append(found, from)
 		return err
 	}))

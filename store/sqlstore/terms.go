@@ -23,9 +23,9 @@ var terms = table[platform.TermsAcceptance, platform.TermsFilter]{
 // index.
 func (s tables) TermsOf(ctx context.Context, keys platform.TermsKeys) ([]*platform.TermsAcceptance, error) {
 	wanted := keys.Keys()
-	groups, documents := make([]string, len(wanted)), make([]string, len(wanted))
+	groups, documents := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		groups[i], documents[i] = string(k.Group), k.DocID
+		groups[i], documents[i] = packed(k.Group), k.DocID
 	}
-	return pairs(ctx, s, &terms, groups, documents, "t.parent = p.k AND t.doc_id = p.inside")
+	return pairs(ctx, s, &terms, underUIDs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
 }

@@ -119,19 +119,19 @@ func (t *table[T, F]) values(row *T) []any {
 
 // placed gives root, parent, g2 and g3 of a UID.
 func (t *table[T, F]) placed(uid platform.UID) []any {
-	root := string(uid.Root())
+	root := uid.Root()
 	if t.rootless != nil && t.rootless(uid) {
 		root = ""
 	}
 	encloser := t.enclosed(uid)
-	return []any{root, orNull(t.place(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
+	return []any{packed(root), orNull(t.place(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
 }
 
 func orNull(u platform.UID) any {
 	if u == "" {
 		return nil
 	}
-	return string(u)
+	return packed(u)
 }
 
 // place is a UID that lies in the tree as a row does, which may have that of
@@ -151,8 +151,12 @@ func (w writer[T, F]) addAliases(ctx context.Context, rows []*T) error {
 	for _, row := range rows {
 		names := slices.Clone(w.aliases(row))
 		slices.Sort(names)
+		key := w.key(w.uid(row))
+		if u, ok := key.(platform.UID); ok {
+			key = packed(u)
+		}
 		for _, alias := range slices.Compact(names) {
-			values = append(values, []any{alias, string(w.uid(row))})
+			values = append(values, []any{alias, key})
 		}
 	}
 	return w.add(ctx, w.aliasTable, []string{"alias", "uid"}, values)
@@ -179,8 +183,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	if set == 0 {
 		s.add("uid = uid") // nothing to change; the row is still read back
 	}
-	uid := string(w.uid(row))
-	s.add(" WHERE uid = ?", uid)
+	s.add(" WHERE uid = ?", w.key(w.uid(row)))
 	s.add(" RETURNING " + w.returning())
 	found := false
 	err := w.conn.Run(ctx, s.done(func(scan func(...any) error) error {
@@ -206,7 +209,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	if w.aliases == nil || !slices.Contains(fields, "aliases") {
 		return nil
 	}
-	if err := w.conn.Run(ctx, w.dialect.statement().add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", uid).done(nil)); err != nil {
+	if err := w.conn.Run(ctx, w.dialect.statement().add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).done(nil)); err != nil {
 		return err
 	}
 	return w.addAliases(ctx, []*T{row})
@@ -239,7 +242,7 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", string(uid)).done(nil)
+	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).done(nil)
 	run := []*Statement{s}
 	if !w.sharesUID { // a group's counters are the group's
 		w.tx.deltas.forget(uid)
@@ -261,7 +264,7 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 func (w writer[T, F]) lastLook(ctx context.Context, uid platform.UID) ([]*T, error) {
 	var rows []*T
 	s := w.dialect.statement()
-	s.add("SELECT "+w.selected(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?", string(uid))
+	s.add("SELECT "+w.selected(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?", w.key(uid))
 	if err := w.conn.Run(ctx, s.done(w.collect(&rows))); err != nil {
 		return nil, err
 	}

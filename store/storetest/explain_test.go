@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"atrium/platform"
 	"atrium/store/postgres"
@@ -179,8 +181,16 @@ func literal(arg any) string {
 			texts[i] = quoted(s)
 		}
 		return "ARRAY[" + strings.Join(texts, ", ") + "]::text[]"
+	case []byte:
+		return quoted(`\x`+hex.EncodeToString(arg)) + "::bytea"
+	case [][]byte:
+		keys := make([]string, len(arg))
+		for i, key := range arg {
+			keys[i] = literal(key)
+		}
+		return "ARRAY[" + strings.Join(keys, ", ") + "]::bytea[]"
 	case platform.Time:
-		return quoted(arg.String())
+		return quoted(sqlstore.StoredTime(arg).Format(time.RFC3339Nano)) // as it is bound
 	case int64:
 		return strconv.FormatInt(arg, 10)
 	case bool:
@@ -198,7 +208,7 @@ func (w *world) explainQueryPlan(t *testing.T, s sqlstore.Statement) []string {
 		switch arg := arg.(type) {
 		case platform.Time:
 			args[i] = sqlstore.StoredTime(arg).UnixMilli()
-		case string, int64, bool:
+		case string, int64, bool, []byte:
 			args[i] = arg
 		default: // a list
 			text, err := json.Marshal(arg)

@@ -107,12 +107,12 @@ func (r *reading) feeds() {
 		names[i] = "CVE-" + r.b.advisoryIDs[i*9]
 	}
 	r.add("one document", barPage, documents(platform.DocumentRequest{ID: r.b.artifacts[0]}, 1)).sorts = true
-	r.add("documents by 100 CVEs", 100*15, documents(platform.DocumentRequest{CVEs: names}, 50)).sorts = true
+	r.add("documents by 100 CVEs", 100*22, documents(platform.DocumentRequest{CVEs: names}, 50)).sorts = true
 	refs := make([]platform.ImageRef, 50)
 	for i := range refs {
 		refs[i] = platform.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
 	}
-	r.add("a report of 50 images", 50*70, func(ctx context.Context) error {
+	report := r.add("a report of 50 images", 50*140, func(ctx context.Context) error {
 		found, err := r.p.ResolvedVulnerabilities.List(ctx, platform.ResolvedVulnerabilityRequest{
 			ImageRefs: refs, StartTime: platform.At(epoch.AddDate(0, 0, -300)), EndTime: platform.At(epoch.AddDate(0, 0, 60)),
 		})
@@ -120,7 +120,8 @@ func (r *reading) feeds() {
 			err = errNothing
 		}
 		return err
-	}).sorts = true
+	})
+	report.sorts, report.scans = true, true // it looks some hundred advisories up
 }
 
 // single are reads by key, and what every request begins with.

@@ -40,7 +40,7 @@ func TestTwoOwnersWhoRemoveEachOtherLeaveOne(t *testing.T) {
 					wants(t, err, platform.CodeFailedPrecondition, "LAST_OWNER")
 				}
 			}
-			owners := w.query(w.raw(), "SELECT COUNT(*) FROM role_binding WHERE parent = '"+string(root)+"' AND role = '"+string(platform.OwnerRole)+"'")[0][0]
+			owners := w.query(w.raw(), "SELECT COUNT(*) FROM role_binding WHERE parent = $1 AND role = $2", packed(root), packed(platform.OwnerRole))[0][0]
 			if owners != "1" {
 				t.Errorf("%s owners are left, want 1 (%v)", owners, errs)
 			}

@@ -26,6 +26,9 @@ type hotRead struct {
 	// sorts allows SQLite a sort: of a page's rows, or of the first rows of
 	// several branches.
 	sorts bool
+	// scans allows PostgreSQL to read all of a table that is small beside what
+	// is looked up in it.
+	scans bool
 }
 
 // The tables that are big in a bigWorld. Groups, roles and subscriptions are
@@ -60,7 +63,7 @@ func (b *bigWorld) hotReadsAreCheap(t *testing.T) {
 			t.Errorf("%s: %v", r.name, err)
 		}
 		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
-			rows, total := e.cost(t, r.name, statements, mode)
+			rows, total := e.cost(t, r, statements, mode)
 			fmt.Fprintf(&report, "%5d %4d  %s (%s)\n", rows, total, r.name, mode)
 			if rows > r.bar || total > r.total {
 				t.Errorf("%s: %s touches %d and %d buffers, the bars are %d and %d", r.name, mode, rows, total, r.bar, r.total)
@@ -68,16 +71,17 @@ func (b *bigWorld) hotReadsAreCheap(t *testing.T) {
 		}
 	}
 	t.Log("buffers for the rows and for the total:\n" + report.String())
+	t.Log("indexes that no hot read uses, those of rare kinds among them:", b.query(b.raw(), "SELECT indexrelname FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) WHERE idx_scan = 0 AND NOT i.indisunique ORDER BY 1"))
 }
 
 // cost explains statements, checks the shapes of their plans, and sums the
 // buffers of those that read rows and of those that count.
-func (e explainer) cost(t *testing.T, read string, statements []sqlstore.Statement, mode string) (rows, total int) {
+func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statement, mode string) (rows, total int) {
 	t.Helper()
 	for _, s := range statements {
 		plan, err := e.explain(t.Context(), s, mode)
 		if err != nil {
-			t.Errorf("%s: %v", read, err)
+			t.Errorf("%s: %v", read.name, err)
 		}
 		if counts(s) {
 			total += plan.buffers()
@@ -90,10 +94,10 @@ func (e explainer) cost(t *testing.T, read string, statements []sqlstore.Stateme
 				sorted = max(sorted, below.Rows*max(below.Loops, 1))
 			}
 			switch {
-			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > barTotal: // else it stopped at once
-				t.Errorf("%s: %s reads all of %s:\n%s\n%s", read, mode, n.Relation, s.SQL, plan)
+			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > barTotal && !read.scans: // else it stopped at once
+				t.Errorf("%s: %s reads all of %s:\n%s\n%s", read.name, mode, n.Relation, s.SQL, plan)
 			case strings.Contains(n.Type, "Sort") && sorted > sortable:
-				t.Errorf("%s: %s sorts %g rows:\n%s\n%s", read, mode, math.Round(sorted), s.SQL, plan)
+				t.Errorf("%s: %s sorts %g rows:\n%s\n%s", read.name, mode, math.Round(sorted), s.SQL, plan)
 			}
 		})
 	}
@@ -156,6 +160,8 @@ func faultOf(step string, steps []string) string {
 //   - update_time below a group of the second level or deeper has no index
 //     (it would make every update touch three more); the rows of the group of
 //     the second or third level are sorted.
+//   - The same holds for create_time there, but for repos, tags and role
+//     bindings.
 //   - The same holds for the orders of rare kinds: roles by update_time,
 //     advisories by times or artifact below the second level or in one group,
 //     subscriptions by update_time.
@@ -174,6 +180,7 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 	for _, r := range []hotRead{
 		{name: "repos below level 1 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
 		{name: "repos below level 4 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
+		{name: "identities below level 1 by create_time", run: asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(1), OrderBy: "create_time"})},
 		{name: "tags of the busy repo by digest", run: asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(b.busyRepo), OrderBy: "digest"})},
 		{name: "identities below level 0 by email", run: asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(0), OrderBy: "email desc"})},
 		{name: "advisories below level 0 by delete_time", run: asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},

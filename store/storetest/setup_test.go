@@ -81,7 +81,7 @@ func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
 		if len(want) == 0 {
 			t.Fatal("there are no built-in roles")
 		}
-		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = '"+string(platform.OwnerRole)+"'")
+		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = $1", packed(platform.OwnerRole))
 		together(t, 5, func(int) error {
 			_, err := platform.New(t.Context(), w.store, platform.Options{})
 			return err

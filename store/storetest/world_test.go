@@ -149,6 +149,12 @@ func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]stri
 	return found
 }
 
+// packed is a UID as the tables keep it.
+func packed(u platform.UID) []byte {
+	b, _ := u.Packed()
+	return b
+}
+
 // insert stores rows of any kinds in one transaction.
 func (w *world) insert(unit func(tx platform.Tx) error) {
 	w.t.Helper()

@@ -1,0 +1,254 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// besideServers rebuilds the tables of PostgreSQL while servers of the program
+// before go on reading and writing the old ones. A trigger on each old table
+// repeats in the new one what they write. Only the last step keeps them out, for
+// as long as renaming takes. From then on they answer errors, until this program
+// has taken their place.
+//
+// It is no single transaction, so it begins anew where it was interrupted.
+func (r rebuild) besideServers(ctx context.Context, db *sql.DB) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	b := beside{r, conn}
+	types, err := b.texts(ctx, "SELECT data_type FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'grp' AND column_name = 'uid'")
+	if err != nil || slices.Contains(types, "bytea") {
+		return err // the last step had ended, but nobody noted it
+	}
+	if err := b.exec(ctx, "SET lock_timeout = 0"); err != nil { // an index waits for every transaction that is older
+		return err
+	}
+	for _, step := range []func(context.Context) error{b.begin, b.copyRows, b.finishTables, b.replaceTables} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return b.exec(ctx, "RESET lock_timeout")
+}
+
+// beside is a rebuild through one connection.
+type beside struct {
+	rebuild
+	conn *sql.Conn
+}
+
+func (b beside) exec(ctx context.Context, statements ...string) error {
+	return execAll(ctx, b.conn, statements)
+}
+
+func execAll(ctx context.Context, to interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}, statements []string) error {
+	for _, statement := range statements {
+		if _, err := to.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// texts reads one column.
+func (b beside) texts(ctx context.Context, query string) (found []string, err error) {
+	rows, err := b.conn.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		found = append(found, text)
+	}
+	return found, rows.Err()
+}
+
+// lockWait bounds how long a step waits for a lock that keeps servers out, who
+// wait behind it. lockTries is how often the step is tried.
+const (
+	lockWait  = "SET LOCAL lock_timeout = '1s'"
+	lockTries = 100
+)
+
+// transact runs statements in one transaction, again where they wait for too
+// long or against each other.
+func (b beside) transact(ctx context.Context, statements ...string) error {
+	for try := 1; ; try++ {
+		err := b.once(ctx, statements)
+		var state interface{ SQLState() string }
+		if err == nil || try == lockTries || !errors.As(err, &state) || state.SQLState() != "55P03" && state.SQLState() != "40P01" {
+			return err
+		}
+		select {
+		case <-time.After(min(time.Duration(try)*50*time.Millisecond, time.Second)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (b beside) once(ctx context.Context, statements []string) error {
+	tx, err := b.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := execAll(ctx, tx, append([]string{lockWait}, statements...)); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// unpacked is how PostgreSQL makes bytes of the text of a UID.
+func unpacked(column string) string { return "decode(replace(" + column + ", '/', ''), 'hex')" }
+
+// dropTriggers removes the triggers of all tables, with their functions.
+func (b beside) dropTriggers() []string {
+	drops := make([]string, len(b.tables))
+	for i, t := range b.tables {
+		drops[i] = "DROP FUNCTION IF EXISTS move_" + t.name + "() CASCADE"
+	}
+	return drops
+}
+
+// begin makes the new tables.
+func (b beside) begin(ctx context.Context) error {
+	if err := b.transact(ctx, b.dropTriggers()...); err != nil {
+		return err
+	}
+	run := []string{"DROP TABLE IF EXISTS " + newPrefix + strings.Join(b.names(), ", "+newPrefix) + " CASCADE"}
+	for _, t := range b.tables {
+		run = append(run, b.renamed(t.ddl))
+	}
+	return b.exec(ctx, run...)
+}
+
+func (b beside) names() []string {
+	names := make([]string, len(b.tables))
+	for i, t := range b.tables {
+		names[i] = t.name
+	}
+	return names
+}
+
+// copyRows copies one table after the other, each after those that it refers
+// to. Groups refer to groups, so they come over in one transaction with their
+// trigger, which holds up who creates or changes one.
+func (b beside) copyRows(ctx context.Context) error {
+	for _, t := range b.tables {
+		if t.name == "grp" {
+			if err := b.transact(ctx, append(t.follow(), t.insert()+"SELECT "+t.values("t", unpacked)+" FROM grp t ORDER BY t.uid")...); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := b.transact(ctx, t.follow()...); err != nil {
+			return err
+		}
+		if err := b.copyBatches(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow makes the trigger that takes along what servers write.
+func (t movedTable) follow() []string {
+	same, sets := make([]string, len(t.key)), make([]string, len(t.columns))
+	for i, column := range t.key {
+		same[i] = column + " = " + t.value("OLD", column, unpacked)
+	}
+	for i, column := range t.columns {
+		sets[i] = column + " = excluded." + column
+	}
+	name := "move_" + t.name
+	return []string{
+		"CREATE FUNCTION " + name + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN" +
+			" IF TG_OP = 'DELETE' THEN DELETE FROM " + newPrefix + t.name + " WHERE " + strings.Join(same, " AND ") + "; RETURN NULL; END IF; " +
+			t.insert() + "VALUES (" + t.values("NEW", unpacked) + ") ON CONFLICT (" + strings.Join(t.key, ", ") + ") DO UPDATE SET " + strings.Join(sets, ", ") +
+			"; RETURN NULL; END $$",
+		"CREATE TRIGGER " + name + " AFTER INSERT OR UPDATE OR DELETE ON " + t.name + " FOR EACH ROW EXECUTE FUNCTION " + name + "()",
+	}
+}
+
+// batchRows is how many rows are copied at once: servers that change one of
+// them wait meanwhile.
+const batchRows = 5000
+
+// copyBatches copies the rows in the order of their keys. It locks what it
+// copies, so that nobody deletes or changes a row between its being read and
+// its being there for the trigger.
+func (b beside) copyBatches(ctx context.Context, t movedTable) error {
+	marks, last := make([]string, len(t.key)), make([]any, len(t.key))
+	for i := range t.key {
+		marks[i], last[i] = fmt.Sprintf("$%d", i+1), ""
+	}
+	key := strings.Join(t.key, ", ")
+	batch := fmt.Sprintf("WITH batch AS (SELECT * FROM %s WHERE (%s) > (%s) ORDER BY %s LIMIT %d FOR SHARE), moved AS (%sSELECT %s FROM batch t ON CONFLICT (%s) DO NOTHING) SELECT %s FROM batch ORDER BY %s LIMIT 1",
+		t.name, key, strings.Join(marks, ", "), key, batchRows, t.insert(), t.values("t", unpacked), key, key, strings.Join(t.key, " DESC, ")+" DESC")
+	for {
+		next := make([]string, len(t.key))
+		to := make([]any, len(t.key))
+		for i := range next {
+			to[i] = &next[i]
+		}
+		switch err := b.conn.QueryRowContext(ctx, batch, last...).Scan(to...); {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil
+		case err != nil:
+			return fmt.Errorf("copy the rows of %s: %w", t.name, err)
+		}
+		for i := range next {
+			last[i] = next[i]
+		}
+	}
+}
+
+// finishTables makes the indexes and the statistics.
+func (b beside) finishTables(ctx context.Context) error {
+	var run []string
+	for _, statement := range b.indexes {
+		run = append(run, strings.Replace(b.renamed(statement), "INDEX ", "INDEX CONCURRENTLY ", 1))
+	}
+	for _, t := range b.tables {
+		run = append(run, "VACUUM (ANALYZE) "+newPrefix+t.name)
+	}
+	return b.exec(ctx, run...)
+}
+
+// replaceTables puts the new tables in the place of the old ones, with the
+// privileges of these.
+func (b beside) replaceTables(ctx context.Context) error {
+	old := strings.Join(b.names(), ", ")
+	grants, err := b.texts(ctx, `SELECT format('GRANT %s ON `+newPrefix+`%s TO %s', a.privilege_type, c.relname, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
+		FROM pg_class c, aclexplode(c.relacl) a WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('`+strings.Join(b.names(), "', '")+"')")
+	if err != nil {
+		return err
+	}
+	run := append([]string{"LOCK TABLE " + old + " IN ACCESS EXCLUSIVE MODE"}, b.dropTriggers()...)
+	run = append(append(run, grants...), "DROP TABLE "+old)
+	for _, name := range b.names() {
+		run = append(run, "ALTER TABLE "+newPrefix+name+" RENAME TO "+name)
+	}
+	return b.transact(ctx, append(run, `DO $$ DECLARE r record; BEGIN
+		FOR r IN SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'i' AND starts_with(relname, '`+newPrefix+`') LOOP
+			EXECUTE format('ALTER INDEX %I RENAME TO %I', r.name, substr(r.name, `+fmt.Sprint(len(newPrefix)+1)+`));
+		END LOOP;
+		FOR r IN SELECT conname AS name, conrelid::regclass AS owner FROM pg_constraint WHERE connamespace = current_schema()::regnamespace AND starts_with(conname, '`+newPrefix+`') LOOP
+			EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', r.owner, r.name, substr(r.name, `+fmt.Sprint(len(newPrefix)+1)+`));
+		END LOOP;
+	END $$`)...)
+}

@@ -1,0 +1,133 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+// A rebuild copies the rows of tables into new ones, in which UIDs are bytes,
+// and puts these in the place of the old ones: migration 10. Until then the new
+// tables have names with a prefix.
+type rebuild struct {
+	tables  []movedTable // each after those that it refers to
+	indexes []string     // statements that follow when the rows are there
+}
+
+// A movedTable is one of the file of migration 10.
+type movedTable struct {
+	name    string
+	ddl     string
+	columns []string
+	uids    []string // those columns that hold UIDs
+	key     []string // its primary key
+}
+
+// indexesFollow separates the tables of the file from their indexes.
+const indexesFollow = "-- +indexes"
+
+var (
+	tablePattern   = regexp.MustCompile(`(?s)CREATE TABLE (\w+) \(\n(.*?)\n\);`)
+	columnPattern  = regexp.MustCompile(`(?m)^    ([a-z_0-9]+) (\S+)`)
+	singleKey      = regexp.MustCompile(`(?m)^    (\w+) .*PRIMARY KEY`)
+	severalKeys    = regexp.MustCompile(`(?m)^    PRIMARY KEY \((.*)\)`)
+	commentPattern = regexp.MustCompile(`(?m)^--.*\n`)
+)
+
+// rebuildOf reads a file in the words of a dialect.
+func rebuildOf(file string, dialect *Dialect) rebuild {
+	var r rebuild
+	tables, indexes, _ := strings.Cut(file, indexesFollow)
+	for _, found := range tablePattern.FindAllStringSubmatch(tables, -1) {
+		t := movedTable{name: found[1], ddl: dialect.DDL.Replace(found[0])}
+		for _, column := range columnPattern.FindAllStringSubmatch(found[2], -1) {
+			t.columns = append(t.columns, column[1])
+			if column[2] == "{uid}" || column[2] == "{uid}," {
+				t.uids = append(t.uids, column[1])
+			}
+		}
+		if key := severalKeys.FindStringSubmatch(found[2]); key != nil {
+			t.key = strings.Split(key[1], ", ")
+		} else {
+			t.key = singleKey.FindStringSubmatch(found[2])[1:]
+		}
+		r.tables = append(r.tables, t)
+	}
+	for _, statement := range strings.Split(commentPattern.ReplaceAllString(dialect.DDL.Replace(indexes), ""), ";") {
+		if statement = strings.TrimSpace(statement); statement != "" {
+			r.indexes = append(r.indexes, statement)
+		}
+	}
+	return r
+}
+
+// newPrefix begins the names of what is new until it takes the place of the
+// old.
+const newPrefix = "new_"
+
+// renamed gives every table that a statement names, and every index that it
+// makes, the name with the prefix.
+func (r rebuild) renamed(statement string) string {
+	for _, t := range r.tables {
+		for _, before := range []string{"CREATE TABLE ", "ALTER TABLE ", "REFERENCES ", " ON "} {
+			statement = strings.ReplaceAll(statement, before+t.name+" ", before+newPrefix+t.name+" ")
+		}
+	}
+	return strings.Replace(statement, "INDEX ", "INDEX "+newPrefix, 1)
+}
+
+// values lists the columns of t as the new table has them, out of a row.
+func (t movedTable) values(row string, packed func(column string) string) string {
+	values := make([]string, len(t.columns))
+	for i, column := range t.columns {
+		values[i] = t.value(row, column, packed)
+	}
+	return strings.Join(values, ", ")
+}
+
+func (t movedTable) value(row, column string, packed func(column string) string) string {
+	if value := row + "." + column; slices.Contains(t.uids, column) {
+		return packed(value)
+	}
+	return row + "." + column
+}
+
+func (t movedTable) insert() string {
+	return "INSERT INTO " + newPrefix + t.name + " (" + strings.Join(t.columns, ", ") + ") "
+}
+
+// packUIDs is migration 10: beside a server that runs, where the dialect can
+// do that, else in one transaction.
+func packUIDs(file string, dialect *Dialect) *goose.GoFunc {
+	r := rebuildOf(file, dialect)
+	if dialect.Triggers {
+		return &goose.GoFunc{RunDB: r.besideServers}
+	}
+	return &goose.GoFunc{RunTx: r.inTransaction}
+}
+
+// inTransaction rebuilds the tables of SQLite.
+func (r rebuild) inTransaction(ctx context.Context, tx *sql.Tx) error {
+	unhex := func(column string) string { return "unhex(" + column + ", '/')" }
+	var run []string
+	for _, t := range r.tables {
+		run = append(run, r.renamed(t.ddl), t.insert()+"SELECT "+t.values("t", unhex)+" FROM "+t.name+" t ORDER BY t."+strings.Join(t.key, ", t."))
+	}
+	for _, t := range slices.Backward(r.tables) { // nothing refers to one that is dropped
+		run = append(run, "DROP TABLE "+t.name)
+	}
+	for _, t := range r.tables {
+		run = append(run, "ALTER TABLE "+newPrefix+t.name+" RENAME TO "+t.name)
+	}
+	for _, statement := range append(run, r.indexes...) {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package storetest_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// BenchmarkBytes tells what a row of each kind takes with all its indexes, what
+// it adds to the write-ahead log, and how fast rows come in. They come in as imports bring them: in batches, in no
+// order, while the indexes are there.
+//
+//	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkBytes -benchtime 1x
+func BenchmarkBytes(b *testing.B) {
+	for b.Loop() {
+		w := newWarehouse(newWorld(b, storetest.Postgres(b)))
+		w.stock(b)
+	}
+}
+
+// A warehouse is one organisation: half of its repos lie in one group of the
+// second level, the others in groups of the third.
+type warehouse struct {
+	*bigWorld
+	second, third []platform.UID
+}
+
+func newWarehouse(world *world) *warehouse {
+	w := &warehouse{bigWorld: &bigWorld{world: world, d: newDice(4)}}
+	w.root = w.group("", "big")
+	for i := range 100 {
+		w.second = append(w.second, w.group(w.root, fmt.Sprint("second ", i)))
+	}
+	for i := range 400 {
+		w.third = append(w.third, w.group(w.second[1+i%99], fmt.Sprint("third ", i)))
+	}
+	return w
+}
+
+// stock fills the warehouse, and reports each kind.
+func (w *warehouse) stock(b *testing.B) {
+	identities := measured(b, w, "identity", 20_000, platform.RowsOf[platform.Identity], func(i int) *platform.Identity {
+		parent := w.root
+		if i%4 > 0 {
+			parent = pick(w.d, w.third)
+		}
+		return &platform.Identity{
+			UID: w.d.below(parent), Name: fmt.Sprintf("ident-%06d", i), Description: fmt.Sprint("Workload identity number ", i), CreateTime: w.when(), UpdateTime: w.when(),
+			ClaimMatch: &platform.ClaimMatch{Issuer: "https://token.actions.example.com", Subject: fmt.Sprintf("repo:acme/project-%d:ref:refs/heads/main", i)},
+		}
+	})
+	roles := times(40, func(i int) *platform.Role {
+		return &platform.Role{UID: w.d.below(w.root), Name: fmt.Sprint("role ", i), CreateTime: w.when(), UpdateTime: w.when()}
+	})
+	w.insert(func(tx platform.Tx) error { return platform.RowsOf[platform.Role](tx).Insert(b.Context(), roles...) })
+	measured(b, w, "role_binding", 30_000, platform.RowsOf[platform.RoleBinding], func(i int) *platform.RoleBinding {
+		group := w.root
+		if i%5 > 0 {
+			group = pick(w.d, w.third)
+		}
+		return &platform.RoleBinding{UID: w.d.below(group), IdentityUID: identities[i%len(identities)].UID, RoleUID: roles[i/len(identities)].UID, CreateTime: w.when()}
+	})
+	repos := measured(b, w, "repo", 30_000, platform.RowsOf[platform.Repo], func(i int) *platform.Repo {
+		group := w.second[0]
+		if i%2 > 0 {
+			group = pick(w.d, w.third)
+		}
+		return &platform.Repo{
+			UID: w.d.below(group), Name: "image-" + w.d.hex(8), CreateTime: w.when(), UpdateTime: w.when(),
+			Description: fmt.Sprintf("Hardened container image number %d, rebuilt every day from source.", i),
+		}
+	})
+	measured(b, w, "tag", 120_000, platform.RowsOf[platform.Tag], func(i int) *platform.Tag {
+		made := w.when()
+		return &platform.Tag{
+			UID: w.d.below(repos[i/4].UID), Name: fmt.Sprintf("1.%d.%02d", w.d.IntN(30), i%4), Digest: "sha256:" + w.d.hex(32), CreateTime: made, UpdateTime: made,
+		}
+	})
+	measured(b, w, "advisory", 30_000, platform.RowsOf[platform.Advisory], func(i int) *platform.Advisory {
+		return &platform.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.when(), UpdateTime: w.when()}
+	})
+}
+
+// measured inserts rows of a kind and reports what they take.
+func measured[T any](b *testing.B, w *warehouse, table string, n int, rows func(platform.Tx) platform.Rower[T], one func(i int) *T) []*T {
+	b.Helper()
+	all := times(n, one)
+	const position = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
+	number := func(query string) float64 {
+		var n float64
+		if _, err := fmt.Sscan(w.query(w.raw(), query)[0][0], &n); err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
+	logged, began := number(position), time.Now()
+	for batch := range slices.Chunk(all, platform.ImportBatch) {
+		w.insert(func(tx platform.Tx) error { return rows(tx).Insert(b.Context(), batch...) })
+	}
+	took := time.Since(began)
+	count := number("SELECT count(*) FROM " + table)
+	b.ReportMetric((number(position)-logged)/float64(n), "wal-B/"+table)
+	b.ReportMetric(number("SELECT pg_total_relation_size('"+table+"')")/count, "B/"+table)
+	b.ReportMetric(number("SELECT pg_relation_size('"+table+"')")/count, "heap-B/"+table)
+	b.ReportMetric(float64(n)/took.Seconds(), table+"s/s")
+	return all
+}

@@ -1,0 +1,284 @@
+package storetest_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store"
+)
+
+// upgradedTables are those whose UIDs migration 10 makes bytes of, each after
+// those that it refers to, and then those that stay as they are.
+var upgradedTables = []string{
+	"grp", "role", "identity_provider", "identity", "role_binding", "repo", "tag", "image", "advisory", "advisory_alias", "subscription", "delivery",
+	"account_association", "group_invite", "external_group_role_mapping", "terms_acceptance", "issuer_proof", "artifact", "artifact_version",
+	"vulnerability", "vulnerability_alias", "counter", "shared_key",
+}
+
+// uidColumns are the columns that hold UIDs.
+var uidColumns = []string{"uid", "root", "parent", "g2", "g3", "identity", "role", "repo", "provider", "default_role", "scope"}
+
+// emptyVersion makes a database as an older program left it.
+func emptyVersion(t *testing.T, url string, version int64) *world {
+	t.Helper()
+	m, err := openEngine(t, url).Migrator(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	if err := m.UpTo(t.Context(), version); err != nil {
+		t.Fatal(err)
+	}
+	return &world{t: t, url: url}
+}
+
+// downgrade writes what a world holds into a database of schema 9, in which
+// UIDs were texts.
+func (w *world) downgrade(old *world) {
+	w.t.Helper()
+	for _, table := range upgradedTables {
+		order := ""
+		if table == "grp" {
+			order = " ORDER BY uid" // parents first
+		}
+		rows, err := w.raw().QueryContext(w.t.Context(), "SELECT * FROM "+table+order)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for rows.Next() {
+			columns, row := textRow(w.t, rows)
+			marks := make([]string, len(columns))
+			for i := range marks {
+				marks[i] = fmt.Sprintf("$%d", i+1)
+			}
+			old.exec(old.raw(), "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", row...)
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// textRow is a row with the texts of its UIDs.
+func textRow(t testing.TB, rows *sql.Rows) (columns []string, row []any) {
+	t.Helper()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	row = make([]any, len(columns))
+	to := make([]any, len(columns))
+	for i := range row {
+		to[i] = &row[i]
+	}
+	if err := rows.Scan(to...); err != nil {
+		t.Fatal(err)
+	}
+	for i, column := range columns {
+		if key, ok := row[i].([]byte); ok && slices.Contains(uidColumns, column) {
+			uid, _ := platform.UnpackUID(key)
+			row[i] = string(uid)
+		}
+	}
+	return columns, row
+}
+
+func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		engine := "postgres"
+		if f.onSQLite() {
+			engine = "sqlite"
+		}
+		ctx, list := f.as("root"), platform.ListRequest[platform.TagFilter]{PageSize: 7, OrderBy: "name desc"}
+		first, err := f.p.Tags.List(ctx, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		old := emptyVersion(t, emptyDatabases[engine](t), 9)
+		f.downgrade(old)
+		upgradeInterrupted(t, old.url)
+		after := *f
+		after.world = newWorld(t, old.url)
+
+		// What was handed out before the upgrade goes on after it.
+		list.PageToken = first.NextPageToken()
+		want, err := f.p.Tags.List(ctx, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := after.p.Tags.List(after.as("root"), list)
+		if err != nil || !slices.EqualFunc(got.Items, want.Items, func(a, b *platform.Tag) bool { return a.UID == b.UID && a.Name == b.Name }) || got.TotalCount != want.TotalCount {
+			t.Errorf("the page after the upgrade: %v, %v, want %v", got.Items, err, want.Items)
+		}
+		d := newDice(3)
+		for _, l := range after.listings() {
+			t.Run(l.name(), func(t *testing.T) {
+				l.get(t)
+				l.ask(t, d)
+				l.askEach(t, d)
+			})
+		}
+		if wrong, err := after.store.Recount(t.Context()); wrong != 0 || err != nil {
+			t.Errorf("recount found %d wrong counters (%v), want none", wrong, err)
+		}
+		for _, table := range upgradedTables {
+			const count = "SELECT COUNT(*) FROM "
+			if had, has := f.query(f.raw(), count+table)[0][0], after.query(after.raw(), count+table)[0][0]; had != has {
+				t.Errorf("%s has %s rows after the upgrade, want %s", table, has, had)
+			}
+		}
+	})
+}
+
+// upgradeInterrupted upgrades a database, and is interrupted time and again at
+// another point.
+func upgradeInterrupted(t *testing.T, url string) {
+	t.Helper()
+	for patience := 50 * time.Millisecond; ; patience = patience * 3 / 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		err := store.Migrate(ctx, url)
+		interrupted := ctx.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+			return
+		case !interrupted:
+			t.Fatal(err)
+		}
+	}
+}
+
+// An oldServer writes into a database of schema 9 as its servers did, and knows
+// what must be there.
+type oldServer struct {
+	*world
+	d      dice
+	groups []platform.UID
+	uids   []platform.UID          // of repos
+	texts  map[platform.UID]string // the descriptions of those that are there
+}
+
+const momentOfUpgrade = "2026-01-01T00:00:00Z"
+
+func (o *oldServer) change(statement string, args ...any) (int64, error) {
+	result, err := o.raw().ExecContext(o.t.Context(), statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (o *oldServer) addGroup(uid platform.UID) error {
+	_, err := o.change("INSERT INTO grp (uid, root, parent, name, description, resource_limits, kind, status, verified, create_time, update_time) VALUES ($1, $2, $3, $1, '', '', '', '', false, $4, $4)",
+		string(uid), string(uid.Root()), sql.NullString{String: string(uid.Parent()), Valid: !uid.IsRoot()}, momentOfUpgrade)
+	if err == nil {
+		o.groups = append(o.groups, uid)
+	}
+	return err
+}
+
+func (o *oldServer) addRepo() error {
+	parent := pick(o.d, o.groups)
+	uid := o.d.below(parent)
+	_, err := o.change("INSERT INTO repo (uid, root, parent, g2, g3, name, description, catalog_tier, bundles, aliases, active_tags, sync_config, create_time, update_time) VALUES ($1, $2, $3, $4, NULL, $1, '', '', '', '', '', '', $5, $5)",
+		string(uid), string(uid.Root()), string(parent), sql.NullString{String: string(parent), Valid: !parent.IsRoot()}, momentOfUpgrade)
+	if err == nil {
+		o.texts[uid], o.uids = "", append(o.uids, uid)
+	}
+	return err
+}
+
+// write makes one of several changes.
+func (o *oldServer) write(i int) error {
+	uid, text := pick(o.d, o.uids), fmt.Sprint("changed ", i)
+	switch i % 4 {
+	case 0:
+		return o.addGroup(o.d.below(o.groups[0]))
+	case 1:
+		return o.addRepo()
+	case 2:
+		n, err := o.change("UPDATE repo SET description = $1 WHERE uid = $2", text, string(uid))
+		if n == 1 {
+			o.texts[uid] = text
+		}
+		return err
+	default:
+		n, err := o.change("DELETE FROM repo WHERE uid = $1", string(uid))
+		if n == 1 {
+			delete(o.texts, uid)
+		}
+		return err
+	}
+}
+
+// What servers write during the upgrade is there after it; what a server of the
+// old program would add after it is refused.
+func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
+	t.Parallel()
+	o := &oldServer{world: emptyVersion(t, emptyDatabases["postgres"](t), 9), d: newDice(11), texts: map[platform.UID]string{}}
+	if err := o.addGroup(o.d.root()); err != nil {
+		t.Fatal(err)
+	}
+	for range 12_000 { // more than are copied at once
+		if err := o.addRepo(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- store.Migrate(t.Context(), o.url) }()
+	migrated, refusedBefore, refusedAfter := false, 0, 0
+	for i := 0; refusedAfter < 20; i++ {
+		switch err := o.write(i); {
+		case err == nil:
+		case migrated:
+			refusedAfter++
+		default:
+			if refusedBefore++; refusedBefore > 1000 {
+				t.Fatal("servers cannot write during the upgrade:", err)
+			}
+		}
+		select {
+		case err := <-done:
+			if migrated = true; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+	}
+	if err := o.addGroup(o.d.root()); err == nil {
+		t.Error("an organisation was added whose UID is a text")
+	}
+	o.upgraded(t)
+}
+
+// upgraded demands everything that was written, and nothing else.
+func (o *oldServer) upgraded(t *testing.T) {
+	t.Helper()
+	w := newWorld(t, o.url)
+	rows := w.query(w.raw(), "SELECT encode(uid, 'hex'), description FROM repo")
+	if len(rows) != len(o.texts) {
+		t.Errorf("%d repos are there, want %d", len(rows), len(o.texts))
+	}
+	for _, row := range rows {
+		key, err := hex.DecodeString(row[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		uid, _ := platform.UnpackUID(key)
+		if text, there := o.texts[uid]; !there || text != row[1] {
+			t.Errorf("the repo %s (%v) says %q, want %q", uid, there, row[1], text)
+		}
+	}
+	if n := w.query(w.raw(), "SELECT COUNT(*) FROM grp")[0][0]; n != fmt.Sprint(len(o.groups)) {
+		t.Errorf("%s groups are there, want %d", n, len(o.groups))
+	}
+}
