@@ -78,7 +78,7 @@ func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error)
 		return err
 	}
 	defer func() { _ = e.inTime(ctx, tx.Rollback) }() // once it is committed, it does nothing
-	t := &transaction{conn: conn{tx}, tx: tx, inTime: e.inTime}
+	t := &transaction{conn: conn{querier: tx}, tx: tx, inTime: e.inTime}
 	if err := unit(t); err != nil {
 		return err
 	}

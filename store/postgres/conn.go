@@ -20,12 +20,16 @@ type querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-type conn struct{ querier }
+type conn struct {
+	querier
+	prepares bool // statements, outside of transactions
+}
 
 // run sends all statements at once and reads their answers. It tells how many
-// rows were there.
+// rows were given.
 func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count int, err error) {
 	platform.TraceOf(ctx).Note(len(statements))
+	statements = c.pipeline(statements)
 	if len(statements) == 1 {
 		s := statements[0]
 		rows, err := c.Query(ctx, s.SQL, bind(s.Args)...)
@@ -56,10 +60,10 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 func read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 	defer rows.Close()
 	for rows.Next() {
-		*count++
 		if s.Row == nil {
 			continue
 		}
+		*count++
 		if err := s.Row(rows.Scan); err != nil {
 			return err
 		}

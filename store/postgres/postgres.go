@@ -103,7 +103,8 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{conn{pool}, pool, patience}
+	prepares := config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement
+	e := &Engine{conn{pool, prepares}, pool, patience}
 	if err := e.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, err

@@ -1,0 +1,64 @@
+package storetest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/postgres"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+// Planning a statement of arrays or unions takes longer than running it, so it
+// is planned once for all arguments, whatever PostgreSQL thinks of that.
+func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t))
+	ctx, org := w.found("acme")
+	var groups []platform.UIDFilter
+	for i := range 30 {
+		groups = append(groups, childrenOf(w.group(ctx, org.Group.UID, fmt.Sprint("group ", i))))
+	}
+	engine, err := postgres.Open(t.Context(), w.url, postgres.Options{MaxConnections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	p := w.replica(sqlstore.New(engine))
+	for range 8 {
+		if _, errs := p.Repos.ListEach(ctx, platform.ListRequest[platform.RepoFilter]{Parts: platform.PartItems}, groups); errs[0] != nil {
+			t.Fatal(errs[0])
+		}
+		must[platform.Page[platform.Repo]](t)(p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{}))
+		must[*platform.Actor](t)(p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true}))
+	}
+	var once, each int
+	var mode string
+	for _, s := range []*sqlstore.Statement{
+		{SQL: "SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements", Row: func(scan func(...any) error) error {
+			var sql string
+			var generic, custom int64
+			if err := scan(&sql, &generic, &custom); err != nil {
+				return err
+			}
+			if !strings.Contains(sql, "unnest(") && !strings.Contains(sql, " UNION ALL ") && !strings.Contains(sql, " = ANY(") {
+				each++
+				return nil
+			}
+			if once++; custom > 0 {
+				t.Errorf("planned %d times for its arguments: %s", custom, sql)
+			}
+			return nil
+		}},
+		{SQL: "SELECT current_setting('plan_cache_mode')", Row: func(scan func(...any) error) error { return scan(&mode) }},
+	} {
+		if err := engine.Run(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if once < 2 || each < 2 || mode != "auto" {
+		t.Errorf("%d statements are planned once, %d are left to PostgreSQL, whose mode is %s", once, each, mode)
+	}
+}
