@@ -115,8 +115,8 @@ func (d *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options
 	defer db.close()
 	meter := newMeter(p.stderr)
 	ctx = platform.WithActor(ctx, platform.Operator("import"))
-	o.Progress = meter.show
-	o.Bad = func(at ingest.Place, why error) { meter.print(fmt.Sprintf("%s: %s", at, explained(why))) }
+	o.ReportProgress = meter.show
+	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explained(reason))) }
 	sum, err := read(ctx, db.Platform, o)
 	meter.finish()
 	if writeErr := writeSummary(p.stdout, sum); err == nil {
