@@ -49,7 +49,7 @@ func TestAGoodTokenIsAccepted(t *testing.T) {
 	}
 }
 
-// Every token breaks one rule only: without the break it is accepted.
+// Every token breaks exactly one rule. Otherwise it would be accepted.
 func TestATokenThatBreaksOneRuleIsRefused(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
@@ -78,7 +78,7 @@ func TestATokenThatBreaksOneRuleIsRefused(t *testing.T) {
 		{"kid is empty", sign(ec, `{"alg":"ES256","kid":""}`, payload), "kid must be"},
 		{"payload of another token", first + "." + encode(f.claims(map[string]any{"sub": "eve"})) + "." + third, "signature is wrong"},
 		{"signature cut off", first + "." + second + "." + third[:len(third)-2], "signature is wrong"},
-		{"signature in DER", derSigned(t, ec, payload), "signature is wrong"},
+		{"signature in DER", signDER(t, ec, payload), "signature is wrong"},
 
 		{"critical header", sign(ec, `{"alg":"ES256","kid":"e","crit":["exp"],"exp":1}`, payload), `must not have "crit"`},
 		{"payload not encoded", sign(ec, `{"alg":"ES256","kid":"e","b64":false}`, payload), `must not have "b64"`},
@@ -96,7 +96,7 @@ func TestATokenThatBreaksOneRuleIsRefused(t *testing.T) {
 
 		{"padded base64", first + "=." + second + "." + third, "base64url without padding"},
 		{"standard base64", strings.Replace(encode(`{"alg":"ES256","kid":"e","?":"???"}`), "_", "/", 1) + "." + rest, "base64url without padding"},
-		{"stray bits at the end", good[:len(good)-1] + strayBits(good[len(good)-1]), "base64url without padding"},
+		{"stray bits at the end", good[:len(good)-1] + setUnusedBits(good[len(good)-1]), "base64url without padding"},
 		{"line break", first + ".\n" + rest, "base64url without padding"},
 		{"two segments", first + "." + second, "three segments"},
 		{"four segments", good + ".", "three segments"},
@@ -182,7 +182,7 @@ func TestAnUnknownIssuerIsNeverAsked(t *testing.T) {
 	}
 }
 
-func TestATokenThatCannotHoldCostsNoLookup(t *testing.T) {
+func TestAnInvalidTokenCostsNoLookup(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.refuse(f.token(map[string]any{"exp": 1}), platform.CodeUnauthenticated, "has expired")
@@ -203,9 +203,9 @@ func hmacWithPublicKey(t *testing.T, payload string) string {
 	return input + "." + encode(string(mac.Sum(nil)))
 }
 
-// derSigned has a signature that OpenSSL would write: right, but not in the
-// form of a JWS.
-func derSigned(t *testing.T, key *ecdsa.PrivateKey, payload string) string {
+// signDER signs in the form that OpenSSL writes. The signature is right, but not in
+// the form of a JWS.
+func signDER(t *testing.T, key *ecdsa.PrivateKey, payload string) string {
 	t.Helper()
 	input := encode(ecHeader) + "." + encode(payload)
 	digest := sha256.Sum256([]byte(input))
@@ -216,9 +216,9 @@ func derSigned(t *testing.T, key *ecdsa.PrivateKey, payload string) string {
 	return input + "." + encode(string(der))
 }
 
-// strayBits changes the bits of a last character that encode nothing: 64
-// bytes leave four of them.
-func strayBits(last byte) string {
+// setUnusedBits sets the bits of the last character that encode nothing: 64 bytes
+// leave four of them.
+func setUnusedBits(last byte) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.IndexByte(alphabet, last)|1])
 }

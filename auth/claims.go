@@ -14,21 +14,22 @@ import (
 const (
 	// maxLifetime is how far ahead a token may expire.
 	maxLifetime = 24 * time.Hour
-	// leeway is how far the clocks of issuer and service may be apart.
+	// leeway is the largest accepted difference between the clocks of issuer and
+	// service.
 	leeway = time.Minute
-	// maxSeconds is the last moment of the year 9999.
+	// maxSeconds is the last second of the year 9999.
 	maxSeconds = 253402300799
 )
 
-// read gives the token in raw and what it claims, if it has the right form
-// and holds at now. services are the audiences by which this service is
-// called. Its errors hold nothing of the token and may be shown.
-func read(raw string, services []string, now time.Time) (*token, platform.Claims, error) {
+// readToken parses raw and checks its form and its times at now. services are the
+// audiences of this service. The errors contain nothing of the token and may be
+// shown.
+func readToken(raw string, services []string, now time.Time) (*token, platform.Claims, error) {
 	t, err := parse(raw)
 	if err != nil {
 		return nil, platform.Claims{}, err
 	}
-	claims, err := t.bearer(services)
+	claims, err := t.readClaims(services)
 	if err != nil {
 		return nil, platform.Claims{}, err
 	}
@@ -38,14 +39,14 @@ func read(raw string, services []string, now time.Time) (*token, platform.Claims
 	return t, claims, nil
 }
 
-// bearer reads the claims that say who the token was made out to, and for whom.
-func (t *token) bearer(services []string) (platform.Claims, error) {
+// readClaims reads the claims about the bearer and the audience of the token.
+func (t *token) readClaims(services []string) (platform.Claims, error) {
 	c := platform.Claims{Values: t.claims}
 	var err error
-	if c.Issuer, err = t.text("iss"); err != nil {
+	if c.Issuer, err = t.textClaim("iss"); err != nil {
 		return c, err
 	}
-	if c.Subject, err = t.text("sub"); err != nil {
+	if c.Subject, err = t.textClaim("sub"); err != nil {
 		return c, err
 	}
 	if c.Audience, err = t.audience(); err != nil {
@@ -53,17 +54,17 @@ func (t *token) bearer(services []string) (platform.Claims, error) {
 	}
 	c.ServiceAudience = slices.ContainsFunc(c.Audience, func(aud string) bool { return slices.Contains(services, aud) })
 
-	// These only describe the bearer: of another type they count as absent,
-	// and an email is verified only by the boolean true.
+	// These claims only describe the bearer. A claim of another type counts as
+	// absent, and only the boolean true means that the email is verified.
 	c.Email, _ = t.claims["email"].(string)
 	c.EmailVerified, _ = t.claims["email_verified"].(bool)
 	c.Name, _ = t.claims["name"].(string)
 	return c, nil
 }
 
-// checkTimes decides whether the token holds at now, and gives its end.
+// checkTimes checks that the token is valid at now, and returns its expiry.
 func (t *token) checkTimes(now time.Time) (expires time.Time, err error) {
-	expires, ok, err := t.moment("exp")
+	expires, ok, err := t.timeClaim("exp")
 	switch {
 	case err != nil:
 		return expires, err
@@ -75,7 +76,7 @@ func (t *token) checkTimes(now time.Time) (expires time.Time, err error) {
 		return expires, errors.New("the token must expire within 24 hours")
 	}
 	for _, name := range []string{"nbf", "iat"} {
-		start, ok, err := t.moment(name)
+		start, ok, err := t.timeClaim(name)
 		if err != nil {
 			return expires, err
 		}
@@ -86,7 +87,8 @@ func (t *token) checkTimes(now time.Time) (expires time.Time, err error) {
 	return expires, nil
 }
 
-func (t *token) text(name string) (string, error) {
+// textClaim reads a claim that must be a string and not empty.
+func (t *token) textClaim(name string) (string, error) {
 	s, ok := t.claims[name].(string)
 	if !ok || s == "" {
 		return "", fmt.Errorf("the token's %s must be a string that is not empty", name)
@@ -96,7 +98,7 @@ func (t *token) text(name string) (string, error) {
 
 // audience reads aud, which is one string or a list of them.
 func (t *token) audience() ([]string, error) {
-	wrong := errors.New("the token's aud must be a string or a list of strings, none of them empty")
+	invalid := errors.New("the token's aud must be a string or a list of strings, none of them empty")
 	values, ok := t.claims["aud"].([]any)
 	if !ok {
 		values = []any{t.claims["aud"]}
@@ -105,32 +107,32 @@ func (t *token) audience() ([]string, error) {
 	for _, v := range values {
 		s, ok := v.(string)
 		if !ok || s == "" {
-			return nil, wrong
+			return nil, invalid
 		}
 		audience = append(audience, s)
 	}
 	if len(audience) == 0 {
-		return nil, wrong
+		return nil, invalid
 	}
 	return audience, nil
 }
 
-// moment reads a time claim: whole seconds in plain digits. Fractions,
-// exponents and strings are refused, since readers differ in what they make
-// of them.
-func (t *token) moment(name string) (at time.Time, ok bool, err error) {
+// timeClaim reads a claim in whole seconds, written in plain digits. It refuses
+// fractions, exponents and strings, because other readers may understand them
+// differently.
+func (t *token) timeClaim(name string) (at time.Time, ok bool, err error) {
 	v, ok := t.claims[name]
 	if !ok {
 		return time.Time{}, false, nil
 	}
-	wrong := fmt.Errorf("the token's %s must be a whole number of seconds", name)
+	invalid := fmt.Errorf("the token's %s must be a whole number of seconds", name)
 	n, ok := v.(json.Number)
 	if !ok {
-		return time.Time{}, false, wrong
+		return time.Time{}, false, invalid
 	}
 	seconds, err := strconv.ParseUint(string(n), 10, 64) // digits only
 	if err != nil || seconds > maxSeconds {
-		return time.Time{}, false, wrong
+		return time.Time{}, false, invalid
 	}
 	return time.Unix(int64(seconds), 0).UTC(), true, nil
 }

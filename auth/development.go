@@ -15,20 +15,20 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// DevelopmentIssuer is the iss of the issuer inside the process. It is never
-// fetched, and trusted only where Options.Development is set.
+// DevelopmentIssuer is the iss of the issuer inside the process. Its keys are never
+// fetched, and it is trusted only if Options.Development is set.
 const DevelopmentIssuer = "https://issuer.dev.atrium.invalid"
 
-// Issuer mints tokens for local use. Whoever has its key may be anyone on a
-// server in development mode, and nobody on any other.
+// An Issuer mints tokens for local use. With its key, anyone can act as anybody on
+// a server in development mode. Other servers do not accept its tokens.
 type Issuer struct {
 	signer jose.Signer
 	public publicKey
 	now    func() time.Time
 }
 
-// NewDevelopmentIssuer takes an ECDSA P-256 key in PKCS #8 DER form. A nil
-// clock is time.Now.
+// NewDevelopmentIssuer returns an Issuer that signs with key, an ECDSA P-256 key in
+// PKCS #8 DER form. A nil clock means time.Now.
 func NewDevelopmentIssuer(key []byte, clock func() time.Time) (*Issuer, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(key)
 	if err != nil {
@@ -56,16 +56,16 @@ func NewDevelopmentIssuer(key []byte, clock func() time.Time) (*Issuer, error) {
 	return &Issuer{signer: signer, public: public, now: clock}, nil
 }
 
-// signs reports whether t names the development key. A nil Issuer, where the
-// mode is off, signs nothing.
-func (i *Issuer) signs(t *token) bool {
+// isSignerOf reports whether t names the development key. A nil Issuer, for a
+// server that is not in development mode, has signed nothing.
+func (i *Issuer) isSignerOf(t *token) bool {
 	return i != nil && t.kid == i.public.kid && t.alg == i.public.alg
 }
 
-// Mint signs a token for subject that audience accepts for ttl, at most 24
-// hours. extra claims replace those that Mint makes; with another iss the
-// token stands for a bearer of that issuer, which a server in development mode
-// accepts for issuers it knows.
+// Mint returns a signed token for subject and audience that is valid for ttl, at
+// most 24 hours. The extra claims replace those that Mint sets. With another iss,
+// the token stands for a bearer of that issuer; a server in development mode
+// accepts it if it knows the issuer.
 func (i *Issuer) Mint(subject, audience string, ttl time.Duration, extra map[string]any) (string, error) {
 	if ttl <= 0 || ttl > maxLifetime {
 		return "", errors.New("mint token: the time to live must be more than 0 and at most 24h")

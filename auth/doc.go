@@ -1,26 +1,27 @@
 // Package auth turns a bearer token into the caller of a request.
 //
-// A token is a signed JWT of an OpenID Connect issuer. Verifier checks its
-// form, its times and its signature under the rules below, then asks the
-// Directory who that is; Middleware does so for every HTTP request.
+// A token is a signed JWT of an OpenID Connect issuer. The Verifier checks its
+// form, its times and its signature by the rules below, and then asks the
+// Directory who the bearer is. The Middleware does so for every HTTP request.
 //
-// It says who calls and never what they may do: that is decided by package
-// platform, which is the Directory.
+// This package decides who the caller is, never what the caller may do. Package
+// platform, which is the Directory, decides that.
 //
 //	token.go        form of a token: three canonical segments, strict JSON
-//	claims.go       what a token claims, and whether it holds at this moment
+//	claims.go       the claims of a token, and whether it is valid now
 //	verifier.go     the order of the checks
-//	verified.go     tokens whose signature need not be verified again
-//	issuers.go      which issuers are trusted, their key sets (bounded)
-//	keyset.go       when the keys of one issuer are fetched, and how long they serve
+//	verified.go     a cache of tokens whose signature has been verified
+//	issuers.go      which issuers are trusted, and a limited cache of their key sets
+//	keyset.go       when the keys of one issuer are fetched, and how long they are used
+//	static.go       keys that identities bring themselves
 //	fetch.go        discovery and key set over HTTP
 //	guard.go        outgoing requests that must not reach private addresses
 //	development.go  the issuer inside the process, for local use only
 //	middleware.go   the Authorization header
-//	gate.go         a limit of tokens that prove nobody
+//	gate.go         a limit for requests with invalid tokens
 //	organisation.go which organisations an issuer lists in its file
 //
-// Nothing in a token is believed before its signature is, and no URL or key
-// inside of a token is ever used: keys come from issuers that an identity or
-// a setting names byte for byte.
+// Nothing in a token is trusted before its signature is verified. No URL or key
+// inside a token is ever used: keys come only from issuers that an identity or a
+// setting names, compared byte for byte.
 package auth

@@ -18,7 +18,7 @@ import (
 const (
 	fetchTimeout = 5 * time.Second // discovery and keys together
 	maxDocument  = 1 << 20         // bytes
-	maxErrorText = 200             // bytes: an issuer's answer can be in it
+	maxErrorText = 200             // bytes of an error, which can contain an answer of the issuer
 )
 
 // A fetcher asks issuers for their keys.
@@ -27,9 +27,9 @@ type fetcher struct {
 	client *http.Client
 }
 
-// fetch gives the keys that issuer's discovery document points to, those that
-// cannot verify a token left out. An empty set is an answer too: the issuer
-// has withdrawn its keys.
+// fetch returns the keys to which the discovery document of issuer points. It
+// leaves out keys that cannot verify a token. An empty set is a valid result: the
+// issuer has withdrawn its keys.
 func (f fetcher) fetch(ctx context.Context, issuer string) ([]publicKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -55,14 +55,14 @@ func (f fetcher) discover(ctx context.Context, issuer string) ([]publicKey, erro
 	if err := provider.Claims(&document); err != nil {
 		return nil, fmt.Errorf("discover: %w", err)
 	}
-	keys, err := f.keys(ctx, document.KeysURL)
+	keys, err := f.fetchKeys(ctx, document.KeysURL)
 	if err != nil {
 		return nil, fmt.Errorf("get key set: %w", err)
 	}
 	return keys, nil
 }
 
-func (f fetcher) keys(ctx context.Context, address string) ([]publicKey, error) {
+func (f fetcher) fetchKeys(ctx context.Context, address string) ([]publicKey, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -71,13 +71,13 @@ func (f fetcher) keys(ctx context.Context, address string) ([]publicKey, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // only read from
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %d", response.StatusCode)
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, fmt.Errorf("unable to read response body: %w", err)
+		return nil, fmt.Errorf("read response body: %w", err)
 	}
 	return parseKeySet(body)
 }
@@ -89,23 +89,23 @@ func parseKeySet(document []byte) ([]publicKey, error) {
 		return nil, err
 	}
 	if set.Keys == nil {
-		return nil, errors.New("no keys in it")
+		return nil, errors.New("there are no keys in the document")
 	}
 	keys := []publicKey{}
 	for _, raw := range set.Keys {
 		var jwk jose.JSONWebKey
-		// One key of a kind unknown to us must not cost the others.
+		// A key of an unknown kind must not prevent the use of the others.
 		if json.Unmarshal(raw, &jwk) != nil {
 			continue
 		}
-		if key, ok := usable(jwk); ok {
+		if key, ok := toPublicKey(jwk); ok {
 			keys = append(keys, key)
 		}
 	}
 	return keys, nil
 }
 
-// checkIssuerURL refuses what discovery would make another URL of.
+// checkIssuerURL refuses an issuer from which discovery would build a different URL.
 func checkIssuerURL(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(issuer, "?#") {
@@ -114,7 +114,7 @@ func checkIssuerURL(issuer string) error {
 	return nil
 }
 
-// shorten cuts s to what a log may hold of an outsider's text.
+// shorten limits a text from outside to maxErrorText bytes, for logs.
 func shorten(s string) string {
 	if len(s) > maxErrorText {
 		s = s[:maxErrorText]

@@ -27,7 +27,7 @@ func TestAnIssuerThatMisbehavesGivesNoKeys(t *testing.T) {
 		}, "redirects are not followed"},
 		{"keys redirect", func(i *testIssuer) { i.keysURL = i.URL + "/moved"; i.override = redirectKeys(i) }, "redirects are not followed"},
 		{"keys of 2 MiB", func(i *testIssuer) {
-			i.override = onKeys(i, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, `{"keys":[`+big+`]}`) })
+			i.override = answerKeys(i, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, `{"keys":[`+big+`]}`) })
 		}, "too large"},
 		{"a document of 2 MiB", func(i *testIssuer) {
 			i.override = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, big) })
@@ -48,11 +48,11 @@ func TestAnIssuerThatMisbehavesGivesNoKeys(t *testing.T) {
 		{"keys at a private address", func(i *testIssuer) { i.keysURL = "https://localhost:1/" }, "private address"},
 		{"no address of keys", func(i *testIssuer) { i.keysURL = "keys" }, "must be https"},
 		{"keys are no JSON", func(i *testIssuer) {
-			i.override = onKeys(i, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "<html>") })
+			i.override = answerKeys(i, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "<html>") })
 		}, "invalid character"},
 		{"an object without keys", func(i *testIssuer) {
-			i.override = onKeys(i, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "{}") })
-		}, "no keys"},
+			i.override = answerKeys(i, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "{}") })
+		}, "no keys in the document"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -105,7 +105,7 @@ func TestAnIssuerThatIsNoPlainURLIsNotAsked(t *testing.T) {
 	}
 }
 
-func TestAnOddKeyDoesNotCostTheOthers(t *testing.T) {
+func TestAnUnknownKindOfKeyDoesNotPreventTheOthers(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	good, err := json.Marshal(jose.JSONWebKey{Key: testKeys().ec.Public(), KeyID: "e"})
@@ -113,15 +113,15 @@ func TestAnOddKeyDoesNotCostTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.issuer.set(func() {
-		f.issuer.override = onKeys(f.issuer, func(w http.ResponseWriter) {
+		f.issuer.override = answerKeys(f.issuer, func(w http.ResponseWriter) {
 			_, _ = fmt.Fprintf(w, `{"keys":[{"kty":"post-quantum"},{"kty":"EC","crv":"P-256","x":"AA","y":"AA"},7,%s]}`, good)
 		})
 	})
 	f.accept(f.token(nil))
 }
 
-// onKeys answers the key set so, and discovery as usual.
-func onKeys(i *testIssuer, answer func(http.ResponseWriter)) http.Handler {
+// answerKeys answers requests for the key set with answer, and discovery as usual.
+func answerKeys(i *testIssuer, answer func(http.ResponseWriter)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/keys" {
 			answer(w)
@@ -132,7 +132,7 @@ func onKeys(i *testIssuer, answer func(http.ResponseWriter)) http.Handler {
 }
 
 func redirectKeys(i *testIssuer) http.Handler {
-	return onKeys(i, func(w http.ResponseWriter) {
+	return answerKeys(i, func(w http.ResponseWriter) {
 		w.Header().Set("Location", i.URL+"/elsewhere")
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	})

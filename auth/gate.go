@@ -7,44 +7,45 @@ import (
 	"atrium/platform"
 )
 
-// A Gate limits tokens that prove nobody, for where a request comes from.
+// A Gate limits how many invalid tokens the client of a request may send.
 type Gate interface {
-	// Admit is asked about a token that no key at hand verifies, before anything
-	// else is. It refuses where too many tokens proved nobody.
+	// Admit is called for a token that no cached key verifies, before the
+	// database or an issuer is asked. It returns an error if the client has sent
+	// too many invalid tokens.
 	Admit() error
 
-	// Failed counts a token that proved nobody because of err. It gives what to
-	// answer.
+	// Failed counts an invalid token. err says why it is invalid. Failed returns
+	// the error to answer.
 	Failed(err error) error
 }
 
 type gateKey struct{}
 
-// WithGate puts the gate of a request into its context.
+// WithGate returns a context with the gate of a request.
 func WithGate(ctx context.Context, g Gate) context.Context {
 	return context.WithValue(ctx, gateKey{}, g)
 }
 
-func gateOf(ctx context.Context) Gate {
+func gateFrom(ctx context.Context) Gate {
 	if g, ok := ctx.Value(gateKey{}).(Gate); ok {
 		return g
 	}
 	return openGate{}
 }
 
-// An openGate limits nothing.
+// An openGate has no limit.
 type openGate struct{}
 
 func (openGate) Admit() error           { return nil }
 func (openGate) Failed(err error) error { return err }
 
-// failed counts what is wrong with a token, or with its issuer: whoever forges
-// tokens can name any issuer, one that is away too. What is wrong with this
-// service does not count.
-func failed(ctx context.Context, err error) error {
-	var away awayError
-	if platform.AsError(err).Code == platform.CodeUnauthenticated || errors.As(err, &away) {
-		return gateOf(ctx).Failed(err)
+// countFailure passes err to the gate if the token is invalid or its issuer does
+// not answer: an attacker can name any issuer, also one that is unavailable. Errors
+// of this service do not count.
+func countFailure(ctx context.Context, err error) error {
+	var unavailable issuerUnavailableError
+	if platform.AsError(err).Code == platform.CodeUnauthenticated || errors.As(err, &unavailable) {
+		return gateFrom(ctx).Failed(err)
 	}
 	return err
 }

@@ -15,19 +15,19 @@ import (
 	"atrium/platform"
 )
 
-// dialTimeout is how long a host may take to accept a connection.
+// dialTimeout limits how long a host may take to accept a connection.
 const dialTimeout = 5 * time.Second
 
-// A Guard makes outgoing requests to addresses that outsiders chose: issuers
-// and webhooks. It keeps them off everything that is not on the public
-// internet, whatever a name resolves to at that moment.
+// A Guard makes outgoing requests to addresses that outsiders chose: those of
+// issuers and webhooks. It refuses every address that is not on the public
+// internet, after resolving the name.
 type Guard struct {
 	allow map[string]bool
 }
 
-// NewGuard makes one that exempts the hosts of allow, each `host` (on every
-// port) or `host:port`: those may be private and may be plain http. They are
-// names as a URL writes them, compared before DNS.
+// NewGuard returns a Guard that exempts the hosts in allow, each `host` (on every
+// port) or `host:port`. Exempt hosts may have private addresses and may use plain
+// http. They are compared with the host of the URL, before it is resolved.
 func NewGuard(allow []string) *Guard {
 	g := &Guard{allow: map[string]bool{}}
 	for _, host := range allow {
@@ -40,42 +40,41 @@ func NewGuard(allow []string) *Guard {
 	return g
 }
 
-// A refusal is why the guard sends nothing, in words for whoever chose the
-// address.
-type refusal string
+// A guardError says why the guard refuses a request.
+type guardError string
 
-func (r refusal) Error() string { return string(r) }
+func (e guardError) Error() string { return string(e) }
 
-// Reason is what may be told to them.
-func (r refusal) Reason() string { return string(r) }
+// Reason returns the text for the person who chose the address.
+func (e guardError) Reason() string { return string(e) }
 
 const (
-	errPrivateAddress refusal = "the host has a private address"
-	errPlainHTTP      refusal = "the URL must be https"
+	errPrivateAddress guardError = "the host has a private address"
+	errPlainHTTP      guardError = "the URL must be https"
 )
 
-// Client gives an HTTP client under the guard: https only, no redirects, no
-// proxy, no connection kept, timeout for each request as a whole, and no
-// answer read beyond limit bytes.
+// Client returns an HTTP client that obeys the guard. It allows https only, follows
+// no redirects, uses no proxy and keeps no connections. timeout limits each request
+// as a whole, and limit the bytes of an answer.
 func (g *Guard) Client(timeout time.Duration, limit int64) *http.Client {
 	return g.client(timeout, limit, &http.Transport{DisableKeepAlives: true})
 }
 
-// How many idle connections a client of many requests keeps, and how long.
+// The limits of the idle connections of ReusingClient.
 const (
-	idleOfHost = 2
-	idleOfAll  = 100
-	idleTime   = 30 * time.Second
+	maxIdlePerHost = 2
+	maxIdle        = 100
+	idleTimeout    = 30 * time.Second
 )
 
-// ReusingClient is Client for many requests to the same hosts: it keeps a few
-// idle connections. An address is checked when it is dialled, so what is used
-// again has been checked.
+// ReusingClient is like Client, for many requests to the same hosts: it keeps a few
+// idle connections. Addresses are checked when they are dialled, so a connection
+// that is used again has been checked.
 func (g *Guard) ReusingClient(timeout time.Duration, limit int64) *http.Client {
 	return g.client(timeout, limit, &http.Transport{
-		MaxIdleConnsPerHost: idleOfHost,
-		MaxIdleConns:        idleOfAll,
-		IdleConnTimeout:     idleTime,
+		MaxIdleConnsPerHost: maxIdlePerHost,
+		MaxIdleConns:        maxIdle,
+		IdleConnTimeout:     idleTimeout,
 	})
 }
 
@@ -92,17 +91,18 @@ func (g *Guard) client(timeout time.Duration, limit int64, base *http.Transport)
 	}
 }
 
-// DialContext connects to a host:port. Each address that the host resolves to
-// is checked as it is dialled, so a name cannot change its mind in between.
+// DialContext connects to a host:port. It checks each resolved address when it is
+// dialled, so the name cannot resolve to another address in between.
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := &net.Dialer{Control: g.control, Timeout: dialTimeout}
-	if g.allows(address) {
+	dialer := &net.Dialer{Control: g.checkAddress, Timeout: dialTimeout}
+	if g.isExempt(address) {
 		dialer.Control = nil
 	}
 	return dialer.DialContext(ctx, network, address)
 }
 
-func (g *Guard) control(_, address string, _ syscall.RawConn) error {
+// checkAddress refuses to dial an address that is not public.
+func (g *Guard) checkAddress(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("dial: %w", err)
@@ -113,30 +113,30 @@ func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// allows reports whether a host:port is exempt.
-func (g *Guard) allows(address string) bool {
+// isExempt reports whether a host:port is exempt.
+func (g *Guard) isExempt(address string) bool {
 	address = strings.ToLower(address)
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && (g.allow[host] || g.allow[address])
 }
 
-// checkURL refuses what a request may not be sent to by its scheme.
+// checkURL refuses URLs that are not https, unless their host is exempt.
 func (g *Guard) checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme == "https":
 		return nil
-	case u.Scheme == "http" && g.allows(net.JoinHostPort(u.Hostname(), portOf(u))):
+	case u.Scheme == "http" && g.isExempt(net.JoinHostPort(u.Hostname(), portOf(u))):
 		return nil
 	default:
 		return errPlainHTTP
 	}
 }
 
-// checkIssuer refuses an issuer of plain http that is not exempt.
+// checkIssuer refuses an issuer with plain http whose host is not exempt.
 func (g *Guard) checkIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Scheme != "http" {
-		return nil //nolint:nilerr // discovery says what else is wrong with it
+		return nil //nolint:nilerr // discovery reports other faults of the URL
 	}
 	return g.checkURL(u)
 }

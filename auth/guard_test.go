@@ -55,7 +55,7 @@ func TestTheGuardExemptsHostsAsTheyAreNamed(t *testing.T) {
 		"sub.localhost:80":  false,
 		"localhost":         false,
 	} {
-		if got := guard.allows(address); got != want {
+		if got := guard.isExempt(address); got != want {
 			t.Errorf("%s: allowed is %v", address, got)
 		}
 	}

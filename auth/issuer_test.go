@@ -30,7 +30,7 @@ import (
 	"atrium/platform"
 )
 
-// testKeys are made once, since RSA keys take long.
+// testKeys are generated once, because RSA keys take long.
 var testKeys = sync.OnceValue(func() (keys struct {
 	rsa, otherRSA *rsa.PrivateKey
 	ec, otherEC   *ecdsa.PrivateKey
@@ -42,7 +42,7 @@ var testKeys = sync.OnceValue(func() (keys struct {
 	return keys
 })
 
-// A testClock stands still until it is moved.
+// A testClock stands still until advance is called.
 type testClock struct{ nanos atomic.Int64 }
 
 func newTestClock() *testClock {
@@ -54,7 +54,7 @@ func newTestClock() *testClock {
 func (c *testClock) now() time.Time          { return time.Unix(0, c.nanos.Load()).UTC() }
 func (c *testClock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
 
-// A testDirectory knows some issuers and takes everyone in.
+// A testDirectory knows some issuers and authenticates every subject.
 type testDirectory struct {
 	mu     sync.Mutex
 	known  map[string]bool
@@ -110,7 +110,7 @@ type testIssuer struct {
 	override http.Handler // answers everything, where set
 }
 
-// startIssuer serves an RSA key `r` and an EC key `e`.
+// startIssuer starts an issuer with an RSA key `r` and an EC key `e`.
 func startIssuer(t testing.TB, useTLS bool) *testIssuer {
 	t.Helper()
 	i := &testIssuer{keys: []jose.JSONWebKey{
@@ -216,7 +216,7 @@ func (f *fixture) accept(token string) {
 	}
 }
 
-// refuse wants an error of this code whose shown message contains message.
+// refuse expects an error of this code whose message contains message.
 func (f *fixture) refuse(token string, code platform.Code, message string) {
 	f.Helper()
 	err := f.verify(token)
@@ -226,7 +226,7 @@ func (f *fixture) refuse(token string, code platform.Code, message string) {
 	}
 }
 
-// claims gives good claims with some changed; nil takes one away.
+// claims returns valid claims with changes; nil removes a claim.
 func (f *fixture) claims(changes map[string]any) string {
 	now := f.clock.now().Unix()
 	claims := map[string]any{"iss": f.issuer.URL, "sub": "ada", "aud": "atrium", "iat": now, "exp": now + 3600}
@@ -239,13 +239,13 @@ func (f *fixture) claims(changes map[string]any) string {
 	return string(b)
 }
 
-// token signs good claims, changed so, with the issuer's EC key.
+// token signs valid claims with changes, with the EC key of the issuer.
 func (f *fixture) token(changes map[string]any) string {
 	return sign(testKeys().ec, `{"alg":"ES256","kid":"e"}`, f.claims(changes))
 }
 
-// sign makes a JWT of exactly these texts. A []byte key signs HS256; nil signs
-// nothing.
+// sign makes a JWT of exactly these texts. A []byte key signs with HS256; a nil key
+// leaves the signature empty.
 func sign(key any, header, payload string) string {
 	input := encode(header) + "." + encode(payload)
 	return input + "." + encode(signature(key, input))

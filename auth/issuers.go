@@ -12,14 +12,14 @@ import (
 	"atrium/platform"
 )
 
-// maxKeySets bounds the issuers whose keys are held; beyond it the one that
-// has not been used for longest goes.
+// maxKeySets is how many key sets are cached. Beyond it, the least recently used
+// one is dropped.
 const maxKeySets = 1024
 
-// issuers decides whose keys are fetched, and holds them.
+// issuers decides which issuers are asked for their keys, and caches the keys.
 type issuers struct {
 	directory Directory
-	trusted   []string // by setting
+	trusted   []string // issuers that are trusted by a setting
 	fetcher   fetcher
 	now       func() time.Time
 	logger    *slog.Logger
@@ -33,21 +33,21 @@ type usedKeySet struct {
 	used time.Time
 }
 
-// heldKey gives the key of issuer that t names, where it is at hand.
-func (i *issuers) heldKey(issuer string, t *token) (crypto.PublicKey, bool) {
+// cachedKey returns the key of issuer that t names, if it is cached and fresh.
+func (i *issuers) cachedKey(issuer string, t *token) (crypto.PublicKey, bool) {
 	set := i.lookup(issuer)
 	if set == nil {
 		return nil, false
 	}
-	key, answered, err := set.held(t, i.now())
+	key, answered, err := set.cached(t, i.now())
 	return key, answered && err == nil
 }
 
-// key gives the key of issuer that signed t. An issuer is asked for its keys
-// only while it is known, however long they have been held.
+// key returns the key of issuer that t names. It fetches the keys if necessary, but
+// only from an issuer that is known.
 func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
 	if set := i.lookup(issuer); set != nil {
-		if key, answered, err := set.held(t, i.now()); answered {
+		if key, answered, err := set.cached(t, i.now()); answered {
 			return key, err
 		}
 	}
@@ -55,24 +55,23 @@ func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.Publ
 		return nil, err
 	}
 	if err := i.fetcher.guard.checkIssuer(issuer); err != nil {
-		i.logger.WarnContext(ctx, "issuer's keys not fetched", "issuer", issuer, "error", err)
+		i.logger.WarnContext(ctx, "could not fetch the keys of an issuer", "issuer", issuer, "error", err)
 		return nil, platform.Unauthenticated("the token's issuer must be https; the operator can allow plain http for its host with --allow-host")
 	}
-	return i.add(issuer).refreshed(ctx, t, i.now)
+	return i.add(issuer).refresh(ctx, t, i.now)
 }
 
-// olderKey gives the key of issuer that t names, where it is at hand and may
-// serve while the issuer is away.
-func (i *issuers) olderKey(issuer string, t *token) (crypto.PublicKey, bool) {
+// staleKey returns the key of issuer that t names, if it is cached and may be used
+// while the issuer is unavailable. It need not be fresh.
+func (i *issuers) staleKey(issuer string, t *token) (crypto.PublicKey, bool) {
 	set := i.lookup(issuer)
 	if set == nil {
 		return nil, false
 	}
-	return set.older(t, i.now())
+	return set.stale(t, i.now())
 }
 
-// checkKnown refuses an issuer that neither a setting nor anything stored
-// names.
+// checkKnown refuses an issuer that neither a setting nor the directory names.
 func (i *issuers) checkKnown(ctx context.Context, issuer string) error {
 	if slices.Contains(i.trusted, issuer) {
 		return nil
@@ -111,7 +110,7 @@ func (i *issuers) add(issuer string) *keySet {
 	set := newKeySet(func(ctx context.Context) ([]publicKey, error) {
 		keys, err := i.fetcher.fetch(ctx, issuer)
 		if err != nil {
-			i.logger.WarnContext(ctx, "issuer's keys not fetched", "issuer", issuer, "error", err)
+			i.logger.WarnContext(ctx, "could not fetch the keys of an issuer", "issuer", issuer, "error", err)
 		}
 		return keys, err
 	})
@@ -125,6 +124,7 @@ func (i *issuers) forget(issuer string) {
 	delete(i.sets, issuer)
 }
 
+// dropOldest drops the least recently used key set.
 func (i *issuers) dropOldest() {
 	var oldest string
 	for issuer, set := range i.sets {

@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	// keysFresh is how long fetched keys serve without a look at the issuer.
-	keysFresh = 10 * time.Minute
-	// keysKept is how long they serve while the issuer is away.
-	keysKept = 24 * time.Hour
-	// fetchPause is the least time between two fetches from one issuer,
-	// whatever kids tokens name and however fetches end.
+	// freshTime is how long fetched keys are used before they are fetched again.
+	freshTime = 10 * time.Minute
+	// staleTime is how long they are used while the issuer is unavailable.
+	staleTime = 24 * time.Hour
+	// fetchPause is the shortest time between two fetches from one issuer, also
+	// if tokens name unknown keys or the last fetch failed.
 	fetchPause = 30 * time.Second
 
 	minRSABits, maxRSABits = 2048, 8192
 )
 
-// A publicKey verifies exactly one algorithm.
+// A publicKey verifies signatures of one algorithm.
 type publicKey struct {
 	kid string
 	alg jose.SignatureAlgorithm
 	key crypto.PublicKey
 }
 
-// usable gives what jwk verifies; false for every kind of key that Atrium
-// does not accept, private and symmetric ones among them.
-func usable(jwk jose.JSONWebKey) (publicKey, bool) {
+// toPublicKey converts jwk. It reports false for every kind of key that Atrium does
+// not accept, such as private and symmetric keys.
+func toPublicKey(jwk jose.JSONWebKey) (publicKey, bool) {
 	p := publicKey{kid: jwk.KeyID, key: jwk.Key}
 	switch key := jwk.Key.(type) {
 	case *rsa.PublicKey:
@@ -51,13 +51,13 @@ func usable(jwk jose.JSONWebKey) (publicKey, bool) {
 	default:
 		return p, false
 	}
-	algorithmFits := jwk.Algorithm == "" || jwk.Algorithm == string(p.alg)
-	useFits := jwk.Use == "" || jwk.Use == "sig"
-	return p, algorithmFits && useFits
+	algorithmMatches := jwk.Algorithm == "" || jwk.Algorithm == string(p.alg)
+	useMatches := jwk.Use == "" || jwk.Use == "sig"
+	return p, algorithmMatches && useMatches
 }
 
-// find gives the key that t names. Without a kid that is the only one.
-func find(keys []publicKey, t *token) (crypto.PublicKey, bool) {
+// findKey finds the key that t names. A token without a kid names the only key.
+func findKey(keys []publicKey, t *token) (crypto.PublicKey, bool) {
 	if t.kid == "" && len(keys) > 1 {
 		return nil, false
 	}
@@ -69,114 +69,113 @@ func find(keys []publicKey, t *token) (crypto.PublicKey, bool) {
 	return nil, false
 }
 
-// A keySet holds the keys of one issuer. It is safe for concurrent use.
+// A keySet caches the keys of one issuer. It is safe for concurrent use.
 type keySet struct {
-	fetch func(context.Context) ([]publicKey, error)
+	fetchKeys func(context.Context) ([]publicKey, error)
 
-	mu       sync.Mutex
-	keys     []publicKey
-	fetched  time.Time // when keys were; zero before
-	tried    time.Time // when the last fetch began
-	err      error     // how the last fetch ended
-	underWay *fetching // nil: none is
+	mu      sync.Mutex
+	keys    []publicKey
+	fetched time.Time // when the last successful fetch began; zero if none has succeeded
+	tried   time.Time // when the last fetch began
+	err     error     // the error of the last fetch
+	running *fetch    // nil if no fetch is running
 }
 
-// A fetching is a fetch under way.
-type fetching struct {
-	done chan struct{} // closed when it has ended
-	late chan struct{} // closed when who has older keys need not wait any more
+// A fetch is a running fetch of keys.
+type fetch struct {
+	done chan struct{} // closed when the fetch has ended
+	slow chan struct{} // closed after staleWait
 }
 
-// patience is how long a request with an older key waits for the issuer.
-const patience = 300 * time.Millisecond
+// staleWait is how long a request that could use a stale key waits for the issuer.
+const staleWait = 300 * time.Millisecond
 
-func newKeySet(fetch func(context.Context) ([]publicKey, error)) *keySet {
-	return &keySet{fetch: fetch}
+func newKeySet(fetchKeys func(context.Context) ([]publicKey, error)) *keySet {
+	return &keySet{fetchKeys: fetchKeys}
 }
 
-// An awayError is why an issuer could not be asked.
-type awayError struct{ error }
+// An issuerUnavailableError says why the keys of an issuer could not be fetched.
+type issuerUnavailableError struct{ error }
 
-// held answers from what has been fetched. It answers false where a fetch is
-// due first, or under way.
-func (s *keySet) held(t *token, now time.Time) (key crypto.PublicKey, answered bool, err error) {
+// cached answers from the cached keys. It reports answered as false if a fetch is
+// due or running.
+func (s *keySet) cached(t *token, now time.Time) (key crypto.PublicKey, answered bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key, found := find(s.keys, t)
+	key, found := findKey(s.keys, t)
 	age := now.Sub(s.fetched)
 	switch {
-	case found && age < keysFresh:
+	case found && age < freshTime:
 		return key, true, nil
-	case s.underWay != nil, now.Sub(s.tried) >= fetchPause:
+	case s.running != nil, now.Sub(s.tried) >= fetchPause:
 		return nil, false, nil
-	case found && age < keysKept:
+	case found && age < staleTime:
 		return key, true, nil
 	case s.err != nil:
-		away := platform.Unavailable("the token's issuer cannot be asked for its keys", awayError{s.err})
-		away.RetryAfter = max(time.Second, s.tried.Add(fetchPause).Sub(now))
-		return nil, true, away
+		unavailable := platform.Unavailable("the token's issuer cannot be asked for its keys", issuerUnavailableError{s.err})
+		unavailable.RetryAfter = max(time.Second, s.tried.Add(fetchPause).Sub(now))
+		return nil, true, unavailable
 	default:
 		return nil, true, platform.Unauthenticated("the token is signed with a key that its issuer does not have")
 	}
 }
 
-// older gives the key that t names while it may serve, however long ago it was
-// fetched.
-func (s *keySet) older(t *token, now time.Time) (crypto.PublicKey, bool) {
+// stale returns the key that t names if it was fetched within staleTime.
+func (s *keySet) stale(t *token, now time.Time) (crypto.PublicKey, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key, found := find(s.keys, t)
-	return key, found && now.Sub(s.fetched) < keysKept
+	key, found := findKey(s.keys, t)
+	return key, found && now.Sub(s.fetched) < staleTime
 }
 
-// refreshed fetches the keys, unless someone else just has, and answers from
-// them. While an issuer hangs, an older key serves, and the fetch goes on in
-// the background.
-func (s *keySet) refreshed(ctx context.Context, t *token, clock func() time.Time) (crypto.PublicKey, error) {
+// refresh returns the key that t names from newly fetched keys. Concurrent requests
+// share one fetch. If the issuer does not answer within staleWait, refresh uses a
+// stale key, and the fetch continues in the background.
+func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) (crypto.PublicKey, error) {
 	now := clock()
-	if key, answered, err := s.held(t, now); answered {
+	if key, answered, err := s.cached(t, now); answered {
 		return key, err
 	}
-	under := s.fetching(ctx, now)
-	older, found := s.older(t, now)
-	late := under.late
+	running := s.startFetch(ctx, now)
+	stale, found := s.stale(t, now)
+	slow := running.slow
 	if !found {
-		late = nil
+		slow = nil
 	}
 	select {
-	case <-under.done:
-	case <-late:
-		return older, nil
+	case <-running.done:
+	case <-slow:
+		return stale, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	key, answered, err := s.held(t, now)
+	key, answered, err := s.cached(t, now)
 	if !answered { // the next fetch has begun already
 		return nil, platform.Unavailable("the token's issuer is being asked for its keys", nil)
 	}
 	return key, err
 }
 
-// fetching gives the fetch under way, and begins one where there is none.
-func (s *keySet) fetching(ctx context.Context, now time.Time) *fetching {
+// startFetch returns the running fetch, and starts one if there is none.
+func (s *keySet) startFetch(ctx context.Context, now time.Time) *fetch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.underWay != nil {
-		return s.underWay
+	if s.running != nil {
+		return s.running
 	}
-	under := &fetching{make(chan struct{}), make(chan struct{})}
-	s.underWay, s.tried = under, now
-	late := time.AfterFunc(patience, func() { close(under.late) })
+	running := &fetch{make(chan struct{}), make(chan struct{})}
+	s.running, s.tried = running, now
+	timer := time.AfterFunc(staleWait, func() { close(running.slow) })
 	go func() {
-		// Others wait for this answer, so it outlives the request that asks.
-		keys, err := s.fetch(context.WithoutCancel(ctx))
-		late.Stop()
+		// Other requests wait for this fetch, so it does not end with its request.
+		keys, err := s.fetchKeys(context.WithoutCancel(ctx))
+		timer.Stop()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.underWay, s.err = nil, err; err == nil {
+		if s.running, s.err = nil, err; err == nil {
 			s.keys, s.fetched = keys, now
 		}
-		close(under.done)
+		close(running.done)
 	}()
-	return under
+	return running
 }

@@ -19,7 +19,7 @@ import (
 	"atrium/platform"
 )
 
-func TestKeysServeForTenMinutes(t *testing.T) {
+func TestKeysAreUsedForTenMinutes(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.accept(f.token(nil))
@@ -47,7 +47,7 @@ func TestAWithdrawnKeyEndsAfterTenMinutes(t *testing.T) {
 	f.refuse(f.token(nil), platform.CodeUnauthenticated, "a key that its issuer does not have")
 }
 
-func TestANewKeyIsFoundAtOnce(t *testing.T) {
+func TestANewKeyIsFetchedImmediately(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.accept(f.token(nil))
@@ -103,7 +103,7 @@ func TestManyFirstRequestsFetchOnce(t *testing.T) {
 	}
 }
 
-func TestKeysServeForADayWhileTheIssuerIsAway(t *testing.T) {
+func TestKeysAreUsedForADayWhileTheIssuerIsUnavailable(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.accept(f.token(nil))
@@ -154,7 +154,7 @@ func TestTheDirectorysErrorIsNotABadToken(t *testing.T) {
 	f.refuse(f.token(nil), platform.CodeUnavailable, "the store is away")
 }
 
-func TestWhoWaitsForKeysMayLeave(t *testing.T) {
+func TestARequestThatWaitsForKeysCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
 	set := newKeySet(func(context.Context) ([]publicKey, error) {
@@ -164,18 +164,18 @@ func TestWhoWaitsForKeysMayLeave(t *testing.T) {
 	})
 	clock := newTestClock()
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = set.refreshed(t.Context(), &token{}, clock.now) })
+	wg.Go(func() { _, _ = set.refresh(t.Context(), &token{}, clock.now) })
 	<-entered
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := set.refreshed(ctx, &token{}, clock.now); !errors.Is(err, context.Canceled) {
+	if _, err := set.refresh(ctx, &token{}, clock.now); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 	close(release)
 	wg.Wait()
 }
 
-func TestAFetchOutlivesWhoAskedForIt(t *testing.T) {
+func TestAFetchOutlivesItsRequest(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	set := newKeySet(func(ctx context.Context) ([]publicKey, error) {
@@ -183,13 +183,13 @@ func TestAFetchOutlivesWhoAskedForIt(t *testing.T) {
 		return []publicKey{{alg: jose.ES256, key: testKeys().ec.Public()}}, ctx.Err()
 	})
 	clock := newTestClock()
-	_, _ = set.refreshed(ctx, &token{alg: jose.ES256}, clock.now)
-	if _, err := set.refreshed(t.Context(), &token{alg: jose.ES256}, clock.now); err != nil {
+	_, _ = set.refresh(ctx, &token{alg: jose.ES256}, clock.now)
+	if _, err := set.refresh(t.Context(), &token{alg: jose.ES256}, clock.now); err != nil {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestAnOlderKeyServesWhileItsIssuerHangs(t *testing.T) {
+func TestAStaleKeyIsUsedWhileItsIssuerHangs(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.accept(f.token(nil))
@@ -238,7 +238,7 @@ func TestATokenForAnotherAudienceIsNotAuthenticated(t *testing.T) {
 	f.accept(f.token(nil))
 }
 
-// A testGate lets so many tokens that prove nobody pass.
+// A testGate allows a number of invalid tokens.
 type testGate struct{ left int }
 
 func (g *testGate) Admit() error {
@@ -319,13 +319,13 @@ func TestOnlyKeysOfTheTwoAlgorithmsAreUsed(t *testing.T) {
 		{"private", jose.JSONWebKey{Key: testKeys().ec}, false},
 		{"symmetric", jose.JSONWebKey{Key: []byte(strings.Repeat("k", 32))}, false},
 	} {
-		if _, ok := usable(c.key); ok != c.want {
+		if _, ok := toPublicKey(c.key); ok != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, ok, c.want)
 		}
 	}
 }
 
-func TestWithoutAKidTheOnlyKeyIsMeant(t *testing.T) {
+func TestATokenWithoutAKidNamesTheOnlyKey(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.issuer.set(func() { f.issuer.keys = f.issuer.keys[1:] })

@@ -9,11 +9,11 @@ import (
 	"atrium/platform"
 )
 
-// Middleware puts the caller that the Authorization header proves into the
-// request's context, where platform.ActorOf finds it. A request without the
-// header goes on without a caller: the operations say themselves whether they
-// need one. One whose header proves nobody ends in onError. Tokens elsewhere,
-// in cookies or query parameters, are never looked at.
+// Middleware verifies the token in the Authorization header and puts its bearer into
+// the context of the request, where platform.ActorOf finds it. A request without
+// the header continues without a caller: each operation decides whether it needs
+// one. If the token is not valid, onError answers the request. Tokens in cookies or
+// query parameters are ignored.
 func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,16 +27,16 @@ func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, er
 	}
 }
 
-// Authorize gives ctx with the caller that the values of a request's
-// Authorization header prove; ctx itself where there are none. It serves what
-// is no HTTP request: gRPC metadata, the first message of a websocket.
+// Authorize verifies the token in the values of an Authorization header and returns
+// ctx with its bearer. Without values it returns ctx itself. It is also used for
+// gRPC metadata and the first message of a websocket.
 func (v *Verifier) Authorize(ctx context.Context, authorization []string) (context.Context, error) {
 	if len(authorization) == 0 {
 		return ctx, nil
 	}
-	raw, err := credentials(authorization)
+	raw, err := bearerToken(authorization)
 	if err != nil {
-		return nil, failed(ctx, platform.Unauthenticated(err.Error()))
+		return nil, countFailure(ctx, platform.Unauthenticated(err.Error()))
 	}
 	actor, err := v.Verify(ctx, raw)
 	if err != nil {
@@ -45,11 +45,11 @@ func (v *Verifier) Authorize(ctx context.Context, authorization []string) (conte
 	return platform.WithActor(ctx, actor), nil
 }
 
-// credentials takes the token out of the header. Which characters it may have is
-// for the Verifier, whose rule is narrower than the header's.
-func credentials(authorization []string) (string, error) {
+// bearerToken returns the token in the header. It does not check the characters of
+// the token, because the Verifier does.
+func bearerToken(authorization []string) (string, error) {
 	if len(authorization) > 1 {
-		return "", errors.New("there must be one Authorization header")
+		return "", errors.New("there must be only one Authorization header")
 	}
 	scheme, raw, _ := strings.Cut(authorization[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") || raw == "" || strings.ContainsAny(raw, " \t,") {

@@ -35,7 +35,7 @@ func TestTheMiddlewareReadsOneBearerHeader(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header["Authorization"] = c.header
-		if got := through(f.verifier, r); !strings.Contains(got, c.want) {
+		if got := sendThrough(f.verifier, r); !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestATokenElsewhereIsNotLookedAt(t *testing.T) {
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("X-Authorization", "Bearer "+token)
 	r.AddCookie(&http.Cookie{Name: "Authorization", Value: token})
-	if got := through(f.verifier, r); got != "nobody" {
+	if got := sendThrough(f.verifier, r); got != "nobody" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -91,8 +91,8 @@ func TestOnlyABooleanVerifiesAnEmail(t *testing.T) {
 	}
 }
 
-// through sends r through the middleware and tells who arrived.
-func through(v *Verifier, r *http.Request) (got string) {
+// sendThrough sends r through the middleware and returns the caller that arrived.
+func sendThrough(v *Verifier, r *http.Request) (got string) {
 	onError := func(_ http.ResponseWriter, _ *http.Request, err error) {
 		var e *platform.Error
 		if !errors.As(err, &e) || e.Code != platform.CodeUnauthenticated {

@@ -11,17 +11,17 @@ import (
 	"atrium/platform"
 )
 
-// OrganisationFile gives a reader of the organisations that an issuer lists, for
-// platform.Options. It asks under the same guard as for keys: allowHosts are the
-// hosts that may be private or plain http. Where the issuer answers that there is
-// no such file it lists none.
+// OrganisationFile returns a function that fetches the list of organisations in the
+// file of an issuer, for platform.Options. allowHosts are the hosts that may have
+// private addresses or use plain http, as for NewGuard. If the issuer has no such
+// file, the list is empty.
 func OrganisationFile(allowHosts []string) func(ctx context.Context, issuer string) ([]platform.UID, error) {
-	return organisationFile(NewGuard(allowHosts).Client(fetchTimeout, maxDocument))
+	return newOrganisationReader(NewGuard(allowHosts).Client(fetchTimeout, maxDocument))
 }
 
-func organisationFile(client *http.Client) func(ctx context.Context, issuer string) ([]platform.UID, error) {
+func newOrganisationReader(client *http.Client) func(ctx context.Context, issuer string) ([]platform.UID, error) {
 	return func(ctx context.Context, issuer string) ([]platform.UID, error) {
-		listed, err := listedOrganisations(ctx, client, issuer)
+		listed, err := fetchOrganisations(ctx, client, issuer)
 		if err != nil {
 			return nil, errors.New(shorten(err.Error()))
 		}
@@ -29,7 +29,7 @@ func organisationFile(client *http.Client) func(ctx context.Context, issuer stri
 	}
 }
 
-func listedOrganisations(ctx context.Context, client *http.Client, issuer string) ([]platform.UID, error) {
+func fetchOrganisations(ctx context.Context, client *http.Client, issuer string) ([]platform.UID, error) {
 	if err := checkIssuerURL(issuer); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func listedOrganisations(ctx context.Context, client *http.Client, issuer string
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // only read from
+	defer func() { _ = response.Body.Close() }()
 	switch response.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusGone:
@@ -51,13 +51,13 @@ func listedOrganisations(ctx context.Context, client *http.Client, issuer string
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, fmt.Errorf("unable to read response body: %w", err)
+		return nil, fmt.Errorf("read response body: %w", err)
 	}
 	var document struct {
 		Organisations []platform.UID `json:"organisations"`
 	}
 	if err := json.Unmarshal(body, &document); err != nil {
-		return nil, errors.New("the file is no JSON object with a list of organisations")
+		return nil, errors.New("the file is not a JSON object with a list of organisations")
 	}
 	return document.Organisations, nil
 }

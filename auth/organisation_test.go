@@ -13,8 +13,8 @@ import (
 
 const listedOrganisation = platform.UID("1111111111111111111111111111111111111111")
 
-// serveFile serves an answer where an issuer lists its organisations, and a good
-// file where a redirect would lead.
+// serveFile serves answer at the path where an issuer lists its organisations, and
+// a valid file at the target of a redirect.
 func serveFile(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -42,11 +42,11 @@ func TestTheFileOfAnIssuerListsOrganisations(t *testing.T) {
 		{"a file without organisations", writeFile(`{}`), false, ""},
 		{"no file", http.NotFound, false, ""},
 		{"a file that is gone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, false, ""},
-		{"no JSON", writeFile("<html>"), false, "no JSON object with a list"},
-		{"a text for the list", writeFile(`{"organisations": "` + string(listedOrganisation) + `"}`), false, "no JSON object with a list"},
-		{"a list", writeFile(`["` + string(listedOrganisation) + `"]`), false, "no JSON object with a list"},
-		{"a file with more after it", writeFile(good + "x"), false, "no JSON object with a list"},
-		{"an empty file", writeFile(""), false, "no JSON object with a list"},
+		{"no JSON", writeFile("<html>"), false, "not a JSON object with a list"},
+		{"a text for the list", writeFile(`{"organisations": "` + string(listedOrganisation) + `"}`), false, "not a JSON object with a list"},
+		{"a list", writeFile(`["` + string(listedOrganisation) + `"]`), false, "not a JSON object with a list"},
+		{"a file with more after it", writeFile(good + "x"), false, "not a JSON object with a list"},
+		{"an empty file", writeFile(""), false, "not a JSON object with a list"},
 		{"a file of 2 MiB", writeFile(good + strings.Repeat(" ", 2<<20)), false, "too large"},
 		{"a redirect", http.RedirectHandler("/elsewhere", http.StatusFound).ServeHTTP, false, "redirects are not followed"},
 		{"an error", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, good, http.StatusInternalServerError) }, false, "status 500"},

@@ -6,21 +6,22 @@ import (
 	"atrium/platform"
 )
 
-// staticIdentities lists the identities whose own keys verify t. It is asked
-// before an issuer is, which need not exist where identities bring its keys.
-func (v *Verifier) staticIdentities(ctx context.Context, t *token, c platform.Claims) ([]platform.UID, error) {
-	brought, err := v.directory.StaticKeys(ctx, c.Issuer, c.Subject)
+// findStaticIdentities lists the identities whose own keys verify t. It is called
+// before the issuer is asked, because the issuer need not exist if identities bring
+// its keys.
+func (v *Verifier) findStaticIdentities(ctx context.Context, t *token, c platform.Claims) ([]platform.UID, error) {
+	identities, err := v.directory.StaticKeys(ctx, c.Issuer, c.Subject)
 	if err != nil {
 		return nil, err
 	}
 	var verified []platform.UID
-	for _, b := range brought {
-		keys, err := parseKeySet(b.JWKS)
+	for _, identity := range identities {
+		keys, err := parseKeySet(identity.JWKS)
 		if err != nil {
-			continue // one that cannot be read verifies nothing
+			continue // keys that cannot be read verify nothing
 		}
-		if key, found := find(keys, t); found && t.verify(key) == nil {
-			verified = append(verified, b.Identity)
+		if key, found := findKey(keys, t); found && t.verify(key) == nil {
+			verified = append(verified, identity.Identity)
 		}
 	}
 	return verified, nil

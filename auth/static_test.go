@@ -10,7 +10,7 @@ import (
 	"atrium/platform"
 )
 
-// jwks is a key set as an identity holds it.
+// jwks encodes a key set as an identity stores it.
 func jwks(t *testing.T, keys ...jose.JSONWebKey) json.RawMessage {
 	t.Helper()
 	b, err := json.Marshal(jose.JSONWebKeySet{Keys: keys})

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// maxToken is the largest token looked at, in bytes.
+	// maxToken is the largest accepted token, in bytes.
 	maxToken = 16 << 10
-	// maxDepth bounds the nesting of JSON; real tokens need three or four.
+	// maxDepth limits the nesting of JSON; real tokens need three or four levels.
 	maxDepth = 16
 )
 
-// A token is a JWT that has the right form. Nothing in it is verified.
+// A token is a JWT with a valid form. Its signature may not be verified.
 type token struct {
 	raw    string
 	alg    jose.SignatureAlgorithm
-	kid    string // "" where the header has none
+	kid    string // "" if the header has none
 	claims map[string]any
 }
 
-// parse reads a token in the compact form. It is stricter than the libraries:
-// two readers must not be able to see two different tokens in the same bytes.
-// Its errors hold nothing of the token and may be shown.
+// parse reads a token in the compact form. It is stricter than the libraries, so
+// that two readers cannot read the same bytes as two different tokens. Its errors
+// contain nothing of the token and may be shown.
 func parse(raw string) (*token, error) {
 	if len(raw) > maxToken {
 		return nil, errors.New("the token is larger than 16 KiB")
@@ -60,10 +60,10 @@ func parse(raw string) (*token, error) {
 	return t, nil
 }
 
-// readHeader takes the algorithm and the key's name. Members that point at
-// keys or carry them (jku, jwk, x5u, x5c) are not even read.
+// readHeader reads the algorithm and the id of the key. It ignores members that
+// contain keys or point to them (jku, jwk, x5u, x5c).
 func (t *token) readHeader(header map[string]any) error {
-	// Both change what a signature means, and no issuer needs them.
+	// Both change the meaning of a signature, and no issuer needs them.
 	for _, name := range []string{"crit", "b64"} {
 		if _, ok := header[name]; ok {
 			return fmt.Errorf("the token's header must not have %q", name)
@@ -85,7 +85,7 @@ func (t *token) readHeader(header map[string]any) error {
 	return nil
 }
 
-// verify checks the signature under key, which must be one for t.alg.
+// verify checks the signature with key, whose algorithm must be t.alg.
 func (t *token) verify(key any) error {
 	signed, err := jose.ParseSignedCompact(t.raw, []jose.SignatureAlgorithm{t.alg})
 	if err != nil {
@@ -97,8 +97,8 @@ func (t *token) verify(key any) error {
 	return nil
 }
 
-// decodeSegment reads base64url without padding, line breaks or stray bits,
-// so that every segment has exactly one spelling.
+// decodeSegment reads base64url without padding, line breaks or unused bits that are
+// set, so that every segment has exactly one valid encoding.
 func decodeSegment(s string) ([]byte, error) {
 	const message = "the token's segments must be base64url without padding"
 	// encoding/base64 skips line breaks even when it is strict.
@@ -112,9 +112,9 @@ func decodeSegment(s string) ([]byte, error) {
 	return b, nil
 }
 
-// decodeObject reads one JSON object in which no object repeats a member and
-// every string is what its bytes say. Numbers stay json.Number, because an id
-// above 2^53 would become another's as a float64.
+// decodeObject reads one JSON object. It refuses repeated members and strings that
+// decoders change. Numbers stay json.Number, because as a float64 an id above 2^53
+// could become the id of another identity.
 func decodeObject(data []byte) (map[string]any, error) {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return nil, errors.New("is not JSON")
@@ -138,7 +138,7 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 	}
 	t, err := d.Token()
 	if err != nil {
-		return nil, notJSON(err)
+		return nil, hideDecodeError(err)
 	}
 	switch t := t.(type) {
 	case json.Delim:
@@ -147,7 +147,7 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 		}
 		return decodeElements(d, depth)
 	case string:
-		return plain(t)
+		return checkText(t)
 	default:
 		return t, nil
 	}
@@ -158,10 +158,10 @@ func decodeMembers(d *json.Decoder, depth int) (map[string]any, error) {
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return nil, notJSON(err)
+			return nil, hideDecodeError(err)
 		}
-		name, _ := t.(string) // json.Valid has seen to it
-		if _, err := plain(name); err != nil {
+		name, _ := t.(string) // json.Valid has checked it
+		if _, err := checkText(name); err != nil {
 			return nil, err
 		}
 		if _, ok := object[name]; ok {
@@ -172,7 +172,7 @@ func decodeMembers(d *json.Decoder, depth int) (map[string]any, error) {
 		}
 	}
 	_, err := d.Token() // the closing brace
-	return object, notJSON(err)
+	return object, hideDecodeError(err)
 }
 
 func decodeElements(d *json.Decoder, depth int) ([]any, error) {
@@ -185,21 +185,21 @@ func decodeElements(d *json.Decoder, depth int) ([]any, error) {
 		elements = append(elements, v)
 	}
 	_, err := d.Token() // the closing bracket
-	return elements, notJSON(err)
+	return elements, hideDecodeError(err)
 }
 
-// plain refuses text that others read differently: encoding/json turns each
-// lone surrogate into U+FFFD, which makes two subjects one, and databases end
-// or refuse a text at NUL.
-func plain(s string) (string, error) {
+// checkText refuses text that other programs read differently. encoding/json turns
+// each unpaired surrogate into U+FFFD, which makes two subjects equal, and
+// databases cut or refuse a text at NUL.
+func checkText(s string) (string, error) {
 	if strings.ContainsAny(s, "\x00\uFFFD") {
 		return "", errors.New("has text with an invalid character")
 	}
 	return s, nil
 }
 
-// notJSON hides the decoder's error, which quotes its input.
-func notJSON(err error) error {
+// hideDecodeError replaces the error of the decoder, which quotes its input.
+func hideDecodeError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Where parse accepts a token, the signature library and encoding/json must
-// see the same one, and its segments must have no other spelling.
+// If parse accepts a token, the signature library and encoding/json must read the
+// same one, and its segments must have no other valid encoding.
 func FuzzParse(f *testing.F) {
 	payload := `{"iss":"https://a.example","aud":["x"],"exp":1800000000,"n":{"a":[1.5,null,"\u00e9"]}}`
 	sealed := encode("signature")

@@ -11,26 +11,26 @@ import (
 	"atrium/platform"
 )
 
-// Bounds of what is remembered of tokens. The one not used for longest goes first.
+// Limits of the cache. The least recently used token is dropped first.
 const (
 	maxVerified      = 4096
 	maxVerifiedBytes = 16 << 20
 )
 
-// A verifiedToken is a token whose signature was right under key, a key of its
+// A verifiedToken is a token whose signature was verified with key, a key of its
 // issuer.
 type verifiedToken struct {
 	*token
-	claims platform.Claims // Expires is of the first request
+	claims platform.Claims // Expires was computed when the token was verified
 	key    crypto.PublicKey
 	bytes  int
 }
 
-// verifiedTokens remembers tokens by the hash of all their bytes, so that the
-// signature of a token is verified once and not on every request. Whoever
-// finds one must still check its times, and that its issuer holds its key. A
-// token that was refused is not remembered, nor one that keys of identities
-// verified: those are in the database, which is asked each time.
+// verifiedTokens caches tokens by the hash of all their bytes, so that the signature
+// of a token is not verified again on every request. The caller of find must still
+// check the times of the token, and that its issuer still has the key. Tokens that
+// were refused are not cached. Neither are tokens that static keys of identities
+// verified, because the database is asked for those keys each time.
 type verifiedTokens struct {
 	mu    sync.Mutex
 	bytes int
@@ -50,14 +50,14 @@ func (v *verifiedTokens) find(hash [sha256.Size]byte) (*verifiedToken, bool) {
 }
 
 func (v *verifiedTokens) add(hash [sha256.Size]byte, t *token, claims platform.Claims, key crypto.PublicKey) {
-	// The token itself is a secret, and is not kept.
-	without := &token{alg: t.alg, kid: t.kid, claims: t.claims}
-	known := &verifiedToken{token: without, claims: claims, key: key, bytes: verifiedBytes + sizeOf(t.claims)}
+	// The token itself is a secret and is not stored.
+	withoutRaw := &token{alg: t.alg, kid: t.kid, claims: t.claims}
+	entry := &verifiedToken{token: withoutRaw, claims: claims, key: key, bytes: verifiedBytes + estimateSize(t.claims)}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.used.Remove(hash) // an older one with another key, whose bytes are counted
-	v.bytes += known.bytes
-	v.used.Add(hash, known)
+	v.used.Remove(hash) // removes an entry with an older key from the count of bytes
+	v.bytes += entry.bytes
+	v.used.Add(hash, entry)
 	for v.bytes > maxVerifiedBytes {
 		v.used.RemoveOldest()
 	}
@@ -69,15 +69,15 @@ func (v *verifiedTokens) remove(hash [sha256.Size]byte) {
 	v.used.Remove(hash)
 }
 
-// What a token takes in memory beside its claims, and what parts of claims do.
+// Estimated bytes of memory of a token without its claims, and of parts of claims.
 const (
 	verifiedBytes = 512
 	valueBytes    = 40
 	objectBytes   = 320 // a map has room for eight members
 )
 
-// sizeOf is about what a claim takes in memory.
-func sizeOf(claim any) int {
+// estimateSize estimates the bytes of memory of a claim.
+func estimateSize(claim any) int {
 	n := valueBytes
 	switch claim := claim.(type) {
 	case string:
@@ -86,18 +86,18 @@ func sizeOf(claim any) int {
 		n += len(claim)
 	case []any:
 		for _, element := range claim {
-			n += sizeOf(element)
+			n += estimateSize(element)
 		}
 	case map[string]any:
 		n += objectBytes
 		for name, value := range claim {
-			n += valueBytes + len(name) + sizeOf(value)
+			n += valueBytes + len(name) + estimateSize(value)
 		}
 	}
 	return n
 }
 
-// sameKey reports whether two public keys are one.
+// sameKey reports whether two public keys are equal.
 func sameKey(a, b crypto.PublicKey) bool {
 	comparable, ok := a.(interface{ Equal(crypto.PublicKey) bool })
 	return ok && comparable.Equal(b)

@@ -51,7 +51,7 @@ func TestARememberedTokenEndsWithTheKeyOfItsIssuer(t *testing.T) {
 			f.accept(token)
 			f.issuer.set(func() { change(f.issuer) })
 			f.accept(token) // keys serve for ten minutes
-			f.clock.advance(keysFresh)
+			f.clock.advance(freshTime)
 			_ = f.verify(sign(testKeys().rsa, rsaHeader, f.claims(nil))) // for which the keys are fetched anew
 			if f.verify(token) == nil {
 				t.Error("a token counts whose key the issuer does not have any more")
@@ -69,7 +69,7 @@ func TestARememberedTokenEndsWithItsIssuer(t *testing.T) {
 	token := f.token(nil)
 	f.accept(token)
 	f.directory.setKnown(f.issuer.URL, false)
-	f.clock.advance(keysFresh)
+	f.clock.advance(freshTime)
 	f.refuse(token, platform.CodeUnauthenticated, "issuer is unknown")
 }
 

@@ -12,47 +12,47 @@ import (
 	"atrium/platform"
 )
 
-// A Directory knows who tokens are made out to; *platform.Platform is one.
+// A Directory finds the identities of tokens. *platform.Platform is one.
 type Directory interface {
-	// KnowsIssuer reports whether something stored names exactly this issuer.
-	// Only then is the issuer asked for its keys.
+	// KnowsIssuer reports whether a stored record names exactly this issuer.
+	// Otherwise the issuer is not asked for its keys.
 	KnowsIssuer(ctx context.Context, issuer string) (bool, error)
 
-	// StaticKeys lists the keys that identities of this issuer and subject
-	// bring themselves.
+	// StaticKeys lists the keys that are stored with identities of this issuer
+	// and subject.
 	StaticKeys(ctx context.Context, issuer, subject string) ([]platform.IdentityKeys, error)
 
-	// Authenticate gives the caller that verified claims describe.
+	// Authenticate returns the caller that verified claims describe.
 	Authenticate(ctx context.Context, claims platform.Claims) (*platform.Actor, error)
 }
 
-// Options is what a Verifier needs.
+// Options configures a Verifier.
 type Options struct {
 	Directory Directory
 
-	// Audience is by which names this service is called. A token with none of
-	// them in its aud matches only identities that name an audience.
+	// Audience lists the audiences of this service. A token with none of them in
+	// its aud matches only identities that name an audience of their own.
 	Audience []string
 
-	// Issuers are trusted beside those that the directory knows.
+	// Issuers are trusted in addition to those that the directory knows.
 	Issuers []string
 
-	// Development, where not nil, switches development mode on: tokens of
-	// DevelopmentIssuer are accepted, and the development key may sign for
-	// every known issuer, so that rules can be tried without a real one.
+	// Development switches development mode on if it is not nil. Tokens of
+	// DevelopmentIssuer are then accepted, and the development key may sign for
+	// every known issuer, so that rules can be tried without that issuer.
 	Development *Issuer
 
-	// AllowHosts are the issuers' hosts (host or host:port) that may be
-	// private or plain http: for local use and tests.
+	// AllowHosts are the hosts of issuers (host or host:port) that may have
+	// private addresses or use plain http, for local use and tests.
 	AllowHosts []string
 
-	Clock  func() time.Time // nil: time.Now
-	Logger *slog.Logger     // nil: slog.Default
+	Clock  func() time.Time // nil means time.Now
+	Logger *slog.Logger     // nil means slog.Default
 }
 
-// A Verifier tells from a token who its bearer is. It is safe for concurrent
-// use, and holds nothing but the public keys of issuers and the tokens that
-// these verified last.
+// A Verifier verifies tokens and finds their bearers. It is safe for concurrent
+// use. It caches only the public keys of issuers, and the claims of tokens that
+// these keys have verified.
 type Verifier struct {
 	directory   Directory
 	audience    []string
@@ -62,7 +62,7 @@ type Verifier struct {
 	now         func() time.Time
 }
 
-// New makes a Verifier. It fetches nothing yet.
+// New returns a Verifier. It fetches no keys yet.
 func New(o Options) *Verifier {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -88,31 +88,30 @@ func New(o Options) *Verifier {
 	}
 }
 
-// Verify gives the caller that raw, a JWT in compact form, proves. What is
-// wrong with a token is UNAUTHENTICATED; an issuer that must be asked for its
-// keys and does not answer, UNAVAILABLE; the directory's errors come as they
-// are.
+// Verify verifies raw, a JWT in compact form, and returns its bearer. The error is
+// UNAUTHENTICATED if the token is not valid, and UNAVAILABLE if the keys of its
+// issuer cannot be fetched. Errors of the directory are returned unchanged.
 func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, error) {
-	claims, err := v.proven(ctx, raw)
+	claims, err := v.verifyClaims(ctx, raw)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, countFailure(ctx, err)
 	}
 	actor, err := v.directory.Authenticate(ctx, claims)
 	if err == nil && len(actor.Identities) == 0 && !claims.ServiceAudience {
-		return nil, failed(ctx, platform.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
+		return nil, countFailure(ctx, platform.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
 	}
 	return actor, err
 }
 
-// proven gives what a token claims that holds at this moment.
-func (v *Verifier) proven(ctx context.Context, raw string) (platform.Claims, error) {
+// verifyClaims returns the claims of raw, if its signature and times are valid now.
+func (v *Verifier) verifyClaims(ctx context.Context, raw string) (platform.Claims, error) {
 	hash := sha256.Sum256([]byte(raw))
-	if claims, known, err := v.remembered(ctx, hash); known || err != nil {
+	if claims, isKnown, err := v.findVerified(ctx, hash); isKnown || err != nil {
 		return claims, err
 	}
-	// What costs nothing comes first: neither the database nor an issuer is
-	// bothered with a token that cannot hold anyway.
-	t, claims, err := read(raw, v.audience, v.now())
+	// The cheap checks come first, so that invalid tokens cause no queries to the
+	// database or to an issuer.
+	t, claims, err := readToken(raw, v.audience, v.now())
 	if err != nil {
 		return claims, platform.Unauthenticated(err.Error())
 	}
@@ -123,10 +122,10 @@ func (v *Verifier) proven(ctx context.Context, raw string) (platform.Claims, err
 	return claims, err
 }
 
-// remembered gives what a token claims that was verified before, if it still
-// holds: its times are checked, and its issuer must hold the very key that
-// verified it.
-func (v *Verifier) remembered(ctx context.Context, hash [sha256.Size]byte) (claims platform.Claims, known bool, err error) {
+// findVerified returns the claims of a token that was verified before, if it is still
+// valid. It checks the times of the token, and that its issuer still has the key
+// that verified it.
+func (v *Verifier) findVerified(ctx context.Context, hash [sha256.Size]byte) (claims platform.Claims, isKnown bool, err error) {
 	t, found := v.verified.find(hash)
 	if !found {
 		return claims, false, nil
@@ -136,34 +135,33 @@ func (v *Verifier) remembered(ctx context.Context, hash [sha256.Size]byte) (clai
 		v.verified.remove(hash)
 		return claims, false, platform.Unauthenticated(err.Error())
 	}
-	key, held, err := v.heldKey(ctx, claims.Issuer, t.token)
-	if err == nil && held && sameKey(key, t.key) {
+	key, isCached, err := v.cachedKey(ctx, claims.Issuer, t.token)
+	if err == nil && isCached && sameKey(key, t.key) {
 		return claims, true, nil
 	}
 	v.verified.remove(hash)
 	return claims, false, err
 }
 
-// verify checks the signature: under keys of the issuer that are at hand, keys
-// that identities bring, and keys that the issuer is asked for, in this order.
-// It gives the key of the issuer that the signature is right under, nil where
-// it is one that identities bring.
+// verify checks the signature with the cached keys of the issuer, then with the
+// static keys of identities, then with keys fetched from the issuer. It returns the
+// key of the issuer that verified the signature, or nil if a static key did.
 func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (crypto.PublicKey, error) {
-	key, held, err := v.heldKey(ctx, c.Issuer, t)
+	key, isCached, err := v.cachedKey(ctx, c.Issuer, t)
 	if err != nil {
 		return nil, err
 	}
-	if held && t.verify(key) == nil {
+	if isCached && t.verify(key) == nil {
 		return key, nil
 	}
 	if err := v.admit(ctx, c.Issuer, t); err != nil {
 		return nil, err
 	}
-	if c.StaticIdentities, err = v.staticIdentities(ctx, t, *c); err != nil || len(c.StaticIdentities) > 0 {
+	if c.StaticIdentities, err = v.findStaticIdentities(ctx, t, *c); err != nil || len(c.StaticIdentities) > 0 {
 		return nil, err
 	}
-	if !held {
-		if key, err = v.askedKey(ctx, c.Issuer, t); err != nil {
+	if !isCached {
+		if key, err = v.fetchKey(ctx, c.Issuer, t); err != nil {
 			return nil, err
 		}
 	}
@@ -173,20 +171,20 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (cr
 	return key, nil
 }
 
-// admit asks the gate before the database is asked about a token that nothing
-// at hand verifies.
+// admit asks the gate, unless a stale key verifies the token. It is called before
+// the database is asked about a token that no cached key verifies.
 func (v *Verifier) admit(ctx context.Context, issuer string, t *token) error {
-	if key, found := v.issuers.olderKey(issuer, t); found && t.verify(key) == nil {
+	if key, found := v.issuers.staleKey(issuer, t); found && t.verify(key) == nil {
 		return nil
 	}
-	return gateOf(ctx).Admit()
+	return gateFrom(ctx).Admit()
 }
 
-// heldKey gives the key by which a token of issuer must be signed, where the
+// cachedKey returns the key with which a token of issuer must be signed, if the
 // issuer need not be asked for it.
-func (v *Verifier) heldKey(ctx context.Context, issuer string, t *token) (key crypto.PublicKey, held bool, err error) {
+func (v *Verifier) cachedKey(ctx context.Context, issuer string, t *token) (key crypto.PublicKey, isCached bool, err error) {
 	switch {
-	case v.development.signs(t):
+	case v.development.isSignerOf(t):
 		if issuer != DevelopmentIssuer {
 			err = v.issuers.checkKnown(ctx, issuer)
 		}
@@ -194,13 +192,14 @@ func (v *Verifier) heldKey(ctx context.Context, issuer string, t *token) (key cr
 	case issuer == DevelopmentIssuer:
 		return nil, false, nil
 	default:
-		key, held = v.issuers.heldKey(issuer, t)
-		return key, held, nil
+		key, isCached = v.issuers.cachedKey(issuer, t)
+		return key, isCached, nil
 	}
 }
 
-// askedKey gives that key after asking the issuer, if it must be.
-func (v *Verifier) askedKey(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
+// fetchKey returns the key with which a token of issuer must be signed, and fetches
+// the keys of the issuer if necessary.
+func (v *Verifier) fetchKey(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
 	switch {
 	case issuer != DevelopmentIssuer:
 		return v.issuers.key(ctx, issuer, t)

@@ -8,15 +8,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// All lists page after page and gives every item, as far as the loop asks for
-// them. It takes a method that lists, its request, and what finds the items in
-// an answer:
+// All returns an iterator over all items of a list. It reads one page after the
+// other, while the loop continues. list is a method that lists, and items returns
+// the items of its response:
 //
 //	for repo, err := range client.All(ctx, c.Repos.ListRepos, &registryv2.ListReposRequest{}, (*registryv2.ListReposResponse).GetRepos) {
 //
-// The request is left as it is: its filters and its page_size hold for every
-// page, its page_token and skip for the first one. An error is the last thing
-// that is given, with no item.
+// All does not change the request. Its filters and page_size apply to every page,
+// its page_token and skip to the first page. The iteration ends after an error,
+// which comes with a zero item.
 func All[R proto.Message, A interface{ GetNextPageToken() string }, T any](
 	ctx context.Context, list func(context.Context, R) (A, error), request R, items func(A) []T,
 ) iter.Seq2[T, error] {
@@ -36,13 +36,13 @@ func All[R proto.Message, A interface{ GetNextPageToken() string }, T any](
 			if page.GetNextPageToken() == "" {
 				return
 			}
-			continueAfter(next.ProtoReflect(), page.GetNextPageToken())
+			setPageToken(next.ProtoReflect(), page.GetNextPageToken())
 		}
 	}
 }
 
-// continueAfter makes a request ask for the page after another.
-func continueAfter(request protoreflect.Message, token string) {
+// setPageToken makes the request ask for the page that token names.
+func setPageToken(request protoreflect.Message, token string) {
 	fields := request.Descriptor().Fields()
 	request.Set(fields.ByName("page_token"), protoreflect.ValueOfString(token))
 	request.Clear(fields.ByName("skip"))

@@ -1,9 +1,9 @@
 // Package client calls the services of an Atrium server over gRPC.
 //
-// A Client holds the generated stub of every service, behind which stand a
-// token, retries and an HTTP/2 connection that all share. Errors are
-// *connect.Error: connect.CodeOf tells the code, Details the typed details.
-// It must not import the service: who uses it shares nothing but the contract.
+// A Client has the generated stub of every service. All stubs share a token, a
+// retry policy and an HTTP/2 connection. Errors are *connect.Error:
+// connect.CodeOf returns the code, and Details the typed details.
+// It must not import the service: its users share only the contract with it.
 package client
 
 import (
@@ -47,75 +47,76 @@ type Client struct {
 	Terms                     iamv2connect.TermsServiceClient
 }
 
-// Options are the settings of a Client; the zero value calls without a token.
+// Options configures a Client. With the zero value, calls have no token.
 type Options struct {
-	// Token gives the bearer token of each call. It is asked every time, so
-	// that it can renew one that expires; nil: calls have none.
+	// Token returns the bearer token of a call. It is called for every call, so
+	// that it can renew a token that expires. If it is nil, calls have no token.
 	Token func(context.Context) (string, error)
-	// Attempts is how often a call is tried: 0 is 4, and 1 never again.
+	// Attempts is how often a call is tried at most. 0 means 4; 1 means no retry.
 	Attempts int
-	// HTTPClient must speak HTTP/2; nil: one that does, in the clear too.
+	// HTTPClient must speak HTTP/2. If it is nil, the Client makes its own, which
+	// also speaks HTTP/2 without TLS.
 	HTTPClient connect.HTTPClient
-	// Connect is for all else that connect can do, such as interceptors.
+	// Connect has further options of connect, such as interceptors.
 	Connect []connect.ClientOption
 
-	sleep func(context.Context, time.Duration) error // of tests
+	sleep func(context.Context, time.Duration) error // set by tests
 }
 
-// StaticToken is the source of one token that does not expire, or not soon.
+// StaticToken returns a function for Options.Token that always returns token.
 func StaticToken(token string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return token, nil }
 }
 
-// New makes a client of the server at an address such as
-// https://atrium.example.com. Over http:// the token travels in the clear.
-// Nothing is sent before the first call.
+// New returns a Client of the server at an address such as
+// https://atrium.example.com. With http:// the token is sent unencrypted. New sends
+// nothing.
 func New(address string, o Options) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("the address %q is not that of a server, such as https://atrium.example.com", address)
+		return nil, fmt.Errorf("the address %q must be the URL of a server, such as https://atrium.example.com", address)
 	}
 	if o.Attempts < 0 {
 		return nil, errors.New("attempts must not be negative")
 	}
-	at, over := strings.TrimSuffix(address, "/"), o.HTTPClient
-	if over == nil {
-		over = overHTTP2()
+	baseURL, httpClient := strings.TrimSuffix(address, "/"), o.HTTPClient
+	if httpClient == nil {
+		httpClient = newHTTP2Client()
 	}
 	options := connect.WithClientOptions(append([]connect.ClientOption{
-		connect.WithGRPC(), connect.WithInterceptors(o.retrying(), o.authorized()),
+		connect.WithGRPC(), connect.WithInterceptors(o.retryInterceptor(), o.tokenInterceptor()),
 	}, o.Connect...)...)
 	return &Client{
-		AccountAssociations:       iamv2connect.NewAccountAssociationsServiceClient(over, at, options),
-		Advisories:                vulnerabilitiesv2connect.NewAdvisoriesServiceClient(over, at, options),
-		Artifacts:                 librariesv2connect.NewArtifactsServiceClient(over, at, options),
-		ExternalGroupRoleMappings: iamv2connect.NewExternalGroupRoleMappingsServiceClient(over, at, options),
-		GroupInvites:              iamv2connect.NewGroupInvitesServiceClient(over, at, options),
-		Groups:                    iamv2connect.NewGroupsServiceClient(over, at, options),
-		Identities:                iamv2connect.NewIdentitiesServiceClient(over, at, options),
-		IdentityProviders:         iamv2connect.NewIdentityProvidersServiceClient(over, at, options),
-		Images:                    registryv2connect.NewImagesServiceClient(over, at, options),
-		Ping:                      pingv2connect.NewPingServiceClient(over, at, options),
-		Repos:                     registryv2connect.NewReposServiceClient(over, at, options),
-		RoleBindings:              iamv2connect.NewRoleBindingsServiceClient(over, at, options),
-		Roles:                     iamv2connect.NewRolesServiceClient(over, at, options),
-		SecurityAdvisory:          advisoryv2connect.NewSecurityAdvisoryServiceClient(over, at, options),
-		Subscriptions:             eventsv2connect.NewSubscriptionsServiceClient(over, at, options),
-		Tags:                      registryv2connect.NewTagsServiceClient(over, at, options),
-		Terms:                     iamv2connect.NewTermsServiceClient(over, at, options),
+		AccountAssociations:       iamv2connect.NewAccountAssociationsServiceClient(httpClient, baseURL, options),
+		Advisories:                vulnerabilitiesv2connect.NewAdvisoriesServiceClient(httpClient, baseURL, options),
+		Artifacts:                 librariesv2connect.NewArtifactsServiceClient(httpClient, baseURL, options),
+		ExternalGroupRoleMappings: iamv2connect.NewExternalGroupRoleMappingsServiceClient(httpClient, baseURL, options),
+		GroupInvites:              iamv2connect.NewGroupInvitesServiceClient(httpClient, baseURL, options),
+		Groups:                    iamv2connect.NewGroupsServiceClient(httpClient, baseURL, options),
+		Identities:                iamv2connect.NewIdentitiesServiceClient(httpClient, baseURL, options),
+		IdentityProviders:         iamv2connect.NewIdentityProvidersServiceClient(httpClient, baseURL, options),
+		Images:                    registryv2connect.NewImagesServiceClient(httpClient, baseURL, options),
+		Ping:                      pingv2connect.NewPingServiceClient(httpClient, baseURL, options),
+		Repos:                     registryv2connect.NewReposServiceClient(httpClient, baseURL, options),
+		RoleBindings:              iamv2connect.NewRoleBindingsServiceClient(httpClient, baseURL, options),
+		Roles:                     iamv2connect.NewRolesServiceClient(httpClient, baseURL, options),
+		SecurityAdvisory:          advisoryv2connect.NewSecurityAdvisoryServiceClient(httpClient, baseURL, options),
+		Subscriptions:             eventsv2connect.NewSubscriptionsServiceClient(httpClient, baseURL, options),
+		Tags:                      registryv2connect.NewTagsServiceClient(httpClient, baseURL, options),
+		Terms:                     iamv2connect.NewTermsServiceClient(httpClient, baseURL, options),
 	}, nil
 }
 
-// overHTTP2 speaks HTTP/2 only, over TLS and in the clear.
-func overHTTP2() *http.Client {
+// newHTTP2Client returns a client that speaks only HTTP/2, with and without TLS.
+func newHTTP2Client() *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
 	return &http.Client{Transport: &http.Transport{Protocols: protocols, Proxy: http.ProxyFromEnvironment}}
 }
 
-// authorized adds the token of each call.
-func (o Options) authorized() connect.Interceptor {
+// tokenInterceptor adds the token to each call.
+func (o Options) tokenInterceptor() connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 			if o.Token == nil {
@@ -123,7 +124,7 @@ func (o Options) authorized() connect.Interceptor {
 			}
 			token, err := o.Token(ctx)
 			if err != nil {
-				return nil, connect.NewError(connect.CodeUnauthenticated, fmt.Errorf("no token: %w", err))
+				return nil, connect.NewError(connect.CodeUnauthenticated, fmt.Errorf("get the token: %w", err))
 			}
 			r.Header().Set("Authorization", "Bearer "+token)
 			return next(ctx, r)

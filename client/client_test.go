@@ -17,7 +17,7 @@ import (
 	"atrium/rpc/gen/platform/iam/v2/iamv2connect"
 )
 
-// groups answers what a test has it answer, and remembers what it was asked.
+// groups is a service that answers with a function of the test and keeps the requests.
 type groups struct {
 	iamv2connect.UnimplementedGroupsServiceHandler
 	answers []error // of the calls, in order; then there are no more errors
@@ -44,7 +44,7 @@ func (g *groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*i
 	return &iamv2.ListGroupsResponse{Groups: []*iamv2.Group{{Name: "a" + r.GetPageToken()}, {Name: "b" + r.GetPageToken()}}, NextPageToken: next}, g.answer(ctx)
 }
 
-// calling gives a client of a service, and the pauses that it makes.
+// calling returns a client of a service, and the pauses between its retries.
 func calling(t *testing.T, g *groups, o Options) (c *Client, pauses *[]time.Duration) {
 	t.Helper()
 	_, handler := iamv2connect.NewGroupsServiceHandler(g)
@@ -109,12 +109,12 @@ func TestPausesGrowAndAreAtLeastWhatTheServerAsks(t *testing.T) {
 			t.Errorf("pause %d is %d ms", i, got)
 		}
 	}
-	if got := backoff(1_000_000, nil); got > 2*longestPause {
+	if got := backoff(1_000_000, nil); got > 2*maxPause {
 		t.Errorf("after a million attempts it is %v", got)
 	}
 }
 
-// A broken connection leaves open what became of the call.
+// After a lost connection it is unknown whether the call was executed.
 func TestAfterABrokenConnectionOnlyReadsAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	var calls int
@@ -143,10 +143,10 @@ func TestARetryEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := pause(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+	if err := sleepContext(ctx, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("the pause ends with %v", err)
 	}
-	if err := pause(t.Context(), 0); err != nil {
+	if err := sleepContext(t.Context(), 0); err != nil {
 		t.Errorf("no pause ends with %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	registryv2 "atrium/rpc/gen/platform/registry/v2"
 )
 
-// connected gives a client of a server of its own, and its organisation.
+// connected starts a server and returns a client of it and its organisation.
 func connected(ctx context.Context) (c *client.Client, org string, done func()) {
 	s, err := serve(ctx)
 	if err != nil {

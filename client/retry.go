@@ -13,27 +13,27 @@ import (
 const (
 	defaultAttempts = 4
 	firstPause      = 100 * time.Millisecond
-	longestPause    = 5 * time.Second
+	maxPause        = 5 * time.Second
 )
 
-// retrying tries a call that ends UNAVAILABLE again. One that may change
-// something is tried again only where the server itself said so: after a
-// connection that broke, nobody knows how far it came.
-func (o Options) retrying() connect.Interceptor {
+// retryInterceptor retries calls that fail with UNAVAILABLE. It retries a call that
+// may change something only if the server itself answered UNAVAILABLE. After a lost
+// connection it is unknown whether the call was executed.
+func (o Options) retryInterceptor() connect.Interceptor {
 	attempts, sleep := o.Attempts, o.sleep
 	if attempts == 0 {
 		attempts = defaultAttempts
 	}
 	if sleep == nil {
-		sleep = pause
+		sleep = sleepContext
 	}
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 			for attempt := 1; ; attempt++ {
 				answer, err := next(ctx, r)
-				again := connect.CodeOf(err) == connect.CodeUnavailable &&
+				canRetry := connect.CodeOf(err) == connect.CodeUnavailable &&
 					(connect.IsWireError(err) || r.Spec().IdempotencyLevel == connect.IdempotencyNoSideEffects)
-				if err == nil || !again || attempt == attempts || sleep(ctx, backoff(attempt, err)) != nil {
+				if err == nil || !canRetry || attempt == attempts || sleep(ctx, backoff(attempt, err)) != nil {
 					return answer, err
 				}
 			}
@@ -41,17 +41,17 @@ func (o Options) retrying() connect.Interceptor {
 	})
 }
 
-// backoff is how long to wait after so many attempts: twice as long each time,
-// give or take a half, so that clients do not come back all at once; and no
-// shorter than the server asks for.
+// backoff returns the time to wait after an attempt. It doubles with each attempt,
+// with random jitter so that clients do not retry all together, and is at least as
+// long as the server asks for.
 func backoff(attempt int, err error) time.Duration {
-	wait := min(firstPause<<min(attempt-1, 10), longestPause)
-	return max(wait/2+rand.N(wait), asked(err))
+	wait := min(firstPause<<min(attempt-1, 10), maxPause)
+	return max(wait/2+rand.N(wait), retryDelay(err))
 }
 
-// asked is how long the server asks clients to wait.
-func asked(err error) time.Duration {
-	for _, d := range detailsOf(err) {
+// retryDelay returns the time that the server asks clients to wait, or 0.
+func retryDelay(err error) time.Duration {
+	for _, d := range errorDetails(err) {
 		if message, err := d.Value(); err == nil {
 			if retry, ok := message.(*errdetails.RetryInfo); ok {
 				return retry.GetRetryDelay().AsDuration()
@@ -61,7 +61,7 @@ func asked(err error) time.Duration {
 	return 0
 }
 
-func detailsOf(err error) []*connect.ErrorDetail {
+func errorDetails(err error) []*connect.ErrorDetail {
 	var e *connect.Error
 	if errors.As(err, &e) {
 		return e.Details()
@@ -69,8 +69,8 @@ func detailsOf(err error) []*connect.ErrorDetail {
 	return nil
 }
 
-// pause sleeps unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
+// sleepContext sleeps until d has passed or ctx ends.
+func sleepContext(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

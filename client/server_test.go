@@ -14,15 +14,15 @@ import (
 	"atrium/store"
 )
 
-// A server runs in this process, for the time of an example or test.
+// A server runs in this process until Close.
 type server struct {
 	*httptest.Server
 	org   string // the uid of its one organisation
 	close []func() error
 }
 
-// serve starts a server over an empty database. It takes "owner" for the token
-// of its owner: what tokens are worth is told elsewhere.
+// serve starts a server over an empty database. It accepts "owner" as the token of
+// the owner; package auth has the tests of real tokens.
 func serve(ctx context.Context) (*server, error) {
 	folder, err := os.MkdirTemp("", "atrium-client-")
 	if err != nil {
@@ -71,7 +71,7 @@ func authenticated(p *platform.Platform, next http.Handler) http.Handler {
 	})
 }
 
-// Close ends the server and removes its database.
+// Close stops the server and removes its database.
 func (s *server) Close() error {
 	if s.Server != nil {
 		s.Server.Close()

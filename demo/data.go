@@ -6,14 +6,17 @@ import (
 	"atrium/platform"
 )
 
-// What the demonstration organisation has. Real data is imported beside it, so
-// no repo bears the name of an official image or sorts before "b", where lists
-// of these start; and ids of advisories are like no real ones.
+// This file has the data of the demonstration organisation. Real data can be
+// imported into it. So no repo has the name of an official image or sorts before
+// "b", where lists of official images begin, and the ids of advisories differ from
+// real ones.
 
+// A service is a program that a team of the organisation develops. It becomes a
+// repo with two releases.
 type service struct {
 	team, name, description string
 	release, previous       string
-	megabytes               int64 // of the image
+	megabytes               int64 // size of the image
 	packages                []string
 }
 
@@ -32,8 +35,8 @@ var services = []service{
 	{"platform", "warehouse", "What lies where", "1.17.3", "1.16.0", 66, []string{"sqlite"}},
 }
 
-// advisories tells of flaws in the services themselves.
-func advisories() ([]*platform.Advisory, []*platform.Vulnerability) {
+// newAdvisories returns advisories about flaws in the services, and their metadata.
+func newAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 	var advisories []*platform.Advisory
 	var vulnerabilities []*platform.Vulnerability
 	add := func(id, alias, repo, component, summary, score string, events ...platform.AdvisoryEvent) {
@@ -64,9 +67,9 @@ func advisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 	return advisories, vulnerabilities
 }
 
-// artifacts are well-known libraries with a few of their releases, whose
-// order is not that of their bytes.
-func artifacts() []*platform.ImportedArtifact {
+// newArtifacts returns well-known libraries with a few releases, which do not sort
+// correctly as plain strings.
+func newArtifacts() []*platform.ImportedArtifact {
 	add := func(ecosystem platform.Ecosystem, name, description, cuda string, versions ...string) *platform.ImportedArtifact {
 		a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: ecosystem, Name: name, Description: description, CudaVersion: cuda}}
 		for i, version := range versions {

@@ -1,7 +1,7 @@
-// Package demo is the organisation that a server in development mode has to
-// look around in: groups, people, repos, advisories and libraries, and the
-// queries about them that the playground shows. It writes through the
-// operations that clients use, and never to a database that is in use.
+// Package demo creates the demonstration organisation of a server in development
+// mode: groups, people, repos, advisories and libraries. It also has the example
+// queries that the playground shows. It writes through the operations that clients
+// use, and never to a database that has groups already.
 package demo
 
 import (
@@ -18,8 +18,8 @@ import (
 // Name is the name of the organisation.
 const Name = "acme"
 
-// Seed fills a database without groups with the organisation. It does nothing
-// to any other database.
+// Seed creates the organisation in a database without groups. It does nothing to any
+// other database.
 func Seed(ctx context.Context, p *platform.Platform) error {
 	ctx = platform.WithActor(ctx, platform.Operator("demonstration"))
 	empty, err := p.Groups.None(ctx)
@@ -28,14 +28,14 @@ func Seed(ctx context.Context, p *platform.Platform) error {
 	}
 	acme, err := p.Groups.Bootstrap(ctx, Name, auth.DevelopmentIssuer, "owner")
 	if errors.Is(err, &platform.Error{Code: platform.CodeAlreadyExists}) {
-		return nil // another server was faster
+		return nil // another server has created it
 	}
 	if err != nil {
 		return err
 	}
 	d := &seeder{ctx: ctx, p: p, root: acme.Group.UID}
 	d.people()
-	d.waysIn()
+	d.signIn()
 	for _, s := range services {
 		d.service(s)
 	}
@@ -45,8 +45,8 @@ func Seed(ctx context.Context, p *platform.Platform) error {
 	return d.err
 }
 
-// Organisation finds the organisation that the demonstration's owner lives in;
-// "" where there is none.
+// Organisation returns the uid of the demonstration organisation, or "" if the
+// database has none.
 func Organisation(ctx context.Context, p *platform.Platform) (platform.UID, error) {
 	ctx = platform.WithActor(ctx, platform.Operator("demonstration"))
 	owner, err := p.Identities.Lookup(ctx, auth.DevelopmentIssuer, "owner")
@@ -56,7 +56,8 @@ func Organisation(ctx context.Context, p *platform.Platform) (platform.UID, erro
 	return owner.Root(), err
 }
 
-// A seeder writes the organisation step by step. The first error ends it.
+// A seeder creates the organisation step by step. After the first error, the
+// remaining steps do nothing.
 type seeder struct {
 	ctx   context.Context
 	p     *platform.Platform
@@ -65,7 +66,7 @@ type seeder struct {
 	err   error
 }
 
-// people makes the teams and who may do what in them.
+// people creates the teams, and identities with their roles.
 func (d *seeder) people() {
 	d.teams = map[string]platform.UID{"": d.root}
 	d.team("engineering", "", "Everything that customers use")
@@ -82,9 +83,9 @@ func (d *seeder) people() {
 	d.bind(analyst, platform.ViewerRole, "security")
 }
 
-// waysIn lets more people in: a provider, a group of which may do more than its
-// other people, and an invite.
-func (d *seeder) waysIn() {
+// signIn creates the ways by which more people can sign in: an identity provider,
+// whose developers are editors, and an invite.
+func (d *seeder) signIn() {
 	if d.err != nil {
 		return
 	}
@@ -154,8 +155,8 @@ func (d *seeder) bind(identity, role platform.UID, team string) {
 	_, d.err = d.p.RoleBindings.Create(d.ctx, d.teams[team], platform.TypedInput(binding, "identityUid", "roleUid"))
 }
 
-// service makes a repo with its tags and images: two releases, of which the
-// older one is deprecated.
+// service creates a repo with the tags and images of two releases. The older release
+// is deprecated.
 func (d *seeder) service(s service) {
 	repo := &platform.ImportedRepo{
 		Repo: platform.Repo{
@@ -170,15 +171,15 @@ func (d *seeder) service(s service) {
 	if d.err != nil {
 		return
 	}
-	now, before := digestOf(s.name, s.release), digestOf(s.name, s.previous)
+	current, previous := fakeDigest(s.name, s.release), fakeDigest(s.name, s.previous)
 	tags := []*platform.ImportedTag{}
 	for _, t := range []platform.Tag{
-		{Name: "latest", Digest: now},
-		{Name: s.release, Digest: now},
-		{Name: s.release + "-r0", Digest: now},
-		{Name: s.release + "-20260301", Digest: now},
-		{Name: "sha256-" + now[len("sha256:"):] + ".sig", Digest: digestOf(s.name, s.release+".sig")},
-		{Name: s.previous, Digest: before, Deprecated: true},
+		{Name: "latest", Digest: current},
+		{Name: s.release, Digest: current},
+		{Name: s.release + "-r0", Digest: current},
+		{Name: s.release + "-20260301", Digest: current},
+		{Name: "sha256-" + current[len("sha256:"):] + ".sig", Digest: fakeDigest(s.name, s.release+".sig")},
+		{Name: s.previous, Digest: previous, Deprecated: true},
 	} {
 		tags = append(tags, &platform.ImportedTag{Repo: repo.UID, Tag: t})
 	}
@@ -191,11 +192,11 @@ func (d *seeder) service(s service) {
 			Architectures: []platform.Architecture{{Name: "amd64", Size: megabytes << 20}, {Name: "arm64", Size: (megabytes - 2) << 20}},
 		}
 	}
-	_, d.err = d.p.Images.Import(d.ctx, []*platform.Image{image(now, s.megabytes), image(before, s.megabytes+9)})
+	_, d.err = d.p.Images.Import(d.ctx, []*platform.Image{image(current, s.megabytes), image(previous, s.megabytes+9)})
 }
 
-// digestOf makes a digest up, the same one each time.
-func digestOf(repo, version string) string {
+// fakeDigest returns a made-up digest, the same one each time.
+func fakeDigest(repo, version string) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(Name+"/"+repo+":"+version)))
 }
 
@@ -203,7 +204,7 @@ func (d *seeder) advisories() {
 	if d.err != nil {
 		return
 	}
-	advisories, vulnerabilities := advisories()
+	advisories, vulnerabilities := newAdvisories()
 	if _, d.err = d.p.Advisories.Import(d.ctx, d.root, advisories); d.err == nil {
 		_, d.err = d.p.Vulnerabilities.Import(d.ctx, vulnerabilities)
 	}
@@ -211,7 +212,7 @@ func (d *seeder) advisories() {
 
 func (d *seeder) artifacts() {
 	if d.err == nil {
-		_, _, d.err = d.p.Artifacts.Import(d.ctx, artifacts())
+		_, _, d.err = d.p.Artifacts.Import(d.ctx, newArtifacts())
 	}
 }
 

@@ -16,7 +16,7 @@ func TestTheDemonstrationStandsApartFromRealData(t *testing.T) {
 			t.Errorf("%s comes before the official images", s.name)
 		}
 	}
-	found, vulnerabilities := advisories()
+	found, vulnerabilities := newAdvisories()
 	for i, a := range found {
 		of := func(s service) bool { return s.name == a.ArtifactName }
 		if !slices.ContainsFunc(services, of) || vulnerabilities[i].ID != a.AdvisoryID {

@@ -9,38 +9,38 @@ import (
 	"atrium/web"
 )
 
-// Examples lists queries that each answer something on the demonstration data.
-// Those that create something create it in group.
+// Examples lists queries for the demonstration data. Mutations among them create
+// their resources in group.
 func Examples(group platform.UID) []web.Example {
 	return []web.Example{
-		{Name: "Overview", Query: example("overview")},
-		{Name: "Repo", Query: example("repo"), Variables: variables("name", "billing")},
-		{Name: "Access", Query: example("access"), Variables: variables("group", group)},
-		{Name: "Sign in", Query: example("sign_in")},
-		{Name: "Stale", Query: example("stale"), Variables: variables("since", platform.At(time.Now()))},
-		{Name: "Advisories", Query: example("advisories")},
-		{Name: "Libraries", Query: example("libraries")},
-		{Name: "Changes", Query: example("changes")},
-		{Name: "Webhooks", Query: example("webhooks")},
-		{Name: "Audit", Query: example("audit")},
-		{Name: "New repo", Query: example("new_repo"), Variables: variables("input", map[string]any{
+		{Name: "Overview", Query: readQuery("overview")},
+		{Name: "Repo", Query: readQuery("repo"), Variables: encodeVariable("name", "billing")},
+		{Name: "Access", Query: readQuery("access"), Variables: encodeVariable("group", group)},
+		{Name: "Sign in", Query: readQuery("sign_in")},
+		{Name: "Stale", Query: readQuery("stale"), Variables: encodeVariable("since", platform.At(time.Now()))},
+		{Name: "Advisories", Query: readQuery("advisories")},
+		{Name: "Libraries", Query: readQuery("libraries")},
+		{Name: "Changes", Query: readQuery("changes")},
+		{Name: "Webhooks", Query: readQuery("webhooks")},
+		{Name: "Audit", Query: readQuery("audit")},
+		{Name: "New repo", Query: readQuery("new_repo"), Variables: encodeVariable("input", map[string]any{
 			"parent": group, "name": "greeter", "description": "Says hello",
 		})},
 	}
 }
 
-func variables(name string, value any) string {
-	text, _ := json.MarshalIndent(map[string]any{name: value}, "", "  ") // plain data: it cannot fail
+func encodeVariable(name string, value any) string {
+	text, _ := json.MarshalIndent(map[string]any{name: value}, "", "  ") // cannot fail with plain data
 	return string(text)
 }
 
 //go:embed examples
 var exampleFiles embed.FS
 
-func example(name string) string {
+func readQuery(name string) string {
 	query, err := exampleFiles.ReadFile("examples/" + name + ".graphql")
 	if err != nil {
-		panic(err) // a file that is not embedded: the build is broken
+		panic(err) // the file is not embedded, so the build is broken
 	}
 	return string(query)
 }

@@ -13,13 +13,14 @@ import (
 	"strings"
 )
 
-// A source reads every JSON or YAML document of files, folders and archives.
-type source struct {
-	log  *log
-	each func(at Place, document []byte) error // takes JSON; its error ends the import
+// A documentReader reads every JSON and YAML document of files, folders and
+// archives.
+type documentReader struct {
+	reporter *reporter
+	handle   func(at Place, document []byte) error // receives JSON; its error ends the import
 }
 
-// A format says how documents lie in a file.
+// A format is the format of a file that contains documents.
 type format int
 
 const (
@@ -30,7 +31,7 @@ const (
 	zipArchive
 )
 
-func formatOf(name string) format {
+func detectFormat(name string) format {
 	name = strings.ToLower(name)
 	for suffix, f := range map[string]format{
 		".json": jsonDocument, ".yaml": yamlDocument, ".yml": yamlDocument, ".tar": tarArchive, ".tar.gz": tarArchive, ".tgz": tarArchive, ".zip": zipArchive,
@@ -43,49 +44,49 @@ func formatOf(name string) format {
 }
 
 func isDocument(name string) bool {
-	f := formatOf(name)
+	f := detectFormat(name)
 	return f == jsonDocument || f == yamlDocument
 }
 
-// measure adds up what there is to read. It reports every path that cannot be
-// read before anything is imported.
-func (s *source) measure(paths []string) error {
-	var faults []error
+// measure adds the sizes of all files to the total of the progress. Its error
+// names every path that cannot be read.
+func (d *documentReader) measure(paths []string) error {
+	var errs []error
 	for _, path := range paths {
-		err := eachFile(path, func(_ string, size int64) error {
-			s.log.progress.Total += size
+		err := walkFiles(path, func(_ string, size int64) error {
+			d.reporter.progress.Total += size
 			return nil
 		})
-		faults = append(faults, err)
+		errs = append(errs, err)
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// errNothing tells what was looked for in a path that holds none of it.
-var errNothing = errors.New("holds no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives")
+// errNoRecords is reported for a path in which no record was found.
+var errNoRecords = errors.New("contains no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives")
 
-func (s *source) read(ctx context.Context, paths []string) error {
+func (d *documentReader) read(ctx context.Context, paths []string) error {
 	for _, path := range paths {
-		records, unreadable := s.log.progress.Records, s.log.unreadable
-		err := eachFile(path, func(file string, _ int64) error { return s.readFile(ctx, file) })
+		records, unreadable := d.reporter.progress.Records, d.reporter.unreadable
+		err := walkFiles(path, func(file string, _ int64) error { return d.readFile(ctx, file) })
 		if err != nil {
 			return err
 		}
-		if s.log.progress.Records == records && s.log.unreadable == unreadable {
-			s.log.unread(Place{File: path}, errNothing)
+		if d.reporter.progress.Records == records && d.reporter.unreadable == unreadable {
+			d.reporter.reportUnreadable(Place{File: path}, errNoRecords)
 		}
 	}
 	return nil
 }
 
-// eachFile calls f with path, or with every file below it that can hold
-// documents.
-func eachFile(path string, f func(path string, size int64) error) error {
+// walkFiles calls f with path if it is a file, or with every file below it whose
+// name says that it contains documents.
+func walkFiles(path string, f func(path string, size int64) error) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return err
-	case info.Mode().IsRegular() && formatOf(path) == noDocuments:
+	case info.Mode().IsRegular() && detectFormat(path) == noDocuments:
 		return fmt.Errorf("%s: must be a folder or a .json, .yaml, .yml, .zip, .tar, .tar.gz or .tgz file", path)
 	case info.Mode().IsRegular():
 		return f(path, info.Size())
@@ -96,7 +97,7 @@ func eachFile(path string, f func(path string, size int64) error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if !entry.Type().IsRegular() || formatOf(name) == noDocuments {
+		if !entry.Type().IsRegular() || detectFormat(name) == noDocuments {
 			return nil
 		}
 		info, err := entry.Info()
@@ -107,30 +108,30 @@ func eachFile(path string, f func(path string, size int64) error) error {
 	})
 }
 
-// readFile reads one file. What is wrong with it is reported; only each ends
-// the import.
-func (s *source) readFile(ctx context.Context, path string) error {
+// readFile reads one file and reports what is wrong with it. It returns an error
+// only if the import must end.
+func (d *documentReader) readFile(ctx context.Context, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
-		s.log.unread(Place{File: path}, err)
+		d.reporter.reportUnreadable(Place{File: path}, err)
 		return nil
 	}
 	defer file.Close()
-	switch formatOf(path) {
+	switch detectFormat(path) {
 	case tarArchive:
-		return s.readTar(ctx, path, file)
+		return d.readTar(ctx, path, file)
 	case zipArchive:
-		return s.readZip(ctx, path, file)
+		return d.readZip(ctx, path, file)
 	default:
-		_, err := s.document(ctx, Place{File: path}, s.log.counted(file))
+		_, err := d.readDocument(ctx, Place{File: path}, d.reporter.countReads(file))
 		return err
 	}
 }
 
-func (s *source) readTar(ctx context.Context, path string, file io.Reader) error {
-	unpacked, err := plain(s.log.counted(file))
+func (d *documentReader) readTar(ctx context.Context, path string, file io.Reader) error {
+	unpacked, err := decompress(d.reporter.countReads(file))
 	if err != nil {
-		s.log.unread(Place{File: path}, err)
+		d.reporter.reportUnreadable(Place{File: path}, err)
 		return nil
 	}
 	for archive := tar.NewReader(unpacked); ; {
@@ -138,75 +139,76 @@ func (s *source) readTar(ctx context.Context, path string, file io.Reader) error
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil { // nothing behind it can be found
-			s.log.unread(Place{File: path}, err)
+		if err != nil { // the rest of the archive cannot be read
+			d.reporter.reportUnreadable(Place{File: path}, err)
 			return nil
 		}
 		if header.Typeflag != tar.TypeReg || !isDocument(header.Name) {
 			continue
 		}
-		if whole, err := s.document(ctx, Place{File: path, Member: header.Name}, archive); err != nil || !whole {
+		if complete, err := d.readDocument(ctx, Place{File: path, Member: header.Name}, archive); err != nil || !complete {
 			return err
 		}
 	}
 }
 
-func (s *source) readZip(ctx context.Context, path string, file *os.File) error {
+func (d *documentReader) readZip(ctx context.Context, path string, file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
-		s.log.unread(Place{File: path}, err)
+		d.reporter.reportUnreadable(Place{File: path}, err)
 		return nil
 	}
 	archive, err := zip.NewReader(file, info.Size())
 	if err != nil {
-		s.log.unread(Place{File: path}, err)
+		d.reporter.reportUnreadable(Place{File: path}, err)
 		return nil
 	}
 	for _, member := range archive.File {
-		s.log.progress.Read += int64(member.CompressedSize64) // #nosec G115 -- a figure to show
+		d.reporter.progress.Read += int64(member.CompressedSize64) // #nosec G115 -- for the progress display only
 		if !member.Mode().IsRegular() || !isDocument(member.Name) {
 			continue
 		}
-		if err := s.readMember(ctx, Place{File: path, Member: member.Name}, member); err != nil {
+		if err := d.readMember(ctx, Place{File: path, Member: member.Name}, member); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *source) readMember(ctx context.Context, at Place, member *zip.File) error {
+func (d *documentReader) readMember(ctx context.Context, at Place, member *zip.File) error {
 	r, err := member.Open()
 	if err != nil {
-		s.log.unread(at, err)
+		d.reporter.reportUnreadable(at, err)
 		return nil
 	}
 	defer r.Close()
-	_, err = s.document(ctx, at, r)
+	_, err = d.readDocument(ctx, at, r)
 	return err
 }
 
-// document hands one document on; whole is false where r broke off.
-func (s *source) document(ctx context.Context, at Place, r io.Reader) (whole bool, err error) {
+// readDocument passes one document to handle. It reports complete as false if r
+// failed, so that nothing can be read after it.
+func (d *documentReader) readDocument(ctx context.Context, at Place, r io.Reader) (complete bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return true, err
 	}
-	s.log.record()
-	b, err := readAll(r)
+	d.reporter.countRecord()
+	b, err := readLimited(r)
 	if err != nil {
-		s.log.unread(at, err)
+		d.reporter.reportUnreadable(at, err)
 		return errors.Is(err, errTooLarge), nil
 	}
-	if formatOf(at.document()) == yamlDocument {
-		if b, err = jsonOfYAML(b); err != nil {
-			s.log.unread(at, err)
+	if detectFormat(at.document()) == yamlDocument {
+		if b, err = yamlToJSON(b); err != nil {
+			d.reporter.reportUnreadable(at, err)
 			return true, nil
 		}
 	}
-	return true, s.each(at, b)
+	return true, d.handle(at, b)
 }
 
-// counted counts what is read of an input file.
-func (l *log) counted(r io.Reader) io.Reader { return countedReader{r, &l.progress.Read} }
+// countReads returns a reader of r that adds the bytes it reads to the progress.
+func (l *reporter) countReads(r io.Reader) io.Reader { return countedReader{r, &l.progress.Read} }
 
 type countedReader struct {
 	io.Reader

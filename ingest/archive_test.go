@@ -24,9 +24,9 @@ func TestArchivesAreReadLikeFolders(t *testing.T) {
 		write(t, filepath.Join(dir, "d.zip"), zipOf(t, members)),
 	}
 	for _, path := range archives {
-		c := newCore()
-		sum, r := importOSVInto(t, c, path)
-		if got := names(c.vulnerabilities); !slices.Equal(got, []string{"A-1", "A-2"}) {
+		c := newFakeCore()
+		sum, r := importOSVFile(t, c, path)
+		if got := keysOf(c.vulnerabilities); !slices.Equal(got, []string{"A-1", "A-2"}) {
 			t.Errorf("%s: imported %v", path, got)
 		}
 		r.check(t, path+`: "osv/bad\x1b.json": has no id`)
@@ -34,8 +34,8 @@ func TestArchivesAreReadLikeFolders(t *testing.T) {
 			t.Errorf("%s: %d failed", path, sum.Failed())
 		}
 	}
-	c := newCore()
-	sum, _ := importOSVInto(t, c, dir) // the archives of a folder too; records seen before are unchanged
+	c := newFakeCore()
+	sum, _ := importOSVFile(t, c, dir) // the archives of a folder too; records seen before are unchanged
 	checkKinds(t, sum, Kind{Name: "advisories"}, Kind{Name: "vulnerability metadata", Added: 2, Unchanged: 6})
 }
 
@@ -49,13 +49,13 @@ func TestABrokenArchiveIsReportedAndTheNextOneRead(t *testing.T) {
 	noZip := write(t, filepath.Join(dir, "no.zip"), "PK")
 	noGzip := write(t, filepath.Join(dir, "no.tgz"), "\x1f\x8b no gzip")
 	good := write(t, filepath.Join(dir, "good.json"), `{"id": "B-1"}`)
-	c := newCore()
-	sum, r := importOSVInto(t, c, cut, noZip, noGzip, good)
+	c := newFakeCore()
+	sum, r := importOSVFile(t, c, cut, noZip, noGzip, good)
 	if len(r) != 3 || sum.Unreadable != 3 {
 		t.Errorf("reported %q", r)
 	}
 	if c.vulnerabilities["A-1"] == nil || c.vulnerabilities["B-1"] == nil {
-		t.Errorf("imported %v", names(c.vulnerabilities))
+		t.Errorf("imported %v", keysOf(c.vulnerabilities))
 	}
 }
 
@@ -63,8 +63,8 @@ func TestARecordThatUnpacksToTooMuchIsReported(t *testing.T) {
 	t.Parallel()
 	bomb := `{"id": "` + strings.Repeat("0", MaxRecord) + `"}`
 	path := write(t, filepath.Join(t.TempDir(), "bomb.tgz"), gzipOf(t, tarOf(t, [][2]string{{"bomb.json", bomb}, {"1.json", `{"id": "A-1"}`}})))
-	c := newCore()
-	_, r := importOSVInto(t, c, path)
+	c := newFakeCore()
+	_, r := importOSVFile(t, c, path)
 	r.check(t, path+": bomb.json: is larger than 16 MiB")
 	if c.vulnerabilities["A-1"] == nil {
 		t.Error("the record behind it was not imported")

@@ -13,40 +13,40 @@ import (
 //	{"ecosystem": "JAVA", "name": "com.google.guava:guava", "description": "...", "remediated": false,
 //	 "cudaVersion": "", "versions": [{"version": "33.4.8-jre", "sizeBytes": 3042362, "time": "2025-04-14T20:30:00Z"}]}
 //
-// The ecosystem is JAVA or PYTHON, or the wire name of one. A line is imported whole or not at all.
-// What versions leave out is kept as it is known; versions that a line does
-// not name stay.
+// The ecosystem is JAVA or PYTHON, or its wire name. A line is imported completely
+// or not at all. Fields that a version leaves out keep their stored values;
+// stored versions that a line does not name stay.
 func Artifacts(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
-	return importArtifacts(ctx, into(p, o, platform.ImportOptions{}), file, o)
+	return importArtifacts(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
 }
 
-func importArtifacts(ctx context.Context, to sink, file string, o Options) (Summary, error) {
-	c := &catalog{log: &log{options: o}, versions: Kind{Name: "versions"}}
-	c.artifacts = newBatch("artifacts", c.log, func(ctx context.Context, rows []*platform.ImportedArtifact) (platform.Imported, error) {
-		artifacts, versions, err := to.artifacts(ctx, rows)
+func importArtifacts(ctx context.Context, d destination, file string, o Options) (Summary, error) {
+	c := &catalogueImport{reporter: &reporter{options: o}, versions: Kind{Name: "versions"}}
+	c.artifacts = newBatch("artifacts", c.reporter, func(ctx context.Context, rows []*platform.ImportedArtifact) (platform.Imported, error) {
+		artifacts, versions, err := d.artifacts(ctx, rows)
 		c.versions.Added += versions.Added
 		c.versions.Updated += versions.Updated
 		c.versions.Unchanged += versions.Unchanged
-		c.waiting = 0
+		c.versionsInBatch = 0
 		return artifacts, err
 	}, func(a *platform.ImportedArtifact) any { return [2]string{string(a.Ecosystem), a.Name} })
-	err := c.log.lines(ctx, file, 1, c.log.unread, func(at Place, line []byte) error { return c.line(ctx, at, line) })
+	err := c.reporter.readLines(ctx, file, 1, c.reporter.reportUnreadable, func(at Place, line []byte) error { return c.importLine(ctx, at, line) })
 	if err == nil {
 		err = c.artifacts.flush(ctx)
 	}
-	return Summary{Kinds: []Kind{c.artifacts.kind, c.versions}, Unreadable: c.log.unreadable}, err
+	return Summary{Kinds: []Kind{c.artifacts.kind, c.versions}, Unreadable: c.reporter.unreadable}, err
 }
 
-// A catalog is the import of one file.
-type catalog struct {
-	log       *log
-	artifacts *batch[platform.ImportedArtifact]
-	versions  Kind
-	waiting   int // versions in the batch
+// A catalogueImport is the import of one file of artifacts.
+type catalogueImport struct {
+	reporter        *reporter
+	artifacts       *batch[platform.ImportedArtifact]
+	versions        Kind
+	versionsInBatch int
 }
 
-func (c *catalog) line(ctx context.Context, at Place, line []byte) error {
-	c.log.record()
+func (c *catalogueImport) importLine(ctx context.Context, at Place, line []byte) error {
+	c.reporter.countRecord()
 	var a struct {
 		Ecosystem   string `json:"ecosystem"`
 		Name        string `json:"name"`
@@ -60,29 +60,29 @@ func (c *catalog) line(ctx context.Context, at Place, line []byte) error {
 		} `json:"versions"`
 	}
 	if line == nil {
-		c.log.unread(at, errTooLarge)
+		c.reporter.reportUnreadable(at, errTooLarge)
 		return nil
 	}
-	if err := decodeLine(line, &a); err != nil {
-		c.log.unread(at, err)
+	if err := decodeJSON(line, &a); err != nil {
+		c.reporter.reportUnreadable(at, err)
 		return nil
 	}
 	record := &platform.ImportedArtifact{Artifact: platform.Artifact{
-		Ecosystem: ecosystem(a.Ecosystem), Name: a.Name, Description: a.Description, Remediated: a.Remediated, CudaVersion: a.CudaVersion,
+		Ecosystem: toEcosystem(a.Ecosystem), Name: a.Name, Description: a.Description, Remediated: a.Remediated, CudaVersion: a.CudaVersion,
 	}}
 	for _, v := range a.Versions {
 		record.Versions = append(record.Versions, &platform.ArtifactVersion{Version: v.Version, SizeBytes: v.SizeBytes, CreateTime: v.Time})
 	}
-	c.waiting += len(record.Versions)
-	if err := c.artifacts.add(ctx, record, at, len(line)); err != nil || c.waiting < platform.ImportBatch {
+	c.versionsInBatch += len(record.Versions)
+	if err := c.artifacts.add(ctx, record, at, len(line)); err != nil || c.versionsInBatch < platform.ImportBatch {
 		return err
 	}
-	return c.artifacts.flush(ctx) // versions make a transaction long, not artifacts
+	return c.artifacts.flush(ctx) // the number of versions decides how long a transaction takes
 }
 
-// ecosystem finds one by its wire name or the end of that. The core refuses
-// others.
-func ecosystem(name string) platform.Ecosystem {
+// toEcosystem completes a short name to the wire name. It does not check it: the
+// core refuses unknown ones.
+func toEcosystem(name string) platform.Ecosystem {
 	const prefix = "ECOSYSTEM_"
 	if name != "" && !strings.HasPrefix(name, prefix) {
 		name = prefix + name

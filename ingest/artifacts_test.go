@@ -11,11 +11,11 @@ import (
 	"atrium/platform"
 )
 
-func importArtifactsInto(t *testing.T, c *core, lines ...string) (Summary, reports) {
+func importArtifactLines(t *testing.T, c *fakeCore, lines ...string) (Summary, reports) {
 	t.Helper()
 	var r reports
 	file := write(t, filepath.Join(t.TempDir(), "a.jsonl"), strings.Join(lines, "\n"))
-	sum, err := importArtifacts(t.Context(), c.sink(), file, r.options())
+	sum, err := importArtifacts(t.Context(), c.destination(), file, r.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +27,8 @@ func importArtifactsInto(t *testing.T, c *core, lines ...string) (Summary, repor
 
 func TestALineIsAnArtifactWithItsVersions(t *testing.T) {
 	t.Parallel()
-	c := newCore()
-	sum, r := importArtifactsInto(t, c,
+	c := newFakeCore()
+	sum, r := importArtifactLines(t, c,
 		"\ufeff"+`{"ecosystem": "PYTHON", "name": "torch", "description": "d", "remediated": true, "cudaVersion": "12.1", "unknown": 1, "versions": [{"version": "2.1.0+cu121", "sizeBytes": 7, "time": "2026-03-27T14:55:00+01:00"}, {"version": "2.2.0"}]}`,
 		``,
 		`{"ecosystem": "ECOSYSTEM_JAVA", "name": "a:b"}`)
@@ -44,15 +44,15 @@ func TestALineIsAnArtifactWithItsVersions(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if c.artifacts["ECOSYSTEM_JAVA a:b"] == nil {
-		t.Errorf("there are %v", names(c.artifacts))
+		t.Errorf("there are %v", keysOf(c.artifacts))
 	}
 }
 
 func TestBadLinesOfArtifactsAreReportedWithTheirPlace(t *testing.T) {
 	t.Parallel()
-	c := newCore()
+	c := newFakeCore()
 	c.rejected = "ECOSYSTEM_JAVA bad"
-	sum, r := importArtifactsInto(t, c,
+	sum, r := importArtifactLines(t, c,
 		`{"ecosystem": "JAVA", "name": "a"}`, `nonsense`, `{"ecosystem": "JAVA", "name": "bad"}`, `{"ecosystem": "JAVA", "name": "a", "description": "again"}`,
 		`{"ecosystem": "JAVA", "name": "b", "versions": [{"version": 1}]}`, `{"ecosystem": "JAVA", "name": "b", "versions": [{"version": "1", "time": "yesterday"}]}`, `{"name": "\u0000"}`)
 	checkKinds(t, sum, Kind{Name: "artifacts", Added: 1, Updated: 1, Failed: 1}, Kind{Name: "versions"})
@@ -72,7 +72,7 @@ func TestBadLinesOfArtifactsAreReportedWithTheirPlace(t *testing.T) {
 
 func TestABatchOfArtifactsHoldsNoMoreVersionsThanOthersHoldRecords(t *testing.T) {
 	t.Parallel()
-	c := newCore()
+	c := newFakeCore()
 	var lines []string
 	for i := range 30 {
 		var versions []string
@@ -81,7 +81,7 @@ func TestABatchOfArtifactsHoldsNoMoreVersionsThanOthersHoldRecords(t *testing.T)
 		}
 		lines = append(lines, fmt.Sprintf(`{"ecosystem": "JAVA", "name": "a%d", "versions": [%s]}`, i, strings.Join(versions, ", ")))
 	}
-	sum, r := importArtifactsInto(t, c, lines...)
+	sum, r := importArtifactLines(t, c, lines...)
 	r.check(t)
 	checkKinds(t, sum, Kind{Name: "artifacts", Added: 30}, Kind{Name: "versions", Added: 3000})
 	if fmt.Sprint(c.batches) != "[10 10 10]" {

@@ -10,39 +10,40 @@ import (
 	"atrium/platform"
 )
 
-// A commit holds SQLite's only writer, so none may take long: beside the
-// import a server wants to write. Batches shrink and grow to stay between.
+// SQLite has a single writer, which a commit occupies while a server may want to
+// write too. So the number of records in a batch adapts, to keep the time of a
+// commit between shortCommit and longCommit.
 const (
-	firstBatch    = platform.ImportBatch / 4
-	smallestBatch = 10
-	longCommit    = 250 * time.Millisecond
-	shortCommit   = 100 * time.Millisecond
+	initialBatchSize = platform.ImportBatch / 4
+	minBatchSize     = 10
+	longCommit       = 250 * time.Millisecond
+	shortCommit      = 100 * time.Millisecond
 )
 
-// maxBatchBytes bounds the input that one batch holds in memory.
+// maxBatchBytes limits the input that one batch holds in memory.
 const maxBatchBytes = 8 << 20
 
 // A batch collects records of one kind and imports them in one transaction.
 type batch[T any] struct {
 	kind  Kind
 	write func(context.Context, []*T) (platform.Imported, error)
-	// key tells records apart. The core refuses two of a kind in one batch,
-	// so the second one goes into the next.
-	key func(*T) any
-	log *log
+	// key identifies a record. The core refuses two records with the same key in
+	// one batch, so the second one goes into the next batch.
+	key      func(*T) any
+	reporter *reporter
 
 	records []*T
 	places  []Place
 	keys    map[any]bool
 	bytes   int
-	size    int // how many records fill it
+	size    int // number of records at which it is flushed
 }
 
-func newBatch[T any](kind string, l *log, write func(context.Context, []*T) (platform.Imported, error), key func(*T) any) *batch[T] {
-	return &batch[T]{kind: Kind{Name: kind}, write: write, key: key, log: l, keys: map[any]bool{}, size: firstBatch}
+func newBatch[T any](kind string, l *reporter, write func(context.Context, []*T) (platform.Imported, error), key func(*T) any) *batch[T] {
+	return &batch[T]{kind: Kind{Name: kind}, write: write, key: key, reporter: l, keys: map[any]bool{}, size: initialBatchSize}
 }
 
-// add takes a record that came from bytes of input.
+// add adds a record that was read from that many bytes of input.
 func (b *batch[T]) add(ctx context.Context, record *T, at Place, bytes int) error {
 	key := b.key(record)
 	if b.keys[key] {
@@ -58,13 +59,13 @@ func (b *batch[T]) add(ctx context.Context, record *T, at Place, bytes int) erro
 	return b.flush(ctx)
 }
 
-// fail counts a record that never got into a batch.
-func (b *batch[T]) fail(at Place, why error) {
+// fail counts and reports a record that was not imported.
+func (b *batch[T]) fail(at Place, reason error) {
 	b.kind.Failed++
-	b.log.bad(at, why)
+	b.reporter.reportProblem(at, reason)
 }
 
-// flush imports what was collected.
+// flush imports the collected records.
 func (b *batch[T]) flush(ctx context.Context) error {
 	if len(b.records) == 0 {
 		return nil
@@ -74,24 +75,24 @@ func (b *batch[T]) flush(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("import %s: %w", b.kind.Name, err)
 	}
-	b.fit(time.Since(start))
+	b.adaptSize(time.Since(start))
 	b.kind.Added += done.Added
 	b.kind.Updated += done.Updated
 	b.kind.Unchanged += done.Unchanged
 	for _, i := range slices.Sorted(maps.Keys(done.Rejected)) {
 		b.fail(b.places[i], done.Rejected[i])
 	}
-	clear(b.records) // what it held may go
+	clear(b.records) // lets the records be freed
 	clear(b.keys)
 	b.records, b.places, b.bytes = b.records[:0], b.places[:0], 0
 	return nil
 }
 
-// fit sets the size of the next batch by how long this one took.
-func (b *batch[T]) fit(took time.Duration) {
+// adaptSize sets the size of the next batch by how long this one took.
+func (b *batch[T]) adaptSize(took time.Duration) {
 	switch {
 	case took > longCommit:
-		b.size = max(b.size/2, smallestBatch)
+		b.size = max(b.size/2, minBatchSize)
 	case took < shortCommit:
 		b.size = min(b.size*2, platform.ImportBatch)
 	}

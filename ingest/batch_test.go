@@ -11,20 +11,20 @@ import (
 
 func TestABatchFitsTheTimeOfACommit(t *testing.T) {
 	t.Parallel()
-	b := newBatch("repos", &log{}, nil, func(*platform.ImportedRepo) any { return nil })
+	b := newBatch("repos", &reporter{}, nil, func(*platform.ImportedRepo) any { return nil })
 	for _, step := range []struct {
 		took time.Duration
 		size int
 	}{{time.Millisecond, 500}, {time.Millisecond, 1000}, {time.Millisecond, 1000}, {200 * time.Millisecond, 1000}, {time.Second, 500}} {
-		if b.fit(step.took); b.size != step.size {
+		if b.adaptSize(step.took); b.size != step.size {
 			t.Errorf("after %v: %d records, want %d", step.took, b.size, step.size)
 		}
 	}
 	for range 20 {
-		b.fit(time.Minute)
+		b.adaptSize(time.Minute)
 	}
-	if b.size != smallestBatch {
-		t.Errorf("at least %d records, not %d", smallestBatch, b.size)
+	if b.size != minBatchSize {
+		t.Errorf("at least %d records, not %d", minBatchSize, b.size)
 	}
 }
 
@@ -35,7 +35,7 @@ func TestABatchIsBoundedInBytesAndHoldsNoKeyTwice(t *testing.T) {
 		written = append(written, len(rows))
 		return platform.Imported{Added: len(rows)}, nil
 	}
-	b := newBatch("texts", &log{}, write, func(s *string) any { return *s })
+	b := newBatch("texts", &reporter{}, write, func(s *string) any { return *s })
 	add := func(s string, bytes int) {
 		if err := b.add(t.Context(), &s, Place{}, bytes); err != nil {
 			t.Fatal(err)
@@ -43,8 +43,8 @@ func TestABatchIsBoundedInBytesAndHoldsNoKeyTwice(t *testing.T) {
 	}
 	add("a", 1)
 	add("b", 1)
-	add("a", 1)             // the third is written by itself
-	add("c", maxBatchBytes) // full
+	add("a", 1)             // a repeated key flushes the batch
+	add("c", maxBatchBytes) // reaches the limit of bytes
 	add("c", 1)
 	if !slices.Equal(written, []int{2, 2}) || len(b.records) != 1 || b.kind.Added != 4 {
 		t.Errorf("wrote %v, holds %d", written, len(b.records))

@@ -14,9 +14,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkImportOSV imports 200,000 records into one group, and tells the rate
-// of the last ones before each mark: it must not fall as the group grows. One
-// turn is enough (-benchtime=1x).
+// BenchmarkImportOSV imports 200,000 records into one group and reports the rate of
+// the last 5,000 before each mark. The rate must not fall as the group grows. One
+// iteration is enough (-benchtime=1x).
 func BenchmarkImportOSV(b *testing.B) {
 	const last = 5000
 	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
@@ -52,7 +52,7 @@ func BenchmarkImportOSV(b *testing.B) {
 	}
 }
 
-// osvRecords writes an archive of the records from one number to another.
+// osvRecords writes an archive of the records numbered from to to-1.
 func osvRecords(b *testing.B, from, to int) string {
 	b.Helper()
 	var file bytes.Buffer

@@ -1,28 +1,29 @@
-// Package ingest brings data of other systems in: it reads their formats and
-// hands records to the import operations of the core, in batches.
-// It must not decide what a record may hold: the core checks every one.
+// Package ingest imports data from other systems. It reads their formats and
+// passes the records in batches to the import operations of the core. It must not
+// decide what a record may contain: the core checks every one.
 //
 //	osv.go       OSV records: from files, folders and archives
-//	archive.go   what is in a folder, a tar or a zip, one document at a time
-//	yaml.go      a document of YAML as JSON
+//	archive.go   reads the documents of a folder, a tar or a zip, one at a time
+//	yaml.go      converts a YAML document to JSON
 //	registry.go  JSON lines of repos, tags and images
-//	oci.go       OCI registries: what is read, in which order
-//	ocirepos.go  which repos are read, and what became of those that were
-//	ocimanifest.go   what a manifest says of architectures and sizes
-//	ociclient.go     calls of a registry
-//	ocitransport.go  their requests: again after a failure, answers bounded
-//	together.go  several things at once
-//	lines.go     one line at a time
-//	batch.go     how many records go into one transaction
-//	ingest.go    what the caller says and is told
+//	artifacts.go JSON lines of libraries with their versions
+//	oci.go       OCI registries: imports repos, tags and images in order
+//	ocirepos.go  decides which repos are read, and prunes those that vanished
+//	ocimanifest.go   reads architectures and sizes from manifests
+//	ociclient.go     calls to a registry
+//	ocitransport.go  retries requests and limits the size of answers
+//	parallel.go  does several things at the same time
+//	lines.go     reads a file line by line
+//	batch.go     collects the records of one transaction
+//	ingest.go    options, progress and summary of an import
 //
-// Files are streamed: memory holds one document of at most MaxRecord bytes and
-// the batches under way, whatever the size of the input. Of registries it holds
-// the names of all repos, and the tags of a hundred. Importing
-// the same input again changes nothing. A record that cannot be used is
-// reported with its place, and the import goes on; an error is returned only
-// where it cannot go on, and what was imported until then stays.
+// Files are streamed: memory holds one document of at most MaxRecord bytes and the
+// current batches, for input of any size. Of a registry, memory holds the names of
+// all repos and the tags of a hundred. Importing the same input again changes
+// nothing. A record that cannot be used is reported with its place, and the import
+// continues. An error is returned only if the import cannot continue; what was
+// imported before stays.
 //
-// The context carries the actor: platform.Operator, since imports are an
-// operator's commands.
+// The context must carry the actor platform.Operator, because imports are commands
+// of an operator.
 package ingest

@@ -13,9 +13,9 @@ import (
 	"atrium/platform"
 )
 
-// A core remembers what was imported and answers as the real one: a record
-// that is there is unchanged, or updated, and rejected stands for any rule.
-type core struct {
+// A fakeCore keeps the imported records. Like the real core it counts a record that
+// exists as unchanged or updated. Rejecting one key stands for any rule.
+type fakeCore struct {
 	mu              sync.Mutex
 	repos           map[string]*platform.ImportedRepo
 	tags            map[string]*platform.ImportedTag
@@ -25,18 +25,18 @@ type core struct {
 	artifacts       map[string]*platform.ImportedArtifact
 	batches         []int
 	rejected        string // the key of records to reject
-	fails           error
+	err             error  // the error of every call
 }
 
-func newCore() *core {
-	return &core{
+func newFakeCore() *fakeCore {
+	return &fakeCore{
 		repos: map[string]*platform.ImportedRepo{}, tags: map[string]*platform.ImportedTag{}, images: map[string]*platform.Image{},
 		advisories: map[string]*platform.Advisory{}, vulnerabilities: map[string]*platform.Vulnerability{},
 		artifacts: map[string]*platform.ImportedArtifact{},
 	}
 }
 
-func put[T any](c *core, to map[string]*T, rows []*T, key func(*T) string) (platform.Imported, error) {
+func put[T any](c *fakeCore, to map[string]*T, rows []*T, key func(*T) string) (platform.Imported, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	done := platform.Imported{Rejected: map[int]error{}}
@@ -46,7 +46,7 @@ func put[T any](c *core, to map[string]*T, rows []*T, key func(*T) string) (plat
 		k := key(row)
 		switch old := to[k]; {
 		case k == c.rejected || twice[k]:
-			done.Rejected[i] = errors.New("is refused")
+			done.Rejected[i] = errors.New("is rejected")
 			continue
 		case old == nil:
 			done.Added++
@@ -57,12 +57,12 @@ func put[T any](c *core, to map[string]*T, rows []*T, key func(*T) string) (plat
 		}
 		to[k], twice[k] = row, true
 	}
-	return done, c.fails
+	return done, c.err
 }
 
-func (c *core) sink() sink {
+func (c *fakeCore) destination() destination {
 	uid := func(name string) platform.UID { return platform.UID("uid of " + name) }
-	return sink{
+	return destination{
 		repos: func(_ context.Context, rows []*platform.ImportedRepo) (platform.Imported, error) {
 			for _, r := range rows {
 				r.UID = uid(r.Name)
@@ -88,20 +88,20 @@ func (c *core) sink() sink {
 			done, err = put(c, c.artifacts, rows, func(a *platform.ImportedArtifact) string { return string(a.Ecosystem) + " " + a.Name })
 			return done, versions, err
 		},
-		repoNamed: func(_ context.Context, name string) (platform.UID, error) {
+		findRepo: func(_ context.Context, name string) (platform.UID, error) {
 			if c.repos[name] == nil {
 				return "", nil
 			}
 			return uid(name), nil
 		},
-		imagesAt: func(_ context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
+		getImages: func(_ context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
 			images := make([]*platform.Image, len(keys))
 			for i, k := range keys {
 				images[i] = c.images[string(k.Repo)+"@"+k.Digest]
 			}
 			return images, nil
 		},
-		sources: func(_ context.Context, registry string) (found []platform.RepoSource, err error) {
+		listSources: func(_ context.Context, registry string) (found []platform.RepoSource, err error) {
 			for _, t := range c.tags {
 				from := platform.RepoSource{Repo: t.Repo, Source: t.Source}
 				if strings.HasPrefix(t.Source, registry+"/") && !slices.Contains(found, from) {
@@ -110,7 +110,7 @@ func (c *core) sink() sink {
 			}
 			return found, nil
 		},
-		prune: func(_ context.Context, from platform.RepoSource, keep []string) (removed int, err error) {
+		pruneTags: func(_ context.Context, from platform.RepoSource, keep []string) (removed int, err error) {
 			for key, t := range c.tags {
 				if t.Repo == from.Repo && t.Source == from.Source && !slices.Contains(keep, t.Name) {
 					delete(c.tags, key)
@@ -122,11 +122,11 @@ func (c *core) sink() sink {
 	}
 }
 
-// reports collects what an import reports.
+// reports collects the problems that an import reports.
 type reports []string
 
 func (r *reports) options() Options {
-	return Options{Bad: func(at Place, why error) { *r = append(*r, fmt.Sprintf("%s: %v", at, why)) }}
+	return Options{ReportProblem: func(at Place, reason error) { *r = append(*r, fmt.Sprintf("%s: %v", at, reason)) }}
 }
 
 func (r reports) check(t *testing.T, want ...string) {
@@ -143,7 +143,7 @@ func checkKinds(t *testing.T, got Summary, want ...Kind) {
 	}
 }
 
-func names[T any](m map[string]*T) []string {
+func keysOf[T any](m map[string]*T) []string {
 	var keys []string
 	for k := range m {
 		keys = append(keys, k)

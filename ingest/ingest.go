@@ -18,30 +18,33 @@ const MaxRecord = 16 << 20
 
 var (
 	errTooLarge = fmt.Errorf("is larger than %d MiB", MaxRecord>>20)
-	errNUL      = errors.New("holds the character U+0000, which no text may")
+	errNUL      = errors.New("contains the character U+0000, which no text may contain")
 )
 
-// Options say where records go and who is told.
+// Options configures an import. Both functions may be nil.
 type Options struct {
-	Group    platform.UID              // holds the advisories and repos
-	NoEvents bool                      // record no events for repos and tags
-	Bad      func(at Place, why error) // is told of every record that failed, and of repos that vanished; may be nil
-	Progress func(Progress)            // is told after every record; may be nil
+	Group    platform.UID // the group into which advisories and repos are imported
+	NoEvents bool         // record no events for repos and tags
+	// ReportProblem is called for every record that failed, and for every repo
+	// that vanished from its registry.
+	ReportProblem func(at Place, reason error)
+	// ReportProgress is called after every record.
+	ReportProgress func(Progress)
 }
 
-// A Place tells where a record stands in the input.
+// A Place is the position of a record in the input.
 type Place struct {
-	File   string // as the caller named it, or below a folder that it named
-	Member string // of an archive; "" for a plain file
-	Line   int    // from 1; 0 where a record is a whole file
+	File   string // as the caller named it, or below a folder that the caller named
+	Member string // the member of an archive; "" for a plain file
+	Line   int    // counted from 1; 0 if the record is a whole file
 }
 
-// String is file:line, or file: member. Names that would do something to a
-// terminal are quoted.
+// String returns file:line or file: member. It quotes names with characters that
+// a terminal would interpret.
 func (p Place) String() string {
-	s := printable(p.File)
+	s := quoteUnprintable(p.File)
 	if p.Member != "" {
-		s += ": " + printable(p.Member)
+		s += ": " + quoteUnprintable(p.Member)
 	}
 	if p.Line > 0 {
 		s += fmt.Sprintf(":%d", p.Line)
@@ -49,34 +52,34 @@ func (p Place) String() string {
 	return s
 }
 
-// document is the name of the file or member that holds the record.
+// document returns the name of the file or member that contains the record.
 func (p Place) document() string { return cmp.Or(p.Member, p.File) }
 
-func printable(name string) string {
+func quoteUnprintable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
 	}
 	return name
 }
 
-// Progress tells how far an import is.
+// Progress says how much of the input has been read.
 type Progress struct {
-	Records     int   // read so far
-	Read, Total int64 // of the input: bytes as it lies on disk, or shares of registries
+	Records     int   // records read so far
+	Read, Total int64 // bytes of the input on disk; for registries, progressPerRepo for each repo
 }
 
-// A Summary is what an import did.
+// A Summary is the result of an import.
 type Summary struct {
 	Kinds      []Kind // in the order of the import
-	Unreadable int    // documents and lines of which not even the kind is known
+	Unreadable int    // documents and lines whose kind could not be read
 }
 
-// A Kind counts what became of the records of one kind.
+// A Kind counts the results for the records of one kind.
 type Kind struct {
-	Name                              string // in the plural
+	Name                              string // plural, such as "repos"
 	Added, Updated, Unchanged, Failed int
-	Removed                           int // what the source no longer has, and the group neither
-	Vanished                          int // repos that the source had, and no longer has
+	Removed                           int // removed from the group, because the source no longer has them
+	Vanished                          int // repos that were imported before and that the source no longer has
 }
 
 // Failed counts the records that were not imported.
@@ -88,8 +91,8 @@ func (s Summary) Failed() int {
 	return n
 }
 
-// sink is what ingest needs of the core.
-type sink struct {
+// A destination has the operations of the core that imports use.
+type destination struct {
 	repos           func(context.Context, []*platform.ImportedRepo) (platform.Imported, error)
 	tags            func(context.Context, []*platform.ImportedTag) (platform.Imported, error)
 	images          func(context.Context, []*platform.Image) (platform.Imported, error)
@@ -97,22 +100,23 @@ type sink struct {
 	vulnerabilities func(context.Context, []*platform.Vulnerability) (platform.Imported, error)
 	artifacts       func(context.Context, []*platform.ImportedArtifact) (artifacts, versions platform.Imported, err error)
 
-	// repoNamed finds a repo of the group; "" where there is none.
-	repoNamed func(ctx context.Context, name string) (platform.UID, error)
+	// findRepo finds a repo of the group by its name; "" if there is none.
+	findRepo func(ctx context.Context, name string) (platform.UID, error)
 
-	// imagesAt reads images in the order of keys; nil where there is none.
-	imagesAt func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error)
+	// getImages reads images in the order of keys; nil for each that does not exist.
+	getImages func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error)
 
-	// sources lists the repos of the group that hold tags from a registry.
-	sources func(ctx context.Context, registry string) ([]platform.RepoSource, error)
+	// listSources lists the repos of the group that have tags from a registry.
+	listSources func(ctx context.Context, registry string) ([]platform.RepoSource, error)
 
-	// prune removes the tags that a source brought and that are not among keep.
-	prune func(ctx context.Context, from platform.RepoSource, keep []string) (removed int, err error)
+	// pruneTags removes the tags that came from source and are not in keep.
+	pruneTags func(ctx context.Context, source platform.RepoSource, keep []string) (removed int, err error)
 }
 
-func into(p *platform.Platform, o Options, options platform.ImportOptions) sink {
+// newDestination returns the operations of p, with the group and settings of o.
+func newDestination(p *platform.Platform, o Options, options platform.ImportOptions) destination {
 	options.NoEvents = o.NoEvents
-	return sink{
+	return destination{
 		repos: func(ctx context.Context, rows []*platform.ImportedRepo) (platform.Imported, error) {
 			return p.Repos.Import(ctx, o.Group, rows, options)
 		},
@@ -125,7 +129,7 @@ func into(p *platform.Platform, o Options, options platform.ImportOptions) sink 
 		},
 		vulnerabilities: p.Vulnerabilities.Import,
 		artifacts:       p.Artifacts.Import,
-		repoNamed: func(ctx context.Context, name string) (platform.UID, error) {
+		findRepo: func(ctx context.Context, name string) (platform.UID, error) {
 			page, err := p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{
 				UIDP:   platform.UIDFilter{ChildrenOf: o.Group},
 				Filter: platform.RepoFilter{Name: name}, PageSize: 1, Parts: platform.PartItems,
@@ -135,52 +139,54 @@ func into(p *platform.Platform, o Options, options platform.ImportOptions) sink 
 			}
 			return page.Items[0].UID, nil
 		},
-		imagesAt: func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
+		getImages: func(ctx context.Context, keys []platform.ImageKey) ([]*platform.Image, error) {
 			images, errs := p.Images.GetMany(ctx, keys)
 			for _, err := range errs {
 				var e *platform.Error
-				known := errors.As(err, &e) && (e.Code == platform.CodeNotFound || e.Code == platform.CodeInvalidArgument)
-				if err != nil && !known {
+				isMissing := errors.As(err, &e) && (e.Code == platform.CodeNotFound || e.Code == platform.CodeInvalidArgument)
+				if err != nil && !isMissing {
 					return nil, err
 				}
 			}
 			return images, nil
 		},
-		sources: func(ctx context.Context, registry string) ([]platform.RepoSource, error) {
+		listSources: func(ctx context.Context, registry string) ([]platform.RepoSource, error) {
 			return p.Repos.Sources(ctx, o.Group, registry)
 		},
-		prune: func(ctx context.Context, from platform.RepoSource, keep []string) (int, error) {
-			return p.Tags.Prune(ctx, from, keep, options)
+		pruneTags: func(ctx context.Context, source platform.RepoSource, keep []string) (int, error) {
+			return p.Tags.Prune(ctx, source, keep, options)
 		},
 	}
 }
 
-// log keeps count of an import and tells the caller.
-type log struct {
+// A reporter counts the records of an import, and reports problems and progress to
+// the caller.
+type reporter struct {
 	options    Options
 	progress   Progress
 	unreadable int
 }
 
-func (l *log) bad(at Place, why error) {
-	if l.options.Bad != nil {
-		l.options.Bad(at, why)
+func (l *reporter) reportProblem(at Place, reason error) {
+	if l.options.ReportProblem != nil {
+		l.options.ReportProblem(at, reason)
 	}
 }
 
-// unread reports what is no record of any kind.
-func (l *log) unread(at Place, why error) {
+// reportUnreadable counts and reports a document or line whose kind could not be
+// read.
+func (l *reporter) reportUnreadable(at Place, reason error) {
 	l.unreadable++
-	l.bad(at, why)
+	l.reportProblem(at, reason)
 }
 
-func (l *log) record() {
+func (l *reporter) countRecord() {
 	l.progress.Records++
-	l.tell()
+	l.reportProgress()
 }
 
-func (l *log) tell() {
-	if l.options.Progress != nil {
-		l.options.Progress(l.progress)
+func (l *reporter) reportProgress() {
+	if l.options.ReportProgress != nil {
+		l.options.ReportProgress(l.progress)
 	}
 }

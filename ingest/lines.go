@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// plain gives what r holds, decompressed where it is gzip.
-func plain(r io.Reader) (io.Reader, error) {
+// decompress returns a reader of the content of r, which may be gzip or plain.
+func decompress(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(r, 64<<10)
 	magic, err := buffered.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -24,10 +24,11 @@ func plain(r io.Reader) (io.Reader, error) {
 	return gzip.NewReader(buffered)
 }
 
-// eachLine calls f with every line that is not blank, and its number from 1.
-// The line is good until f returns. One that is too large comes as nil. The
-// error is that of reading, at the line where it happened, or that of f.
-func eachLine(r io.Reader, f func(number int, line []byte) error) (number int, err error) {
+// forEachLine calls f with every line that is not blank and its number, counted
+// from 1. A line that is too large is passed as nil. The line is valid until f
+// returns. forEachLine returns the error of f, or the error of reading with the
+// number of the line where it happened.
+func forEachLine(r io.Reader, f func(number int, line []byte) error) (number int, err error) {
 	reader := bufio.NewReaderSize(r, 64<<10)
 	var line []byte
 	tooLarge := false
@@ -45,7 +46,7 @@ func eachLine(r io.Reader, f func(number int, line []byte) error) (number int, e
 		if err != nil && !last {
 			return number, err
 		}
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // some tools begin files so
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // byte order mark
 		if tooLarge || len(bytes.TrimSpace(line)) > 0 {
 			if err := f(number, line); err != nil {
 				return number, err
@@ -58,10 +59,11 @@ func eachLine(r io.Reader, f func(number int, line []byte) error) (number int, e
 	}
 }
 
-// lines calls f with every line of a file that is not blank, of which there
-// are several readings in all. What cannot be read is told to unread; the
-// error is that of f, or of a file that is none.
-func (l *log) lines(ctx context.Context, name string, readings int64, unread func(Place, error), f func(at Place, line []byte) error) error {
+// readLines calls f with every line of a file that is not blank. passes is how
+// often the import reads the file in all. Lines that cannot be read are passed to
+// reportUnreadable. readLines returns the error of f, or an error if the file cannot be
+// opened.
+func (l *reporter) readLines(ctx context.Context, name string, passes int64, reportUnreadable func(Place, error), f func(at Place, line []byte) error) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
@@ -71,14 +73,14 @@ func (l *log) lines(ctx context.Context, name string, readings int64, unread fun
 	if err != nil {
 		return err
 	}
-	l.progress.Total = readings * info.Size()
-	lines, err := plain(l.counted(file))
+	l.progress.Total = passes * info.Size()
+	lines, err := decompress(l.countReads(file))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	found := false
-	var failed error // of f: it ends the import
-	number, err := eachLine(lines, func(number int, line []byte) error {
+	var failed error // the error of f, which ends the import
+	number, err := forEachLine(lines, func(number int, line []byte) error {
 		found = true
 		if failed = ctx.Err(); failed == nil {
 			failed = f(Place{File: name, Line: number}, line)
@@ -88,15 +90,15 @@ func (l *log) lines(ctx context.Context, name string, readings int64, unread fun
 	switch {
 	case failed != nil:
 	case err != nil:
-		unread(Place{File: name, Line: number}, err)
+		reportUnreadable(Place{File: name, Line: number}, err)
 	case !found:
-		unread(Place{File: name}, errors.New("holds no records: looked for JSON objects, one a line"))
+		reportUnreadable(Place{File: name}, errors.New("contains no records: looked for JSON objects, one per line"))
 	}
 	return failed
 }
 
-// readAll reads one document.
-func readAll(r io.Reader) ([]byte, error) {
+// readLimited reads a document of at most MaxRecord bytes.
+func readLimited(r io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, MaxRecord+1))
 	if err == nil && len(b) > MaxRecord {
 		return nil, errTooLarge
@@ -104,9 +106,9 @@ func readAll(r io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// holdsNUL tells JSON that has U+0000 in a text. PostgreSQL keeps no such text,
-// so one record would end the whole import there.
-func holdsNUL(document []byte) bool {
+// containsNUL reports whether a text of the JSON document contains U+0000.
+// PostgreSQL cannot store such a text, so one record would end the whole import.
+func containsNUL(document []byte) bool {
 	for rest := document; ; {
 		i := bytes.Index(rest, []byte(`\u0000`))
 		if i < 0 {
@@ -116,7 +118,7 @@ func holdsNUL(document []byte) bool {
 		for backslashes <= i && rest[i-backslashes] == '\\' {
 			backslashes++
 		}
-		if backslashes%2 == 1 { // an even number of them is text that says \u0000
+		if backslashes%2 == 1 { // after an even number, \u0000 is an escape and not a text
 			return true
 		}
 		rest = rest[i+1:]

@@ -14,65 +14,69 @@ import (
 	"atrium/platform"
 )
 
-// An OCISource says what is read from which registries, and how.
+// An OCISource names the registries and repos to import, and says how to read them.
 type OCISource struct {
-	// Names are registries (every repo of their catalogues) and
-	// registry/repo. A repo is named by its path, without the registry.
+	// Names lists registries, to import every repo of their catalogues, and
+	// single repos as registry/repo. The imported repo is named by its path,
+	// without the registry.
 	Names       []string
-	Concurrency int  // requests under way at once, from 1
-	Insecure    bool // plain http where https does not answer; this machine's own hosts need no leave
-	Prune       bool // remove tags that the registry brought and no longer has, of repos that were read without an error or vanished
+	Concurrency int  // largest number of concurrent requests, at least 1
+	Insecure    bool // use plain http if https does not answer; always allowed for localhost
+	// Prune removes the tags that came from the registry and that it no longer
+	// has, in repos that vanished or were read without an error.
+	Prune bool
 }
 
 // OCI imports repos, tags and images from registries that speak the OCI (or
-// Docker) distribution protocol. Tags move, and no repo is removed; what
-// people wrote about repos and tags stays. A digest always means the same, so
-// an image that is there with its sizes is not read again.
+// Docker) distribution protocol. It moves tags, removes no repo, and keeps the
+// descriptions that people wrote. The content of a digest never changes, so an
+// image that is stored with its sizes is not read again.
 //
-// Each tag remembers the registry and repo that it came from, and pruning
-// removes only tags of the source that is read. A repo that vanished from its
-// registry is reported; pruning empties it.
-func OCI(ctx context.Context, p *platform.Platform, from OCISource, o Options) (Summary, error) {
-	return importOCI(ctx, into(p, o, platform.ImportOptions{Bare: true}), from, o, time.Second)
+// Each tag stores the registry and repo that it came from, and pruning removes
+// only tags that came from the source that is read. A repo that vanished from its
+// registry is reported; pruning removes its tags.
+func OCI(ctx context.Context, p *platform.Platform, source OCISource, o Options) (Summary, error) {
+	return importOCI(ctx, newDestination(p, o, platform.ImportOptions{Bare: true}), source, o, time.Second)
 }
 
-// Work is cut into pieces, each of which is stored before the next is read: an
-// import that is interrupted loses no more.
+// Repos and tags are imported in chunks. Each chunk is stored before the next is
+// read, so an interrupted import loses at most one.
 const (
-	reposAtOnce = 100
-	tagsAtOnce  = 128
+	repoChunk = 100
+	tagChunk  = 128
 )
 
-// maxOutages is how many requests in a row may fail as if the registry had
-// gone, or had enough of us, until the import ends.
-const maxOutages = 20
+// maxFailures is how many requests in a row may fail, because the registry is
+// unavailable or refuses more requests, before the import ends.
+const maxFailures = 20
 
-// share is how progress counts a repo, so that a part of one counts too.
-const share = 1000
+// progressPerRepo is what a repo adds to the progress. It is more than 1, so that
+// parts of a repo count too.
+const progressPerRepo = 1000
 
-func importOCI(ctx context.Context, to sink, from OCISource, o Options, pause time.Duration) (Summary, error) {
-	client, err := newOCIClient(from, pause)
+func importOCI(ctx context.Context, d destination, source OCISource, o Options, pause time.Duration) (Summary, error) {
+	client, err := newOCIClient(source, pause)
 	if err != nil {
 		return Summary{}, err
 	}
-	r := newOCI(to, from, client, o)
+	r := newOCIImport(d, source, client, o)
 	err = r.run(ctx)
-	return Summary{Kinds: []Kind{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.log.unreadable}, err
+	return Summary{Kinds: []Kind{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
 }
 
 // An ociImport is the import from all registries of a source.
 type ociImport struct {
-	to      sink
-	from    OCISource
-	client  *ociClient
-	log     *log
-	repos   *batch[platform.ImportedRepo]
-	tags    *batch[platform.ImportedTag]
-	images  *batch[platform.Image]
-	failed  map[platform.UID]bool            // repos that are not wholly imported
-	before  map[string][]platform.RepoSource // what earlier imports brought, by registry
-	read    map[platform.ImageKey]bool
-	outages int // in a row
+	destination destination
+	source      OCISource
+	client      *ociClient
+	reporter    *reporter
+	repos       *batch[platform.ImportedRepo]
+	tags        *batch[platform.ImportedTag]
+	images      *batch[platform.Image]
+	failed      map[platform.UID]bool            // repos with a tag or image that failed
+	sources     map[string][]platform.RepoSource // sources of earlier imports, by registry
+	seen        map[platform.ImageKey]bool       // images of the current chunk of repos
+	failures    int                              // failed requests in a row
 }
 
 // An ociRepo is a repo of a registry.
@@ -80,12 +84,12 @@ type ociRepo struct {
 	name.Repository
 	record platform.ImportedRepo
 	tags   []string
-	err    error // its tags cannot be listed
+	err    error // why its tags cannot be listed
 }
 
 func (r *ociRepo) place() Place { return Place{File: r.Name()} }
 
-// source is what tags of the repo remember.
+// source is the source that is stored with the tags of the repo.
 func (r *ociRepo) source() platform.RepoSource {
 	return platform.RepoSource{Repo: r.record.UID, Source: r.Name()}
 }
@@ -95,7 +99,7 @@ type ociTag struct {
 	repo   *ociRepo
 	name   string
 	digest v1.Hash
-	err    error // what it points to cannot be found out
+	err    error // why its digest cannot be read
 }
 
 func (t *ociTag) place() Place { return Place{File: t.repo.Name() + ":" + t.name} }
@@ -106,18 +110,18 @@ func (t *ociTag) image() platform.ImageKey {
 
 func (t *ociTag) manifest() manifestKey { return manifestKey{t.repo.Repository, t.digest, true} }
 
-func newOCI(to sink, from OCISource, client *ociClient, o Options) *ociImport {
-	r := &ociImport{to: to, from: from, client: client, log: &log{options: o}, failed: map[platform.UID]bool{}, before: map[string][]platform.RepoSource{}}
-	r.repos = newBatch("repos", r.log, to.repos, func(repo *platform.ImportedRepo) any { return repo.Name })
-	r.tags = newBatch("tags", r.log, r.importTags, func(t *platform.ImportedTag) any { return [2]string{string(t.Repo), t.Name} })
-	r.images = newBatch("images", r.log, to.images, func(i *platform.Image) any {
+func newOCIImport(d destination, source OCISource, client *ociClient, o Options) *ociImport {
+	r := &ociImport{destination: d, source: source, client: client, reporter: &reporter{options: o}, failed: map[platform.UID]bool{}, sources: map[string][]platform.RepoSource{}}
+	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *platform.ImportedRepo) any { return repo.Name })
+	r.tags = newBatch("tags", r.reporter, r.writeTags, func(t *platform.ImportedTag) any { return [2]string{string(t.Repo), t.Name} })
+	r.images = newBatch("images", r.reporter, d.images, func(i *platform.Image) any {
 		return platform.ImageKey{Repo: i.Repo, Digest: i.Digest}
 	})
 	return r
 }
 
-func (r *ociImport) importTags(ctx context.Context, tags []*platform.ImportedTag) (platform.Imported, error) {
-	done, err := r.to.tags(ctx, tags)
+func (r *ociImport) writeTags(ctx context.Context, tags []*platform.ImportedTag) (platform.Imported, error) {
+	done, err := r.destination.tags(ctx, tags)
 	for i := range done.Rejected {
 		r.failed[tags[i].Repo] = true
 	}
@@ -125,66 +129,66 @@ func (r *ociImport) importTags(ctx context.Context, tags []*platform.ImportedTag
 }
 
 func (r *ociImport) run(ctx context.Context) error {
-	repos, err := r.named(ctx)
+	repos, err := r.listRepos(ctx)
 	if err != nil {
 		return err
 	}
-	r.log.progress.Total = int64(share * len(repos))
-	for some := range slices.Chunk(repos, reposAtOnce) {
-		before := r.log.progress.Read
-		if err := r.some(ctx, some); err != nil {
+	r.reporter.progress.Total = int64(progressPerRepo * len(repos))
+	for chunk := range slices.Chunk(repos, repoChunk) {
+		before := r.reporter.progress.Read
+		if err := r.importRepos(ctx, chunk); err != nil {
 			return err
 		}
-		r.log.progress.Read = before + int64(share*len(some))
+		r.reporter.progress.Read = before + int64(progressPerRepo*len(chunk))
 	}
 	return nil
 }
 
-// some imports repos with all that they hold.
-func (r *ociImport) some(ctx context.Context, repos []*ociRepo) error {
-	if err := r.list(ctx, repos); err != nil {
+// importRepos imports repos with their tags and images.
+func (r *ociImport) importRepos(ctx context.Context, repos []*ociRepo) error {
+	if err := r.listTags(ctx, repos); err != nil {
 		return err
 	}
 	var tags []*ociTag
 	for _, repo := range repos {
 		if repo.record.UID == "" {
-			continue // reported
+			continue // listTags has reported it
 		}
 		for _, tag := range repo.tags {
 			tags = append(tags, &ociTag{repo: repo, name: tag})
 		}
 	}
-	r.read = map[platform.ImageKey]bool{}
-	before := r.log.progress.Read
+	r.seen = map[platform.ImageKey]bool{}
+	before := r.reporter.progress.Read
 	done := 0
-	for few := range slices.Chunk(tags, tagsAtOnce) {
-		if err := r.few(ctx, few); err != nil {
+	for chunk := range slices.Chunk(tags, tagChunk) {
+		if err := r.importTags(ctx, chunk); err != nil {
 			return err
 		}
-		done += len(few)
-		r.log.progress.Read = before + int64(share*len(repos)*done/len(tags))
+		done += len(chunk)
+		r.reporter.progress.Read = before + int64(progressPerRepo*len(repos)*done/len(tags))
 	}
 	return r.prune(ctx, repos)
 }
 
-// list lists the tags of repos, and imports the repos where that works.
-func (r *ociImport) list(ctx context.Context, repos []*ociRepo) error {
-	err := together(ctx, r.from.Concurrency, repos, func(ctx context.Context, repo *ociRepo) {
-		repo.tags, repo.err = r.client.tags(ctx, repo.Repository)
+// listTags lists the tags of repos, and imports the repos for which that succeeds.
+func (r *ociImport) listTags(ctx context.Context, repos []*ociRepo) error {
+	err := runParallel(ctx, r.source.Concurrency, repos, func(ctx context.Context, repo *ociRepo) {
+		repo.tags, repo.err = r.client.listTags(ctx, repo.Repository)
 	}, func(repo *ociRepo) error {
-		r.log.record()
-		return r.present(repo.err)
+		r.reporter.countRecord()
+		return r.checkAvailable(repo.err)
 	})
 	if err != nil {
 		return err
 	}
 	for _, repo := range repos {
 		if repo.err != nil {
-			gone, err := r.vanishes(ctx, repo)
+			vanished, err := r.handleVanished(ctx, repo)
 			if err != nil {
 				return err
 			}
-			if !gone {
+			if !vanished {
 				r.repos.fail(repo.place(), repo.err)
 			}
 			continue
@@ -196,14 +200,14 @@ func (r *ociImport) list(ctx context.Context, repos []*ociRepo) error {
 	return r.repos.flush(ctx)
 }
 
-// few imports tags and the images that they point to. The images come first,
-// so that no tag points to one that is not there yet.
-func (r *ociImport) few(ctx context.Context, tags []*ociTag) error {
-	err := together(ctx, r.from.Concurrency, tags, func(ctx context.Context, t *ociTag) {
-		t.digest, t.err = r.client.digest(ctx, t.repo.Repository, t.name)
+// importTags imports tags and the images that they point to. The images come
+// first, so that no tag points to an image that does not exist yet.
+func (r *ociImport) importTags(ctx context.Context, tags []*ociTag) error {
+	err := runParallel(ctx, r.source.Concurrency, tags, func(ctx context.Context, t *ociTag) {
+		t.digest, t.err = r.client.readDigest(ctx, t.repo.Repository, t.name)
 	}, func(t *ociTag) error {
-		r.log.record()
-		return r.present(t.err)
+		r.reporter.countRecord()
+		return r.checkAvailable(t.err)
 	})
 	if err != nil {
 		return err
@@ -215,7 +219,7 @@ func (r *ociImport) few(ctx context.Context, tags []*ociTag) error {
 		}
 	}
 	tags = slices.DeleteFunc(tags, func(t *ociTag) bool { return t.err != nil })
-	if err := r.bringImages(ctx, tags); err != nil {
+	if err := r.importImages(ctx, tags); err != nil {
 		return err
 	}
 	for _, t := range tags {
@@ -227,9 +231,9 @@ func (r *ociImport) few(ctx context.Context, tags []*ociTag) error {
 	return r.tags.flush(ctx)
 }
 
-// bringImages imports the images of tags that are not there yet.
-func (r *ociImport) bringImages(ctx context.Context, tags []*ociTag) error {
-	missing, packages, err := r.missing(ctx, tags)
+// importImages imports the images of tags that are not stored yet.
+func (r *ociImport) importImages(ctx context.Context, tags []*ociTag) error {
+	missing, packages, err := r.findMissing(ctx, tags)
 	if err != nil {
 		return err
 	}
@@ -238,9 +242,9 @@ func (r *ociImport) bringImages(ctx context.Context, tags []*ociTag) error {
 		roots[i] = t.manifest()
 	}
 	all := manifests{}
-	err = all.read(ctx, r.from.Concurrency, r.client, roots, func(err error) error {
-		r.log.tell()
-		return r.present(err)
+	err = all.readTree(ctx, r.source.Concurrency, r.client, roots, func(err error) error {
+		r.reporter.reportProgress()
+		return r.checkAvailable(err)
 	})
 	if err != nil {
 		return err
@@ -261,24 +265,24 @@ func (r *ociImport) bringImages(ctx context.Context, tags []*ociTag) error {
 	return r.images.flush(ctx)
 }
 
-// missing finds one tag for every image that is to be read, and the packages
-// of those that are there without their sizes.
-func (r *ociImport) missing(ctx context.Context, tags []*ociTag) (missing []*ociTag, packages map[platform.ImageKey][]string, err error) {
-	var first []*ociTag
+// findMissing returns one tag for every image that must be read. packages has the
+// stored packages of images that are stored without their sizes.
+func (r *ociImport) findMissing(ctx context.Context, tags []*ociTag) (missing []*ociTag, packages map[platform.ImageKey][]string, err error) {
+	var unique []*ociTag
 	var keys []platform.ImageKey
 	for _, t := range tags {
-		if key := t.image(); !r.read[key] {
-			r.read[key] = true
-			first, keys = append(first, t), append(keys, key)
+		if key := t.image(); !r.seen[key] {
+			r.seen[key] = true
+			unique, keys = append(unique, t), append(keys, key)
 		}
 	}
-	there, err := r.to.imagesAt(ctx, keys)
+	stored, err := r.destination.getImages(ctx, keys)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find images: %w", err)
 	}
 	packages = map[platform.ImageKey][]string{}
-	for i, t := range first {
-		switch image := there[i]; {
+	for i, t := range unique {
+		switch image := stored[i]; {
 		case image == nil:
 			missing = append(missing, t)
 		case slices.ContainsFunc(image.Architectures, func(a platform.Architecture) bool { return a.Size == 0 }):
@@ -291,15 +295,15 @@ func (r *ociImport) missing(ctx context.Context, tags []*ociTag) (missing []*oci
 	return missing, packages, nil
 }
 
-// present ends the import where requests fail one after the other as if the
-// registry had gone.
-func (r *ociImport) present(err error) error {
-	if err == nil || !passing(err) && !errors.Is(err, syscall.ECONNREFUSED) {
-		r.outages = 0
+// checkAvailable counts the result of a request. It returns an error when so many
+// requests in a row have failed that the registry must be unavailable.
+func (r *ociImport) checkAvailable(err error) error {
+	if err == nil || !isTransient(err) && !errors.Is(err, syscall.ECONNREFUSED) {
+		r.failures = 0
 		return nil
 	}
-	if r.outages++; r.outages < maxOutages {
+	if r.failures++; r.failures < maxFailures {
 		return nil
 	}
-	return fmt.Errorf("the last %d requests failed, so the registry seems to be away: %w", maxOutages, err)
+	return fmt.Errorf("the last %d requests failed; import again when the registry is available: %w", maxFailures, err)
 }

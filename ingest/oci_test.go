@@ -16,8 +16,8 @@ import (
 	"atrium/platform"
 )
 
-// runsOn writes what a tag's image runs on: names with sizes.
-func runsOn(t *testing.T, c *core, repo, tag string) string {
+// describeImage lists the architectures of a tag's image, with their sizes.
+func describeImage(t *testing.T, c *fakeCore, repo, tag string) string {
 	t.Helper()
 	at := c.tags["uid of "+repo+":"+tag]
 	if at == nil {
@@ -36,7 +36,7 @@ func runsOn(t *testing.T, c *core, repo, tag string) string {
 
 func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	amd, arm64, arm7, i386, windows, older := h.image("linux/amd64"), h.image("linux/arm64/v8"), h.image("linux/arm/v7"), h.image("linux/386"), h.image("windows/amd64"), h.image("windows/amd64")
 	multi := h.index(part{amd, "linux/amd64"}, part{h.image(""), "unknown/unknown"}, part{arm7, "linux/arm/v7"}, part{arm64, "linux/arm64/v8"},
 		part{i386, "linux/386"}, part{windows, "windows/amd64:10.0.20348"}, part{older, "windows/amd64:10.0.17763"})
@@ -48,19 +48,19 @@ func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 	lost := h.image("linux/ppc64le")
 	h.push("r:mirror", h.index(part{lost, "linux/ppc64le"}, part{amd, "linux/amd64"}))
 	lostDigest, err := lost.Digest()
-	h.must(err)
+	h.check(err)
 	h.remove("r@" + lostDigest.String())
 	h.push("r:chart", mutate.ConfigMediaType(h.image(""), "application/vnd.cncf.helm.config.v1+json"))
 	h.push("r:sha256-"+strings.Repeat("a", 64)+".sig", h.image(""))
-	h.put("r:ancient", string(types.DockerManifestSchema1), `{"schemaVersion": 1, "name": "r", "tag": "ancient", "architecture": "amd64", "fsLayers": []}`)
-	h.put("r:mistold", "application/json; charset=utf-8", string(rawIndex(t, multi)))
+	h.putManifest("r:ancient", string(types.DockerManifestSchema1), `{"schemaVersion": 1, "name": "r", "tag": "ancient", "architecture": "amd64", "fsLayers": []}`)
+	h.putManifest("r:mistold", "application/json; charset=utf-8", string(rawIndex(t, multi)))
 
-	h.forget()
+	h.resetRequests()
 	o := h.pull(c, nil, "r")
 	if o.err != nil {
 		t.Fatal(o.err)
 	}
-	o.reported(t)
+	o.checkReports(t)
 	all := fmt.Sprintf("amd64=%d armv7=%d arm64=%d 386=%d windows-amd64=%d", h.sizeOf(amd), h.sizeOf(arm7), h.sizeOf(arm64), h.sizeOf(i386), h.sizeOf(windows))
 	for tag, want := range map[string]string{
 		"multi": all, "alias": all, "mistold": all,
@@ -72,13 +72,13 @@ func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 		"ancient": "",
 		"sha256-" + strings.Repeat("a", 64) + ".sig": "",
 	} {
-		if got := runsOn(t, c, "r", tag); got != want {
+		if got := describeImage(t, c, "r", tag); got != want {
 			t.Errorf("%s runs on %q, want %q", tag, got, want)
 		}
 	}
 	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 10}, Kind{Name: "images", Added: 8})
 	for request, n := range h.requests() {
-		// A manifest of which the platform is looked for may have been read without.
+		// A manifest may be read once without its platform and once with it.
 		if most := 2; strings.Contains(request, "/manifests/sha256:") && n > most {
 			t.Errorf("%s was asked %d times", request, n)
 		}
@@ -96,23 +96,23 @@ func rawIndex(t *testing.T, index v1.ImageIndex) []byte {
 
 func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	shared, other := h.index(part{h.image("linux/amd64"), "linux/amd64"}), h.image("linux/amd64")
 	var digest string
-	for n := range tagsAtOnce + 10 { // two pieces of work
+	for n := range tagChunk + 10 { // two chunks
 		digest = h.push(fmt.Sprintf("r:t%d", n), shared)
 	}
-	h.forget()
+	h.resetRequests()
 	o := h.pull(c, nil, "r")
-	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: tagsAtOnce + 10}, Kind{Name: "images", Added: 1})
-	if n := h.times("GET /v2/r/manifests/" + digest); n != 1 || o.err != nil {
+	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: tagChunk + 10}, Kind{Name: "images", Added: 1})
+	if n := h.countRequests("GET /v2/r/manifests/" + digest); n != 1 || o.err != nil {
 		t.Errorf("it was read %d times (%v)", n, o.err)
 	}
 
 	moved := h.push("r:t1", other)
-	h.forget()
+	h.resetRequests()
 	o = h.pull(c, nil, "r")
-	checkKinds(t, o.Summary, Kind{Name: "repos", Unchanged: 1}, Kind{Name: "tags", Updated: 1, Unchanged: tagsAtOnce + 9}, Kind{Name: "images", Added: 1, Unchanged: 1})
+	checkKinds(t, o.Summary, Kind{Name: "repos", Unchanged: 1}, Kind{Name: "tags", Updated: 1, Unchanged: tagChunk + 9}, Kind{Name: "images", Added: 1, Unchanged: 1})
 	if at := c.tags["uid of r:t1"].Digest; at != moved {
 		t.Errorf("t1 is at %s, want %s", at, moved)
 	}
@@ -125,7 +125,7 @@ func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
 
 func TestAnImageThatIsThereWithoutSizesIsCompleted(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	image := h.image("linux/amd64")
 	key := "uid of r@" + h.push("r:1", image)
 	c.images[key] = &platform.Image{Repo: "uid of r", Digest: strings.TrimPrefix(key, "uid of r@"), Architectures: []platform.Architecture{{Name: "amd64"}}, Packages: []string{"bash"}}
@@ -138,7 +138,7 @@ func TestAnImageThatIsThereWithoutSizesIsCompleted(t *testing.T) {
 
 func TestACatalogueIsReadPageByPage(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	var want []string
 	for n := range 2*pageSize + 1 {
 		repo := fmt.Sprintf("team-%d/app", n)
@@ -149,14 +149,14 @@ func TestACatalogueIsReadPageByPage(t *testing.T) {
 	}
 	var last Progress
 	o := h.pull(c, func(from *OCISource) { from.Concurrency = 2 })
-	if o.err != nil || !slices.Equal(names(c.tags), want) {
-		t.Errorf("imported %q, want %q (%v)", names(c.tags), want, o.err)
+	if o.err != nil || !slices.Equal(keysOf(c.tags), want) {
+		t.Errorf("imported %q, want %q (%v)", keysOf(c.tags), want, o.err)
 	}
-	o.reported(t)
-	if n := h.times("GET /v2/_catalog"); n != 3 {
+	o.checkReports(t)
+	if n := h.countRequests("GET /v2/_catalog"); n != 3 {
 		t.Errorf("%d pages of the catalogue", n)
 	}
-	sum, err := importOCI(t.Context(), c.sink(), OCISource{Names: []string{h.host}, Concurrency: 3}, Options{Progress: func(p Progress) {
+	sum, err := importOCI(t.Context(), c.destination(), OCISource{Names: []string{h.host}, Concurrency: 3}, Options{ReportProgress: func(p Progress) {
 		if p.Read < last.Read || p.Read > p.Total {
 			t.Errorf("from %+v to %+v", last, p)
 		}
@@ -173,18 +173,18 @@ func TestNoMoreRequestsAreUnderWayThanMayBe(t *testing.T) {
 	for n := range 12 {
 		h.push(fmt.Sprintf("r:%d", n), h.index(part{h.image("linux/amd64"), "linux/amd64"}, part{h.image("linux/arm64"), "linux/arm64"}))
 	}
-	h.forget()
-	o := h.pull(newCore(), func(from *OCISource) { from.Concurrency = 3 }, "r")
+	h.resetRequests()
+	o := h.pull(newFakeCore(), func(from *OCISource) { from.Concurrency = 3 }, "r")
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if o.err != nil || h.most == 0 || h.most > 3 {
-		t.Errorf("%d at once (%v)", h.most, o.err)
+	if o.err != nil || h.maxRunning == 0 || h.maxRunning > 3 {
+		t.Errorf("%d at once (%v)", h.maxRunning, o.err)
 	}
 }
 
 func TestTagsAreRemovedOnlyWhereThatIsAskedFor(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	for _, tag := range []string{"r:1", "r:2", "r:3", "r:4", "kept:1"} {
 		h.push(tag, h.image("linux/amd64"))
 	}
@@ -192,18 +192,18 @@ func TestTagsAreRemovedOnlyWhereThatIsAskedFor(t *testing.T) {
 	h.remove("r:1")
 	h.remove("r:4")
 	if h.pull(c, nil, "r"); len(c.tags) != 5 {
-		t.Errorf("left are %q", names(c.tags))
+		t.Errorf("left are %q", keysOf(c.tags))
 	}
 	h.remove("kept:1")
 	o := h.pull(c, func(from *OCISource) { from.Prune = true }, "r")
-	if !slices.Equal(names(c.tags), []string{"uid of kept:1", "uid of r:2", "uid of r:3"}) || o.Kinds[1].Removed != 2 || len(c.repos) != 2 {
-		t.Errorf("left are %q, %+v", names(c.tags), o)
+	if !slices.Equal(keysOf(c.tags), []string{"uid of kept:1", "uid of r:2", "uid of r:3"}) || o.Kinds[1].Removed != 2 || len(c.repos) != 2 {
+		t.Errorf("left are %q, %+v", keysOf(c.tags), o)
 	}
 }
 
-// without answers as a registry that has lost repos: its catalogue leaves them
-// out, and their tags are answered with status and body.
-func without(h *hub, status int, body string, lost ...string) func(http.ResponseWriter, *http.Request) bool {
+// hideRepos answers like a registry that has lost repos: its catalogue leaves them
+// out, and requests for their tags get status and body.
+func hideRepos(h *hub, status int, body string, lost ...string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/v2/_catalog" {
 			_, _ = fmt.Fprint(w, `{"repositories": ["kept"]}`)
@@ -223,30 +223,30 @@ const nameUnknown = `{"errors": [{"code": "NAME_UNKNOWN", "message": "repository
 
 func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	for _, tag := range []string{"kept:1", "lost:1", "lost:2"} {
 		h.push(tag, h.image("linux/amd64"))
 	}
 	h.pull(c, nil)
-	c.tags["uid of lost:own"] = &platform.ImportedTag{Repo: "uid of lost", Tag: platform.Tag{Name: "own"}} // of a caller
-	h.answers(without(h, http.StatusNotFound, nameUnknown, "lost"))
+	c.tags["uid of lost:own"] = &platform.ImportedTag{Repo: "uid of lost", Tag: platform.Tag{Name: "own"}} // set by a caller
+	h.setHandler(hideRepos(h, http.StatusNotFound, nameUnknown, "lost"))
 
 	o := h.pull(c, nil)
-	o.reported(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there stay (--prune removes them)"})
+	o.checkReports(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there stay (--prune removes them)"})
 	if o.Kinds[0] != (Kind{Name: "repos", Unchanged: 1, Vanished: 1}) || o.Failed() != 0 || len(c.tags) != 4 {
-		t.Errorf("%+v, left are %q", o, names(c.tags))
+		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
 	}
-	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // asked for by its name
-	o.reported(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there are removed: 2"})
-	if !slices.Equal(names(c.tags), []string{"uid of kept:1", "uid of lost:own"}) || o.Kinds[1].Removed != 2 || o.Failed() != 0 || len(c.repos) != 2 {
-		t.Errorf("%+v, left are %q", o, names(c.tags))
+	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // named by the caller
+	o.checkReports(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there are removed: 2"})
+	if !slices.Equal(keysOf(c.tags), []string{"uid of kept:1", "uid of lost:own"}) || o.Kinds[1].Removed != 2 || o.Failed() != 0 || len(c.repos) != 2 {
+		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
 	}
-	o = h.pull(c, func(from *OCISource) { from.Prune = true }) // there is nothing left that came from it
-	if o.reported(t); o.Kinds[0].Vanished != 0 {
+	o = h.pull(c, func(from *OCISource) { from.Prune = true }) // no tag is left that came from it
+	if o.checkReports(t); o.Kinds[0].Vanished != 0 {
 		t.Errorf("%+v", o)
 	}
 	if o = h.pull(c, nil, "lost"); o.Failed() != 1 {
-		t.Errorf("a repo that the group has nothing from: %+v", o)
+		t.Errorf("a repo of which the group has nothing: %+v", o)
 	}
 }
 
@@ -261,36 +261,36 @@ func TestNothingIsEmptiedWhereARepoMayStillBeThere(t *testing.T) {
 		"something on the way":  {http.StatusNotFound, "<h1>404</h1>"},
 		"another kind of error": {http.StatusNotFound, `{"errors": [{"code": "UNSUPPORTED"}]}`},
 	} {
-		h, c := newHub(t), newCore()
+		h, c := newHub(t), newFakeCore()
 		h.push("kept:1", h.image("linux/amd64"))
 		h.push("hidden:1", h.image("linux/amd64"))
 		h.pull(c, nil)
-		h.answers(without(h, answer.status, answer.body, "hidden"))
+		h.setHandler(hideRepos(h, answer.status, answer.body, "hidden"))
 		if o := h.pull(c, func(from *OCISource) { from.Prune = true }); o.Failed() != 1 || o.Kinds[0].Vanished != 0 || len(c.tags) != 2 {
-			t.Errorf("%s: %+v, left are %q", why, o, names(c.tags))
+			t.Errorf("%s: %+v, left are %q", why, o, keysOf(c.tags))
 		}
 	}
 }
 
 func TestACatalogueThatListsNothingIsAFailureAndPrunesNothing(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	h.push("r:1", h.image("linux/amd64"))
 	h.pull(c, nil)
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		_, _ = fmt.Fprint(w, `{"repositories": []}`)
 		return true
 	})
 	o := h.pull(c, func(from *OCISource) { from.Prune = true })
-	o.reported(t, [2]string{"HUB: ", "its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"})
+	o.checkReports(t, [2]string{"HUB: ", "its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"})
 	if o.Failed() != 1 || len(c.tags) != 1 {
-		t.Errorf("%+v, left are %q", o, names(c.tags))
+		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
 	}
 }
 
 func TestPruningLeavesTheTagsOfAnotherRegistryWithTheSamePath(t *testing.T) {
 	t.Parallel()
-	h, other, c := newHub(t), newHub(t), newCore()
+	h, other, c := newHub(t), newHub(t), newFakeCore()
 	for _, tag := range []string{"team/app:1", "team/app:2"} {
 		h.push(tag, h.image("linux/amd64"))
 	}
@@ -300,16 +300,16 @@ func TestPruningLeavesTheTagsOfAnotherRegistryWithTheSamePath(t *testing.T) {
 	other.pull(c, prune)
 	h.remove("team/app:1")
 	h.pull(c, prune)
-	if want := []string{"uid of team/app:2", "uid of team/app:3"}; !slices.Equal(names(c.tags), want) {
-		t.Errorf("left are %q, want %q", names(c.tags), want)
+	if want := []string{"uid of team/app:2", "uid of team/app:3"}; !slices.Equal(keysOf(c.tags), want) {
+		t.Errorf("left are %q, want %q", keysOf(c.tags), want)
 	}
 }
 
 func TestARegistryWithoutHEADIsAskedWithGET(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	h.push("r:1", h.image("linux/amd64"))
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodHead {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		}
@@ -322,11 +322,11 @@ func TestARegistryWithoutHEADIsAskedWithGET(t *testing.T) {
 
 func TestTheSameRepoOfTwoRegistriesIsTakenOnce(t *testing.T) {
 	t.Parallel()
-	h, other, c := newHub(t), newHub(t), newCore()
+	h, other, c := newHub(t), newHub(t), newFakeCore()
 	first := h.push("r:1", h.image("linux/amd64"))
 	other.push("r:1", h.image("linux/amd64"))
 	o := h.pull(c, func(from *OCISource) { from.Names = append(from.Names, h.host, other.host) }, "r", "r")
-	o.reported(t, [2]string{other.host + "/r: ", "the group can hold one repo r, and that of HUB comes first"})
+	o.checkReports(t, [2]string{other.host + "/r: ", "the group can have only one repo r, and the import takes the one of HUB"})
 	if o.err != nil || c.tags["uid of r:1"].Digest != first {
 		t.Errorf("%+v", o)
 	}
@@ -335,24 +335,24 @@ func TestTheSameRepoOfTwoRegistriesIsTakenOnce(t *testing.T) {
 func TestNamesThatAreNoRegistryAreRefusedBeforeAnythingIsRead(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	o := h.pull(newCore(), func(from *OCISource) {
+	o := h.pull(newFakeCore(), func(from *OCISource) {
 		from.Names = append(from.Names, "golang", "https://ghcr.io/x", "ghcr.io/X", "ghcr.io/x:1", "gh cr.io")
 	}, "r")
 	if o.err == nil || strings.Count(o.err.Error(), "\n") != 4 || !strings.Contains(o.err.Error(), `"golang": must begin with the host of a registry, such as docker.io/golang`) || len(h.requests()) > 0 {
 		t.Errorf("error %v", o.err)
 	}
-	o = h.pull(newCore(), func(from *OCISource) { h.answers(failing(http.StatusUnauthorized, "/v2/_catalog")) })
-	o.reported(t, [2]string{"HUB: its catalogue: ", "401"})
+	o = h.pull(newFakeCore(), func(from *OCISource) { h.setHandler(failWith(http.StatusUnauthorized, "/v2/_catalog")) })
+	o.checkReports(t, [2]string{"HUB: its catalogue cannot be read: ", "401"})
 	if o.err != nil || o.Failed() != 1 {
 		t.Errorf("%+v", o)
 	}
 }
 
-// It sets the environment, so it is not parallel to others.
+// This test sets environment variables, so it is not parallel.
 func TestItSignsInAsTheContainerToolsOfTheMachineDo(t *testing.T) {
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	h.push("r:1", h.image("linux/amd64"))
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		if user, password, _ := r.BasicAuth(); user == "me" && password == "secret" {
 			return false
 		}

@@ -18,102 +18,102 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// callTimeout bounds one call with all its tries: a registry that stays silent
-// must not hold the import for ever.
+// callTimeout limits one call with all its retries.
 const callTimeout = 3 * time.Minute
 
-// An ociClient reads from registries. It signs in with what the container
-// tools of this machine have stored (docker login), or as nobody.
+// An ociClient reads from registries. It signs in with the credentials that the
+// container tools of this machine have stored (docker login), or anonymously.
 type ociClient struct {
-	puller *remote.Puller
-	naming []name.Option
+	puller      *remote.Puller
+	nameOptions []name.Option
 }
 
-func newOCIClient(from OCISource, pause time.Duration) (*ociClient, error) {
+func newOCIClient(source OCISource, pause time.Duration) (*ociClient, error) {
 	c := &ociClient{}
-	if from.Insecure {
-		c.naming = append(c.naming, name.Insecure)
+	if source.Insecure {
+		c.nameOptions = append(c.nameOptions, name.Insecure)
 	}
 	var err error
 	c.puller, err = remote.NewPuller(
-		remote.WithTransport(&patient{remote.DefaultTransport, pause}),
-		// Tried again below, where the context is known.
+		remote.WithTransport(&retryTransport{remote.DefaultTransport, pause}),
+		// retryTransport retries, not the puller.
 		remote.WithRetryStatusCodes(), remote.WithRetryBackoff(remote.Backoff{Steps: 1}),
 		remote.WithAuthFromKeychain(authn.DefaultKeychain),
-		remote.WithUserAgent("atrium"), remote.WithJobs(from.Concurrency),
+		remote.WithUserAgent("atrium"), remote.WithJobs(source.Concurrency),
 	)
 	return c, err
 }
 
-// target reads REGISTRY or REGISTRY/REPO; one is the repo, if any.
-func (c *ociClient) target(text string) (registry name.Registry, one *name.Repository, err error) {
-	host, repo, named := strings.Cut(text, "/")
+// parseName reads REGISTRY or REGISTRY/REPO. repo is nil for a whole registry.
+func (c *ociClient) parseName(text string) (registry name.Registry, repo *name.Repository, err error) {
+	host, path, hasPath := strings.Cut(text, "/")
 	switch {
 	case strings.Contains(text, "://"):
 		return registry, nil, fmt.Errorf("%.300q: must be a registry without a scheme, such as ghcr.io or localhost:5000/repo", text)
 	case host != "localhost" && !strings.ContainsAny(host, ".:"):
 		return registry, nil, fmt.Errorf("%.300q: must begin with the host of a registry, such as docker.io/%s", text, text)
 	}
-	if registry, err = name.NewRegistry(host, c.naming...); err != nil || !named {
+	if registry, err = name.NewRegistry(host, c.nameOptions...); err != nil || !hasPath {
 		return registry, nil, err
 	}
-	full, err := name.NewRepository(host+"/"+repo, c.naming...)
+	full, err := name.NewRepository(host+"/"+path, c.nameOptions...)
 	return registry, &full, err
 }
 
-// repos lists the catalogue of a registry. With an error come those that were
-// read until then.
-func (c *ociClient) repos(ctx context.Context, registry name.Registry) ([]string, error) {
-	return everyPage(ctx, c, func(ctx context.Context) (*remote.Catalogger, error) { return c.puller.Catalogger(ctx, registry) },
+// listRepos lists the catalogue of a registry. If it fails, it returns the repos
+// read so far together with the error.
+func (c *ociClient) listRepos(ctx context.Context, registry name.Registry) ([]string, error) {
+	return readPages(ctx, c, func(ctx context.Context) (*remote.Catalogger, error) { return c.puller.Catalogger(ctx, registry) },
 		func(page *remote.Catalogs) ([]string, string) { return page.Repos, page.Next })
 }
 
-// tags lists the tags of a repo, as repos does.
-func (c *ociClient) tags(ctx context.Context, repo name.Repository) ([]string, error) {
-	return everyPage(ctx, c, func(ctx context.Context) (*remote.Lister, error) { return c.puller.Lister(ctx, repo) },
+// listTags lists the tags of a repo, like listRepos.
+func (c *ociClient) listTags(ctx context.Context, repo name.Repository) ([]string, error) {
+	return readPages(ctx, c, func(ctx context.Context) (*remote.Lister, error) { return c.puller.Lister(ctx, repo) },
 		func(page *remote.Tags) ([]string, string) { return page.Tags, page.Next })
 }
 
-// pages is a list of a registry under way.
-type pages[P any] interface {
+// A pager reads a list of a registry page by page.
+type pager[P any] interface {
 	HasNext() bool
 	Next(ctx context.Context) (*P, error)
 }
 
-// everyPage reads a list to its end. of takes a page apart: what it holds, and
-// where the next one is.
-func everyPage[P any, L pages[P]](ctx context.Context, c *ociClient, open func(context.Context) (L, error), of func(*P) ([]string, string)) (all []string, err error) {
+// readPages reads all pages of a list. split returns the items of a page and the
+// address of the next one.
+func readPages[P any, L pager[P]](ctx context.Context, c *ociClient, open func(context.Context) (L, error), split func(*P) (items []string, next string)) (all []string, err error) {
 	var list L
 	err = c.call(ctx, func(ctx context.Context) (err error) {
 		list, err = open(ctx)
 		return err
 	})
-	for at := ""; err == nil && list.HasNext(); {
+	for address := ""; err == nil && list.HasNext(); {
 		err = c.call(ctx, func(ctx context.Context) error {
 			page, err := list.Next(ctx)
 			if err != nil {
 				return err
 			}
-			held, next := of(page)
-			all = append(all, held...)
-			return advanced(&at, next)
+			items, next := split(page)
+			all = append(all, items...)
+			return advance(&address, next)
 		})
 	}
 	return all, err
 }
 
-// advanced refuses a page that leads to itself.
-func advanced(at *string, next string) error {
-	if next != "" && next == *at {
-		return errors.New("the registry's list has no end: a page leads to itself")
+// advance sets address to that of the next page. It refuses a page that links to
+// itself.
+func advance(address *string, next string) error {
+	if next != "" && next == *address {
+		return errors.New("the registry's list does not end: a page links to itself")
 	}
-	*at = next
+	*address = next
 	return nil
 }
 
-// digest finds what a tag points to.
-func (c *ociClient) digest(ctx context.Context, repo name.Repository, tag string) (digest v1.Hash, err error) {
-	ref, err := name.NewTag(repo.Name()+":"+tag, c.naming...)
+// readDigest returns the digest that a tag points to.
+func (c *ociClient) readDigest(ctx context.Context, repo name.Repository, tag string) (digest v1.Hash, err error) {
+	ref, err := name.NewTag(repo.Name()+":"+tag, c.nameOptions...)
 	if err != nil {
 		return digest, err
 	}
@@ -123,10 +123,11 @@ func (c *ociClient) digest(ctx context.Context, repo name.Repository, tag string
 			digest = head.Digest
 			return nil
 		}
-		if passing(err) || ctx.Err() != nil {
+		if isTransient(err) || ctx.Err() != nil {
 			return err
 		}
-		// Not every registry answers HEAD with a digest, and none with a reason.
+		// Some registries do not answer HEAD with a digest, and an answer to HEAD
+		// has no error text.
 		got, err := c.puller.Get(ctx, ref)
 		if err == nil {
 			digest = got.Digest
@@ -136,15 +137,15 @@ func (c *ociClient) digest(ctx context.Context, repo name.Repository, tag string
 	return digest, err
 }
 
-// manifest reads one, and who it runs on if it does not say so itself and
-// platform asks for it.
-func (c *ociClient) manifest(ctx context.Context, key manifestKey) (m manifest, err error) {
+// readManifest reads a manifest. If key asks for the platform and the manifest is
+// one of an image, it reads the platform from the config of the image.
+func (c *ociClient) readManifest(ctx context.Context, key manifestKey) (m manifest, err error) {
 	err = c.call(ctx, func(ctx context.Context) error {
 		got, err := c.puller.Get(ctx, key.repo.Digest(key.digest.String()))
 		if err != nil {
 			return err
 		}
-		if m, err = readManifest(got.Manifest); err != nil || !m.image || !key.platform {
+		if m, err = parseManifest(got.Manifest); err != nil || !m.isImage || !key.needsPlatform {
 			return err
 		}
 		image, err := got.Image()
@@ -155,62 +156,63 @@ func (c *ociClient) manifest(ctx context.Context, key manifestKey) (m manifest, 
 		if err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
-		m.platform = new(v1.Platform) // whose fields a config has too
+		m.platform = new(v1.Platform) // a config has the same fields
 		if err := json.Unmarshal(config, m.platform); err != nil {
-			return fmt.Errorf("config: %w", jsonFault(err))
+			return fmt.Errorf("config: %w", describeJSONError(err))
 		}
 		return nil
 	})
 	return m, err
 }
 
+// call calls f with a timeout and wraps its error in a registryError.
 func (c *ociClient) call(ctx context.Context, f func(context.Context) error) error {
-	ctx, stop := context.WithTimeout(ctx, callTimeout)
-	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	if err := f(ctx); err != nil {
 		return registryError{err}
 	}
 	return nil
 }
 
-// A registryError may hold what a registry says, which can be a whole page of
-// HTML, or do something to a terminal.
+// A registryError wraps an error that can contain the text of a registry's answer.
+// That can be a whole page of HTML, or have control characters.
 type registryError struct{ error }
 
-const maxSaid = 500 // bytes
+// maxErrorText is the largest number of bytes of a text of registryError.
+const maxErrorText = 500
 
-// Error is one line that is not too long.
+// Error returns the text as one printable line, shortened to maxErrorText.
 func (e registryError) Error() string {
 	line := strings.Join(strings.FieldsFunc(e.error.Error(), func(r rune) bool { return !unicode.IsPrint(r) }), " ")
-	if len(line) > maxSaid {
-		line = strings.ToValidUTF8(line[:maxSaid], "") + " ..."
+	if len(line) > maxErrorText {
+		line = strings.ToValidUTF8(line[:maxErrorText], "") + " ..."
 	}
 	return line
 }
 
-// Unwrap gives the error itself.
 func (e registryError) Unwrap() error { return e.error }
 
-// passing reports whether the same call may succeed later.
-func passing(err error) bool {
+// isTransient reports whether the same call may succeed later.
+func isTransient(err error) bool {
 	var status *transport.Error
 	if errors.As(err, &status) {
-		return passingStatus(status.StatusCode)
+		return isTransientStatus(status.StatusCode)
 	}
-	return outage(err)
+	return isConnectionError(err)
 }
 
-// unknownToRegistry reports whether a registry says that it has no such repo.
-// A 404 that does not say so may come from anything on the way there.
-func unknownToRegistry(err error) bool {
+// isRepoUnknown reports whether the registry says that it has no such repo. Another
+// answer of status 404 is not enough, because it may come from a proxy.
+func isRepoUnknown(err error) bool {
 	var status *transport.Error
-	return absent(err) && errors.As(err, &status) && slices.ContainsFunc(status.Errors, func(d transport.Diagnostic) bool {
-		return d.Code == transport.NameUnknownErrorCode || d.Code == "NOT_FOUND" // as Harbor has it
+	return isNotFound(err) && errors.As(err, &status) && slices.ContainsFunc(status.Errors, func(d transport.Diagnostic) bool {
+		return d.Code == transport.NameUnknownErrorCode || d.Code == "NOT_FOUND" // from Harbor
 	})
 }
 
-// absent reports whether a registry does not have what was asked for.
-func absent(err error) bool {
+// isNotFound reports whether the registry answered with status 404.
+func isNotFound(err error) bool {
 	var status *transport.Error
 	return errors.As(err, &status) && status.StatusCode == http.StatusNotFound
 }

@@ -13,69 +13,72 @@ import (
 	"atrium/platform"
 )
 
-// Bounds of what one image may consist of.
+// Limits of the manifests of one image.
 const (
-	maxNesting  = 4    // an index in an index in ...
-	maxChildren = 1000 // of an index
+	maxNesting  = 4    // levels of indexes within indexes
+	maxChildren = 1000 // manifests in one index
 )
 
-// A manifest is what matters of one: of an index its children, of an image its
-// size. An artifact that is neither has nothing.
+// A manifest has the imported parts of a manifest: the children of an index, or
+// the size of an image. Both are empty for an artifact that is neither.
 type manifest struct {
 	children []v1.Descriptor
-	image    bool
-	size     int64        // of an image: bytes of config and layers
-	platform *v1.Platform // of an image's config, where that was read
-	err      error        // it cannot be read
+	isImage  bool
+	size     int64        // for an image: bytes of its config and layers
+	platform *v1.Platform // for an image whose config was read
+	err      error        // why the manifest cannot be read
 }
 
-// readManifest tells index, image and artifact by what is in the manifest:
-// the media types that registries send are not always true.
-func readManifest(content []byte) (manifest, error) {
+// parseManifest tells index, image and artifact apart by the content, because the
+// media types that registries send are not always right.
+func parseManifest(content []byte) (manifest, error) {
 	var m struct {
 		Config    v1.Descriptor   `json:"config"`
 		Layers    []v1.Descriptor `json:"layers"`
 		Manifests []v1.Descriptor `json:"manifests"`
 	}
-	if err := decodeLine(content, &m); err != nil {
+	if err := decodeJSON(content, &m); err != nil {
 		return manifest{}, err
 	}
-	image := m.Config.MediaType.IsConfig()
+	isImage := m.Config.MediaType.IsConfig()
 	switch {
-	case image && len(m.Manifests) > 0:
-		return manifest{}, errors.New("is an index and an image at once")
+	case isImage && len(m.Manifests) > 0:
+		return manifest{}, errors.New("is both an index and an image")
 	case len(m.Manifests) > maxChildren:
 		return manifest{}, fmt.Errorf("is an index of more than %d manifests", maxChildren)
-	case !image:
-		return manifest{children: slices.DeleteFunc(m.Manifests, attestation)}, nil
+	case !isImage:
+		return manifest{children: slices.DeleteFunc(m.Manifests, isAttestation)}, nil
 	}
 	size := int64(0)
 	for _, part := range append(m.Layers, m.Config) {
 		if size += part.Size; part.Size < 0 || size < 0 {
-			return manifest{}, errors.New("has sizes that cannot be")
+			return manifest{}, errors.New("has a size that is negative or too large")
 		}
 	}
-	return manifest{image: true, size: size}, nil
+	return manifest{isImage: true, size: size}, nil
 }
 
-// attestation tells what is said about an image, and runs nowhere.
-func attestation(d v1.Descriptor) bool {
+// isAttestation reports whether a manifest is a statement about an image and not an
+// image itself.
+func isAttestation(d v1.Descriptor) bool {
 	return d.Annotations["vnd.docker.reference.type"] == "attestation-manifest" ||
 		d.Platform != nil && d.Platform.OS == "unknown" && d.Platform.Architecture == "unknown"
 }
 
-// A manifestKey names a manifest in a repo.
+// A manifestKey identifies a manifest in a repo.
 type manifestKey struct {
-	repo     name.Repository
-	digest   v1.Hash
-	platform bool // its config is to be read as well: nothing else tells the platform
+	repo          name.Repository
+	digest        v1.Hash
+	needsPlatform bool // read the config too, because the index does not name the platform
 }
 
-// manifests are those that were read.
+// manifests has the manifests that were read.
 type manifests map[manifestKey]*manifest
 
-// read reads roots and all that they hold, each once.
-func (all manifests) read(ctx context.Context, n int, c *ociClient, roots []manifestKey, after func(error) error) error {
+// readTree reads roots and everything below them, each manifest once and at most n
+// at the same time. It calls onRead with the result of each; an error of onRead ends
+// it.
+func (all manifests) readTree(ctx context.Context, n int, c *ociClient, roots []manifestKey, onRead func(error) error) error {
 	type reading struct {
 		key manifestKey
 		manifest
@@ -91,13 +94,13 @@ func (all manifests) read(ctx context.Context, n int, c *ociClient, roots []mani
 			}
 		}
 		next = nil
-		err := together(ctx, n, level, func(ctx context.Context, r *reading) {
-			r.manifest, r.err = c.manifest(ctx, r.key)
+		err := runParallel(ctx, n, level, func(ctx context.Context, r *reading) {
+			r.manifest, r.err = c.readManifest(ctx, r.key)
 		}, func(r *reading) error {
 			for _, child := range r.children {
 				next = append(next, childKey(r.key.repo, child))
 			}
-			return after(r.err)
+			return onRead(r.err)
 		})
 		if err != nil {
 			return err
@@ -105,7 +108,7 @@ func (all manifests) read(ctx context.Context, n int, c *ociClient, roots []mani
 	}
 	for _, key := range next { // one level too deep
 		if all[key] == nil {
-			all[key] = &manifest{err: fmt.Errorf("indexes hold each other more than %d deep", maxNesting)}
+			all[key] = &manifest{err: fmt.Errorf("indexes are nested more than %d deep", maxNesting)}
 		}
 	}
 	return nil
@@ -115,48 +118,50 @@ func childKey(repo name.Repository, d v1.Descriptor) manifestKey {
 	return manifestKey{repo, d.Digest, d.Platform == nil}
 }
 
-// architectures lists those of an image, in its own order.
+// architectures lists the architectures of an image, in the order of its index.
 func (all manifests) architectures(root manifestKey) ([]platform.Architecture, error) {
 	if m := all[root]; m.err != nil {
 		return nil, m.err
 	}
 	c := collector{all: all, indexes: map[manifestKey]bool{}}
 	err := c.collect(root, nil)
-	return c.found, err
+	return c.architectures, err
 }
 
 // A collector gathers the architectures of one image.
 type collector struct {
-	all     manifests
-	indexes map[manifestKey]bool // that were looked into
-	found   []platform.Architecture
+	all           manifests
+	indexes       map[manifestKey]bool // indexes that were collected already
+	architectures []platform.Architecture
 }
 
-// collect adds what a manifest holds. Of several of one name, as Windows has
-// them for its versions, the first counts.
-func (c *collector) collect(key manifestKey, told *v1.Platform) error {
+// collect adds the architectures of a manifest. declared is the platform that the
+// index names for it. If several have the same name, such as the versions of
+// Windows, the first one counts.
+func (c *collector) collect(key manifestKey, declared *v1.Platform) error {
 	m := c.all[key]
 	switch {
-	case absent(m.err):
-		// A mirror may leave out what it does not need: the size is not known.
+	case isNotFound(m.err):
+		// A mirror may leave out manifests that it does not need. The size is unknown.
 	case m.err != nil:
 		return fmt.Errorf("manifest %s: %w", key.digest, m.err)
-	case !m.image:
-		return c.within(key, m.children)
-	case told == nil:
-		told = m.platform
+	case !m.isImage:
+		return c.collectIndex(key, m.children)
+	case declared == nil:
+		declared = m.platform
 	}
-	if told == nil {
+	if declared == nil {
 		return nil
 	}
-	called, err := architectureName(*told)
-	if known := slices.ContainsFunc(c.found, func(a platform.Architecture) bool { return a.Name == called }); err == nil && called != "" && !known {
-		c.found = append(c.found, platform.Architecture{Name: called, Size: m.size})
+	name, err := architectureName(*declared)
+	isKnown := slices.ContainsFunc(c.architectures, func(a platform.Architecture) bool { return a.Name == name })
+	if err == nil && name != "" && !isKnown {
+		c.architectures = append(c.architectures, platform.Architecture{Name: name, Size: m.size})
 	}
 	return err
 }
 
-func (c *collector) within(index manifestKey, children []v1.Descriptor) error {
+func (c *collector) collectIndex(index manifestKey, children []v1.Descriptor) error {
 	if c.indexes[index] {
 		return nil
 	}
@@ -169,35 +174,35 @@ func (c *collector) within(index manifestKey, children []v1.Descriptor) error {
 	return nil
 }
 
-// plainName is how the parts of a platform look, as far as they are known.
-var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
+// platformPart matches a valid operating system, architecture or variant.
+var platformPart = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
 
-// architectureName is the name of a platform's architecture, as
-// platform.ArchitectureName spells it. It is "" for what runs nowhere.
+// architectureName returns the name of a platform's architecture, in the spelling
+// of platform.ArchitectureName. It returns "" for a manifest that is for no platform.
 func architectureName(p v1.Platform) (string, error) {
 	for _, part := range []string{p.OS, p.Architecture, p.Variant} {
-		if part != "" && !plainName.MatchString(part) {
-			return "", fmt.Errorf("%.100q is no platform", p.String())
+		if part != "" && !platformPart.MatchString(part) {
+			return "", fmt.Errorf("%.100q is not a valid platform", p.String())
 		}
 	}
-	spelled, variant := p.Architecture, withV(p.Variant)
-	switch spelled + variant {
+	name, variant := p.Architecture, prefixVariant(p.Variant)
+	switch name + variant {
 	case "", "unknown":
 		return "", nil
 	case "amd64v1", "arm64v8":
-		variant = "" // goes without saying
+		variant = "" // the default variant
 	case "arm":
 		variant = "v7"
 	}
-	spelled = platform.ArchitectureName(spelled + variant)
+	name = platform.ArchitectureName(name + variant)
 	if p.OS != "" && p.OS != "linux" {
-		spelled = p.OS + "-" + spelled
+		name = p.OS + "-" + name
 	}
-	return spelled, nil
+	return name, nil
 }
 
-// withV writes 7 as v7.
-func withV(variant string) string {
+// prefixVariant writes the variant 7 as v7.
+func prefixVariant(variant string) string {
 	if variant != "" && variant[0] >= '0' && variant[0] <= '9' {
 		return "v" + variant
 	}

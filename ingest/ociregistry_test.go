@@ -23,30 +23,30 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// pageSize is how many names a page of a hub's lists has.
+// pageSize is the number of names on a page of a hub's lists.
 const pageSize = 3
 
-// A hub is a registry of the test's own. It pages its lists, remembers what it
-// was asked, and does as it is told.
+// A hub is a registry for tests. It pages its lists, counts its requests, and lets
+// tests answer in its place.
 type hub struct {
 	*testing.T
 	host  string
 	inner http.Handler
 
-	mu       sync.Mutex
-	asked    map[string]int // times, by "METHOD path"
-	underWay int
-	most     int // under way at once
+	mu            sync.Mutex
+	requestCounts map[string]int // by "METHOD path"
+	running       int
+	maxRunning    int // largest number of concurrent requests
 
-	// instead answers a request in the registry's place, if it returns true.
-	instead func(w http.ResponseWriter, r *http.Request) bool
+	// handler may answer a request in place of the registry; it then returns true.
+	handler func(w http.ResponseWriter, r *http.Request) bool
 }
 
 func newHub(t *testing.T) *hub {
 	t.Helper()
-	h := &hub{T: t, inner: ociregistry.New(ociregistry.Logger(stdlog.New(io.Discard, "", 0))), asked: map[string]int{}}
+	h := &hub{T: t, inner: ociregistry.New(ociregistry.Logger(stdlog.New(io.Discard, "", 0))), requestCounts: map[string]int{}}
 	server := httptest.NewServer(h)
-	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // of clients that try https first
+	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // hides the errors of clients that try https first
 	t.Cleanup(server.Close)
 	h.host = strings.TrimPrefix(server.URL, "http://")
 	return h
@@ -54,18 +54,18 @@ func newHub(t *testing.T) *hub {
 
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
-	h.asked[r.Method+" "+r.URL.Path]++
-	h.underWay++
-	h.most = max(h.most, h.underWay)
-	instead := h.instead
+	h.requestCounts[r.Method+" "+r.URL.Path]++
+	h.running++
+	h.maxRunning = max(h.maxRunning, h.running)
+	handler := h.handler
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()
-		h.underWay--
+		h.running--
 		h.mu.Unlock()
 	}()
 	switch {
-	case instead != nil && instead(w, r):
+	case handler != nil && handler(w, r):
 	case r.URL.Path == "/v2/_catalog":
 		h.page(w, r, "repositories")
 	case strings.HasSuffix(r.URL.Path, "/tags/list"):
@@ -75,7 +75,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// page answers a part of a list, and where the next one is.
+// page answers a page of a list, with a link to the next one.
 func (h *hub) page(w http.ResponseWriter, r *http.Request, list string) {
 	whole := httptest.NewRecorder()
 	h.inner.ServeHTTP(whole, httptest.NewRequest(http.MethodGet, r.URL.Path, nil))
@@ -97,15 +97,15 @@ func (h *hub) page(w http.ResponseWriter, r *http.Request, list string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{list: names})
 }
 
-// answers lets instead answer from now on.
-func (h *hub) answers(instead func(http.ResponseWriter, *http.Request) bool) {
+// setHandler sets the handler that may answer in place of the registry.
+func (h *hub) setHandler(handler func(http.ResponseWriter, *http.Request) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.instead = instead
+	h.handler = handler
 }
 
-// failing answers requests for paths that end so.
-func failing(status int, suffixes ...string) func(http.ResponseWriter, *http.Request) bool {
+// failWith answers status to requests whose path has one of the suffixes.
+func failWith(status int, suffixes ...string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		fails := slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(r.URL.Path, suffix) })
 		if fails {
@@ -115,57 +115,56 @@ func failing(status int, suffixes ...string) func(http.ResponseWriter, *http.Req
 	}
 }
 
-// requests are those that were made, with how often.
+// requests returns how often each request was made.
 func (h *hub) requests() map[string]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return maps.Clone(h.asked)
+	return maps.Clone(h.requestCounts)
 }
 
-// times a request was made.
-func (h *hub) times(request string) int {
+func (h *hub) countRequests(request string) int {
 	return h.requests()[request]
 }
 
-func (h *hub) forget() {
+func (h *hub) resetRequests() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.asked, h.most = map[string]int{}, 0
+	h.requestCounts, h.maxRunning = map[string]int{}, 0
 }
 
-func (h *hub) must(err error) {
+func (h *hub) check(err error) {
 	h.Helper()
 	if err != nil {
 		h.Fatal(err)
 	}
 }
 
-// push stores an image or index as repo:tag and gives its digest.
+// push stores an image or index as repo:tag and returns its digest.
 func (h *hub) push(reference string, what remote.Taggable) string {
 	h.Helper()
 	ref, err := name.ParseReference(h.host + "/" + reference)
-	h.must(err)
+	h.check(err)
 	switch what := what.(type) {
 	case v1.ImageIndex:
-		h.must(remote.WriteIndex(ref, what))
+		h.check(remote.WriteIndex(ref, what))
 	case v1.Image:
-		h.must(remote.Write(ref, what))
+		h.check(remote.Write(ref, what))
 	}
 	described, err := remote.Get(ref)
-	h.must(err)
+	h.check(err)
 	return described.Digest.String()
 }
 
-// put stores a manifest as it is.
-func (h *hub) put(reference, mediaType, content string) {
+// putManifest stores content as a manifest without checking it.
+func (h *hub) putManifest(reference, mediaType, content string) {
 	h.Helper()
 	repo, tag, _ := strings.Cut(reference, ":")
 	request, err := http.NewRequestWithContext(h.Context(), http.MethodPut, "http://"+h.host+"/v2/"+repo+"/manifests/"+tag, strings.NewReader(content))
-	h.must(err)
+	h.check(err)
 	request.Header.Set("Content-Type", mediaType)
 	answer, err := http.DefaultClient.Do(request)
-	h.must(err)
-	h.must(answer.Body.Close())
+	h.check(err)
+	h.check(answer.Body.Close())
 	if answer.StatusCode != http.StatusCreated {
 		h.Fatalf("put %s: %s", reference, answer.Status)
 	}
@@ -174,28 +173,28 @@ func (h *hub) put(reference, mediaType, content string) {
 func (h *hub) remove(reference string) {
 	h.Helper()
 	ref, err := name.ParseReference(h.host + "/" + reference)
-	h.must(err)
-	h.must(remote.Delete(ref))
+	h.check(err)
+	h.check(remote.Delete(ref))
 }
 
-// image makes one whose config tells its platform: os/architecture/variant, or
+// image makes an image whose config names a platform: os/architecture/variant, or
 // "" for none.
-func (h *hub) image(told string) v1.Image {
+func (h *hub) image(platformName string) v1.Image {
 	h.Helper()
 	made, err := random.Image(300, 2)
-	h.must(err)
+	h.check(err)
 	config, err := made.ConfigFile()
-	h.must(err)
+	h.check(err)
 	config = config.DeepCopy()
-	platform, err := v1.ParsePlatform(told)
-	h.must(err)
+	platform, err := v1.ParsePlatform(platformName)
+	h.check(err)
 	config.OS, config.Architecture, config.Variant = platform.OS, platform.Architecture, platform.Variant
 	made, err = mutate.ConfigFile(made, config)
-	h.must(err)
+	h.check(err)
 	return made
 }
 
-// A part is what an index holds, and the platform that the index tells of it.
+// A part is an entry of an index, with the platform that the index names for it.
 type part struct {
 	what     mutate.Appendable
 	platform string
@@ -208,18 +207,18 @@ func (h *hub) index(parts ...part) v1.ImageIndex {
 		adds[i].Add = p.what
 		if p.platform != "" {
 			platform, err := v1.ParsePlatform(p.platform)
-			h.must(err)
+			h.check(err)
 			adds[i].Platform = platform
 		}
 	}
 	return mutate.AppendManifests(empty.Index, adds...)
 }
 
-// sizeOf is how much is to be transferred for an image.
+// sizeOf returns the size of an image: its config and its layers.
 func (h *hub) sizeOf(i v1.Image) int64 {
 	h.Helper()
 	m, err := i.Manifest()
-	h.must(err)
+	h.check(err)
 	size := m.Config.Size
 	for _, layer := range m.Layers {
 		size += layer.Size
@@ -227,15 +226,15 @@ func (h *hub) sizeOf(i v1.Image) int64 {
 	return size
 }
 
-// An outcome is what became of an import.
+// An outcome is the result of an import.
 type outcome struct {
 	Summary
 	reports
 	err error
 }
 
-// pull imports from the hub: all of it, or repos.
-func (h *hub) pull(to *core, change func(*OCISource), repos ...string) outcome {
+// pull imports repos from the hub, or all of its repos if none is named.
+func (h *hub) pull(to *fakeCore, change func(*OCISource), repos ...string) outcome {
 	h.Helper()
 	from := OCISource{Concurrency: 4}
 	for _, repo := range repos {
@@ -248,15 +247,16 @@ func (h *hub) pull(to *core, change func(*OCISource), repos ...string) outcome {
 		change(&from)
 	}
 	var o outcome
-	o.Summary, o.err = importOCI(h.Context(), to.sink(), from, o.options(), time.Millisecond)
+	o.Summary, o.err = importOCI(h.Context(), to.destination(), from, o.options(), time.Millisecond)
 	for i, report := range o.reports {
 		o.reports[i] = strings.ReplaceAll(report, h.host, "HUB")
 	}
 	return o
 }
 
-// reported wants reports that begin and end so, in any order.
-func (o outcome) reported(t *testing.T, want ...[2]string) {
+// checkReports expects exactly the wanted reports, in any order. Each is given by
+// its beginning and a text that it contains.
+func (o outcome) checkReports(t *testing.T, want ...[2]string) {
 	t.Helper()
 	left := slices.Clone([]string(o.reports))
 	for _, w := range want {

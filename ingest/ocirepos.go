@@ -14,140 +14,142 @@ import (
 // A repoList collects the repos of a source, each once.
 type repoList struct {
 	*ociImport
-	found      []*ociRepo
-	registries map[string]string // by repo
+	repos      []*ociRepo
+	registries map[string]string // registries by the path of the repo
 }
 
 func (l *repoList) add(repo name.Repository) {
 	path, registry := repo.RepositoryStr(), repo.RegistryStr()
-	switch other, twice := l.registries[path]; {
-	case !twice:
+	switch other, isKnown := l.registries[path]; {
+	case !isKnown:
 		l.registries[path] = registry
-		l.found = append(l.found, &ociRepo{Repository: repo, record: platform.ImportedRepo{Repo: platform.Repo{Name: path}}})
+		l.repos = append(l.repos, &ociRepo{Repository: repo, record: platform.ImportedRepo{Repo: platform.Repo{Name: path}}})
 	case other != registry:
-		l.repos.fail(Place{File: repo.Name()}, fmt.Errorf("the group can hold one repo %s, and that of %s comes first", path, other))
+		l.ociImport.repos.fail(Place{File: repo.Name()}, fmt.Errorf("the group can have only one repo %s, and the import takes the one of %s", path, other))
 	}
 }
 
-// named lists the repos of the source, each once.
-func (r *ociImport) named(ctx context.Context) ([]*ociRepo, error) {
+// listRepos lists the repos that the source names, each once.
+func (r *ociImport) listRepos(ctx context.Context) ([]*ociRepo, error) {
 	list := &repoList{ociImport: r, registries: map[string]string{}}
-	var faults []error
-	var whole []name.Registry
-	for _, text := range r.from.Names {
-		registry, repo, err := r.client.target(text)
+	var errs []error
+	var registries []name.Registry
+	for _, text := range r.source.Names {
+		registry, repo, err := r.client.parseName(text)
 		switch {
 		case err != nil:
-			faults = append(faults, err)
+			errs = append(errs, err)
 		case repo != nil:
 			list.add(*repo)
 		default:
-			whole = append(whole, registry)
+			registries = append(registries, registry)
 		}
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
-	for _, registry := range whole {
-		if err := list.catalogue(ctx, registry); err != nil {
+	for _, registry := range registries {
+		if err := list.addCatalogue(ctx, registry); err != nil {
 			return nil, err
 		}
 	}
-	return list.found, nil
+	return list.repos, nil
 }
 
-// catalogue adds the repos that a registry lists and, behind them, those that
-// earlier imports brought: the registry is asked about each by name, so that a
-// list which leaves out what the caller may not see any more empties nothing.
-func (l *repoList) catalogue(ctx context.Context, registry name.Registry) error {
-	paths, err := l.client.repos(ctx, registry)
+// addCatalogue adds the repos in the catalogue of a registry and, after them, the
+// repos that earlier imports read from it. The registry is asked for each of those
+// by name: a catalogue leaves out repos that the caller may no longer see, and
+// these have not vanished.
+func (l *repoList) addCatalogue(ctx context.Context, registry name.Registry) error {
+	paths, err := l.client.listRepos(ctx, registry)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	at := Place{File: registry.Name()}
 	switch {
 	case err != nil:
-		l.log.unread(at, fmt.Errorf("its catalogue: %w", err))
+		l.reporter.reportUnreadable(at, fmt.Errorf("its catalogue cannot be read: %w", err))
 	case len(paths) == 0:
-		l.log.unread(at, errors.New("its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"))
+		l.reporter.reportUnreadable(at, errors.New("its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"))
 	}
-	whole := err == nil && len(paths) > 0
+	isComplete := err == nil && len(paths) > 0
 	for _, path := range paths {
-		repo, err := name.NewRepository(registry.Name()+"/"+path, l.client.naming...)
+		repo, err := name.NewRepository(registry.Name()+"/"+path, l.client.nameOptions...)
 		if err != nil {
-			l.repos.fail(Place{File: registry.Name() + "/" + path}, err)
+			l.ociImport.repos.fail(Place{File: registry.Name() + "/" + path}, err)
 			continue
 		}
 		l.add(repo)
 	}
-	if !whole {
+	if !isComplete {
 		return nil
 	}
-	before, err := l.brought(ctx, registry.Name())
+	sources, err := l.earlierSources(ctx, registry.Name())
 	if err != nil {
 		return err
 	}
-	for _, from := range before {
-		if repo, err := name.NewRepository(from.Source, l.client.naming...); err == nil && l.registries[repo.RepositoryStr()] == "" {
+	for _, source := range sources {
+		if repo, err := name.NewRepository(source.Source, l.client.nameOptions...); err == nil && l.registries[repo.RepositoryStr()] == "" {
 			l.add(repo)
 		}
 	}
 	return nil
 }
 
-// brought lists what earlier imports brought from a registry.
-func (r *ociImport) brought(ctx context.Context, registry string) ([]platform.RepoSource, error) {
-	if before, asked := r.before[registry]; asked {
-		return before, nil
+// earlierSources lists the sources of earlier imports from a registry.
+func (r *ociImport) earlierSources(ctx context.Context, registry string) ([]platform.RepoSource, error) {
+	if sources, isKnown := r.sources[registry]; isKnown {
+		return sources, nil
 	}
-	before, err := r.to.sources(ctx, registry)
+	sources, err := r.destination.listSources(ctx, registry)
 	if err != nil {
-		return nil, fmt.Errorf("find what came from %s: %w", registry, err)
+		return nil, fmt.Errorf("list earlier imports from %s: %w", registry, err)
 	}
-	r.before[registry] = before
-	return before, nil
+	r.sources[registry] = sources
+	return sources, nil
 }
 
-// vanishes handles a repo whose tags cannot be listed since its registry says
-// that there is none. It is false for a repo that the group never had.
-func (r *ociImport) vanishes(ctx context.Context, repo *ociRepo) (bool, error) {
-	if !unknownToRegistry(repo.err) {
+// handleVanished handles a repo whose tags cannot be listed. It reports false, and
+// does nothing, if the registry does not say that the repo does not exist, or if
+// the group has nothing from it.
+func (r *ociImport) handleVanished(ctx context.Context, repo *ociRepo) (bool, error) {
+	if !isRepoUnknown(repo.err) {
 		return false, nil
 	}
-	before, err := r.brought(ctx, repo.RegistryStr())
+	sources, err := r.earlierSources(ctx, repo.RegistryStr())
 	if err != nil {
 		return false, err
 	}
-	before = slices.DeleteFunc(slices.Clone(before), func(from platform.RepoSource) bool { return from.Source != repo.Name() })
-	if len(before) == 0 {
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s platform.RepoSource) bool { return s.Source != repo.Name() })
+	if len(sources) == 0 {
 		return false, nil
 	}
-	return true, r.vanished(ctx, repo, before)
+	return true, r.removeVanished(ctx, repo, sources)
 }
 
-// vanished reports a repo that its registry no longer has, and empties what
-// came from there where pruning is asked for.
-func (r *ociImport) vanished(ctx context.Context, repo *ociRepo, before []platform.RepoSource) error {
+// removeVanished reports a repo that its registry no longer has. If pruning is
+// requested, it removes the tags that came from there.
+func (r *ociImport) removeVanished(ctx context.Context, repo *ociRepo, sources []platform.RepoSource) error {
 	r.repos.kind.Vanished++
-	if !r.from.Prune {
-		r.log.bad(repo.place(), errors.New("has vanished from the registry; the tags that came from there stay (--prune removes them)"))
+	if !r.source.Prune {
+		r.reporter.reportProblem(repo.place(), errors.New("has vanished from the registry; the tags that came from there stay (--prune removes them)"))
 		return nil
 	}
 	removed := 0
-	for _, from := range before {
-		n, err := r.pruneSource(ctx, from, nil)
+	for _, source := range sources {
+		n, err := r.pruneSource(ctx, source, nil)
 		if removed += n; err != nil {
 			return err
 		}
 	}
-	r.log.bad(repo.place(), fmt.Errorf("has vanished from the registry; the tags that came from there are removed: %d", removed))
+	r.reporter.reportProblem(repo.place(), fmt.Errorf("has vanished from the registry; the tags that came from there are removed: %d", removed))
 	return nil
 }
 
-// prune removes the tags that came from repos and that the registry has no
-// longer.
+// prune removes the tags that came from repos and that the registry no longer
+// has.
 func (r *ociImport) prune(ctx context.Context, repos []*ociRepo) error {
-	if !r.from.Prune {
+	if !r.source.Prune {
 		return nil
 	}
 	for _, repo := range repos {
@@ -161,8 +163,8 @@ func (r *ociImport) prune(ctx context.Context, repos []*ociRepo) error {
 	return nil
 }
 
-func (r *ociImport) pruneSource(ctx context.Context, from platform.RepoSource, keep []string) (removed int, err error) {
-	removed, err = r.to.prune(ctx, from, keep)
+func (r *ociImport) pruneSource(ctx context.Context, source platform.RepoSource, keep []string) (removed int, err error) {
+	removed, err = r.destination.pruneTags(ctx, source, keep)
 	if r.tags.kind.Removed += removed; err != nil {
 		return removed, fmt.Errorf("prune tags: %w", err)
 	}

@@ -11,26 +11,28 @@ import (
 	"time"
 )
 
-// A patient transport tries again what may work a moment later, and reads no
-// answer of more than MaxRecord bytes. Unlike the client's own it stops
-// waiting when the context ends, and waits as long as the registry asks.
-type patient struct {
+// A retryTransport retries requests that may succeed later, and limits the body of
+// an answer to MaxRecord bytes. Unlike the retries of the client library, it stops
+// waiting when the context ends and obeys Retry-After.
+type retryTransport struct {
 	inner http.RoundTripper
 	pause time.Duration // before the second try; the third waits three times as long
 }
 
 const (
-	tries        = 3
-	longestPause = time.Minute // who wants us to wait longer has refused
+	maxTries = 3
+	// maxPause is the longest Retry-After that is obeyed; a longer one ends the
+	// retries.
+	maxPause = time.Minute
 )
 
-// RoundTrip sends the request, again where it failed for a while only.
-func (t *patient) RoundTrip(request *http.Request) (*http.Response, error) {
+// RoundTrip sends the request, and again after a transient failure.
+func (t *retryTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	for try, pause := 1, t.pause; ; try, pause = try+1, 3*pause {
 		answer, err := t.inner.RoundTrip(request)
-		wait := max(pause, retryAfter(answer))
-		if try == tries || request.Body != nil || !transient(answer, err) || wait > longestPause {
-			return bounded(answer), err
+		wait := max(pause, parseRetryAfter(answer))
+		if try == maxTries || request.Body != nil || !isRetryable(answer, err) || wait > maxPause {
+			return limitBody(answer), err
 		}
 		if answer != nil {
 			_ = answer.Body.Close()
@@ -45,25 +47,25 @@ func (t *patient) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 }
 
-func transient(answer *http.Response, err error) bool {
+func isRetryable(answer *http.Response, err error) bool {
 	if err != nil {
-		return outage(err)
+		return isConnectionError(err)
 	}
-	return passingStatus(answer.StatusCode)
+	return isTransientStatus(answer.StatusCode)
 }
 
-// passingStatus reports whether the same request may be answered later.
-func passingStatus(code int) bool {
+// isTransientStatus reports whether the same request may succeed later.
+func isTransientStatus(code int) bool {
 	return slices.Contains([]int{
 		http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 	}, code)
 }
 
-// outage reports whether a connection broke or was too slow.
-func outage(err error) bool {
-	var slow net.Error
-	if errors.As(err, &slow) && slow.Timeout() {
+// isConnectionError reports whether a connection broke or timed out.
+func isConnectionError(err error) bool {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
 		return true
 	}
 	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
@@ -74,8 +76,8 @@ func outage(err error) bool {
 	return false
 }
 
-// retryAfter is how long an answer asks to wait.
-func retryAfter(answer *http.Response) time.Duration {
+// parseRetryAfter returns the seconds of the Retry-After header, or 0.
+func parseRetryAfter(answer *http.Response) time.Duration {
 	if answer == nil {
 		return 0
 	}
@@ -86,21 +88,20 @@ func retryAfter(answer *http.Response) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// bounded lets reading an answer fail where it is too large.
-func bounded(answer *http.Response) *http.Response {
+// limitBody makes reading the body fail after MaxRecord bytes.
+func limitBody(answer *http.Response) *http.Response {
 	if answer != nil && answer.Body != nil {
-		answer.Body = &boundedBody{answer.Body, MaxRecord}
+		answer.Body = &limitedBody{answer.Body, MaxRecord}
 	}
 	return answer
 }
 
-type boundedBody struct {
+type limitedBody struct {
 	io.ReadCloser
 	left int
 }
 
-// Read reads what the bound leaves.
-func (b *boundedBody) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= n; b.left < 0 {
 		return 0, errTooLarge

@@ -17,37 +17,37 @@ import (
 
 func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	broken := h.push("a:broken", h.image("linux/amd64"))
 	part1 := h.image("linux/arm64")
 	h.push("a:half", h.index(part{h.image("linux/amd64"), "linux/amd64"}, part{part1, "linux/arm64"}))
 	partDigest, err := part1.Digest()
-	h.must(err)
+	h.check(err)
 	h.push("a:fine", h.image("linux/amd64"))
 	h.push("a:gone", h.image("linux/amd64"))
 	h.push("a:refused", h.image("linux/amd64"))
 	h.push("b:fine", h.image("linux/amd64"))
 	h.push("listless:1", h.image("linux/amd64"))
 	h.push("refused/repo:1", h.image("linux/amd64"))
-	h.put("a:both", string(types.OCIImageIndex), `{"config": {"mediaType": "`+string(types.OCIConfigJSON)+`"}, "manifests": [{}]}`)
-	h.put("a:strange", string(types.OCIManifestSchema1), `{"config": {"mediaType": "`+string(types.OCIConfigJSON)+`", "size": -5}}`)
-	h.put("a:text", string(types.OCIManifestSchema1), `{"config`)
+	h.putManifest("a:both", string(types.OCIImageIndex), `{"config": {"mediaType": "`+string(types.OCIConfigJSON)+`"}, "manifests": [{}]}`)
+	h.putManifest("a:strange", string(types.OCIManifestSchema1), `{"config": {"mediaType": "`+string(types.OCIConfigJSON)+`", "size": -5}}`)
+	h.putManifest("a:text", string(types.OCIManifestSchema1), `{"config`)
 	c.rejected = "refused/repo"
-	internal := failing(http.StatusInternalServerError, broken, partDigest.String(), "/listless/tags/list")
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+	internal := failWith(http.StatusInternalServerError, broken, partDigest.String(), "/listless/tags/list")
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/a/manifests/gone") {
 			http.Error(w, `{"errors": [{"code": "MANIFEST_UNKNOWN", "message": "it went"}]}`, http.StatusNotFound)
 			return true
 		}
 		return internal(w, r)
 	})
-	to := c.sink()
+	to := c.destination()
 	tags := to.tags
 	to.tags = func(ctx context.Context, rows []*platform.ImportedTag) (platform.Imported, error) {
 		done, err := tags(ctx, rows)
 		for i, row := range rows {
 			if row.Name == "refused" {
-				done.Rejected[i] = errors.New("is refused")
+				done.Rejected[i] = errors.New("is rejected")
 			}
 		}
 		return done, err
@@ -61,16 +61,16 @@ func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
 	if o.err != nil {
 		t.Fatal(o.err)
 	}
-	o.reported(t,
+	o.checkReports(t,
 		[2]string{h.host + "/a:broken: ", "status code 500"},
 		[2]string{h.host + "/a:half: manifest " + partDigest.String(), "status code 500"},
 		[2]string{h.host + "/a:gone: ", "it went"},
-		[2]string{h.host + "/a:refused: ", "is refused"},
-		[2]string{h.host + "/a:both: ", "is an index and an image at once"},
-		[2]string{h.host + "/a:strange: ", "has sizes that cannot be"},
+		[2]string{h.host + "/a:refused: ", "is rejected"},
+		[2]string{h.host + "/a:both: ", "is both an index and an image"},
+		[2]string{h.host + "/a:strange: ", "has a size that is negative or too large"},
 		[2]string{h.host + "/a:text: ", "JSON"},
 		[2]string{h.host + "/listless: ", "status code 500"},
-		[2]string{h.host + "/refused/repo: ", "is refused"},
+		[2]string{h.host + "/refused/repo: ", "is rejected"},
 	)
 	if o.Failed() != 9 {
 		t.Errorf("%d failed", o.Failed())
@@ -81,14 +81,14 @@ func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
 		}
 	}
 	if c.tags["uid of b:old"] != nil || o.Kinds[1].Removed != 1 {
-		t.Errorf("%d removed, of %q", o.Kinds[1].Removed, names(c.tags))
+		t.Errorf("%d removed, of %q", o.Kinds[1].Removed, keysOf(c.tags))
 	}
-	if n := h.times("GET /v2/a/manifests/" + broken); n != tries {
+	if n := h.countRequests("GET /v2/a/manifests/" + broken); n != maxTries {
 		t.Errorf("%d tries", n)
 	}
 
-	h.answers(nil) // the next one finds what this one lost
-	if o := h.pull(c, nil, "a"); runsOn(t, c, "a", "broken") == "no image" || o.Kinds[2].Added != 3 {
+	h.setHandler(nil) // the next import completes this one
+	if o := h.pull(c, nil, "a"); describeImage(t, c, "a", "broken") == "no image" || o.Kinds[2].Added != 3 {
 		t.Errorf("%+v", o.Kinds)
 	}
 }
@@ -97,26 +97,26 @@ func TestWhatARegistrySaysIsOneShortLine(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	h.push("r:1", h.image("linux/amd64"))
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/tags/list") {
 			return false
 		}
 		http.Error(w, "\x1b[2Jall\r\nis "+strings.Repeat("w", 10000), http.StatusForbidden)
 		return true
 	})
-	o := h.pull(newCore(), nil, "r")
-	if o.reported(t, [2]string{"HUB/r: ", "[2Jall is www"}); strings.ContainsAny(o.reports[0], "\x1b\r\n") || len(o.reports[0]) > 600 {
+	o := h.pull(newFakeCore(), nil, "r")
+	if o.checkReports(t, [2]string{"HUB/r: ", "[2Jall is www"}); strings.ContainsAny(o.reports[0], "\x1b\r\n") || len(o.reports[0]) > 600 {
 		t.Errorf("%q", o.reports)
 	}
 }
 
 func TestWhatFailsForAMomentIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	h.push("r:1", h.image("linux/amd64"))
 	var asked atomic.Int64
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
-		if r.TLS != nil || asked.Add(1)%tries == 0 {
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.TLS != nil || asked.Add(1)%maxTries == 0 {
 			return false
 		}
 		w.Header().Set("Retry-After", "0")
@@ -124,20 +124,20 @@ func TestWhatFailsForAMomentIsTriedAgain(t *testing.T) {
 		return true
 	})
 	o := h.pull(c, func(from *OCISource) { from.Concurrency = 1 }, "r")
-	if o.reported(t); o.err != nil || runsOn(t, c, "r", "1") == "no tag" {
+	if o.checkReports(t); o.err != nil || describeImage(t, c, "r", "1") == "no tag" {
 		t.Errorf("%v, %+v", o.err, o.Summary)
 	}
 }
 
-// Who says to come back in an hour is not asked again, and not waited for.
+// A registry that asks to wait for an hour gets no retry.
 func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	for n := range maxOutages + 5 {
+	for n := range maxFailures + 5 {
 		h.push(fmt.Sprintf("r:%d", n), h.image("linux/amd64"))
 	}
-	h.forget()
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+	h.resetRequests()
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodHead {
 			return false
 		}
@@ -145,7 +145,7 @@ func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		return true
 	})
-	o := h.pull(newCore(), nil, "r")
+	o := h.pull(newFakeCore(), nil, "r")
 	if o.err == nil || !strings.Contains(o.err.Error(), "the last 20 requests failed") || !strings.Contains(o.err.Error(), "429") {
 		t.Errorf("error %v", o.err)
 	}
@@ -158,33 +158,33 @@ func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
 
 func TestAnInterruptedImportStopsAtOnceAndReportsNothing(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	for n := range 10 {
 		h.push(fmt.Sprintf("r:%d", n), h.image("linux/amd64"))
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodHead {
 			return false
 		}
 		interrupt()
-		w.WriteHeader(http.StatusServiceUnavailable) // the next try is a minute away
+		w.WriteHeader(http.StatusServiceUnavailable) // the next try would come after a minute
 		return true
 	})
 	var o outcome
-	o.Summary, o.err = importOCI(ctx, c.sink(), OCISource{Names: []string{h.host + "/r"}, Concurrency: 3}, o.options(), time.Minute)
-	if o.reported(t); !errors.Is(o.err, context.Canceled) || o.Failed() != 0 || len(c.tags) != 0 {
+	o.Summary, o.err = importOCI(ctx, c.destination(), OCISource{Names: []string{h.host + "/r"}, Concurrency: 3}, o.options(), time.Minute)
+	if o.checkReports(t); !errors.Is(o.err, context.Canceled) || o.Failed() != 0 || len(c.tags) != 0 {
 		t.Errorf("error %v, %+v", o.err, o.Summary)
 	}
 }
 
 func TestListsWithoutEndAndAnswersWithoutEndAreGivenUp(t *testing.T) {
 	t.Parallel()
-	h, c := newHub(t), newCore()
+	h, c := newHub(t), newFakeCore()
 	h.push("loop:1", h.image("linux/amd64"))
 	h.push("large:1", h.image("linux/amd64"))
 	h.push("other:1", h.image("linux/amd64"))
-	h.answers(func(w http.ResponseWriter, r *http.Request) bool {
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		switch r.URL.Path {
 		case "/v2/loop/tags/list":
 			w.Header().Set("Link", `</v2/loop/tags/list?again>; rel="next"`)
@@ -197,7 +197,7 @@ func TestListsWithoutEndAndAnswersWithoutEndAreGivenUp(t *testing.T) {
 		return true
 	})
 	o := h.pull(c, nil)
-	o.reported(t, [2]string{"HUB/loop: ", "has no end"}, [2]string{"HUB/large: ", "is larger than 16 MiB"})
+	o.checkReports(t, [2]string{"HUB/loop: ", "does not end"}, [2]string{"HUB/large: ", "is larger than 16 MiB"})
 	if o.err != nil || len(c.tags) != 1 {
 		t.Errorf("%+v", o)
 	}

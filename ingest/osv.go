@@ -7,26 +7,26 @@ import (
 )
 
 // OSV imports OSV records (https://ossf.github.io/osv-schema) from JSON and YAML files,
-// folders, tar archives (plain or gzip) and zip archives. Each record becomes
-// the metadata of a vulnerability and one advisory per package that it
-// affects. Files of other kinds within folders and archives are passed over; a
-// path that holds no record at all is a failure.
+// folders, tar archives (plain or gzip) and zip archives. Each record becomes the
+// metadata of a vulnerability and one advisory per affected package. Other files
+// in folders and archives are ignored. A path without any record counts as a
+// failure.
 func OSV(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
-	return importOSV(ctx, into(p, o, platform.ImportOptions{}), paths, o)
+	return importOSV(ctx, newDestination(p, o, platform.ImportOptions{}), paths, o)
 }
 
-func importOSV(ctx context.Context, to sink, paths []string, o Options) (Summary, error) {
-	l := &log{options: o}
-	advisories := newBatch("advisories", l, to.advisories, func(a *platform.Advisory) any {
+func importOSV(ctx context.Context, d destination, paths []string, o Options) (Summary, error) {
+	l := &reporter{options: o}
+	advisories := newBatch("advisories", l, d.advisories, func(a *platform.Advisory) any {
 		return [2]string{a.AdvisoryID, a.ArtifactName}
 	})
-	vulnerabilities := newBatch("vulnerability metadata", l, to.vulnerabilities, func(v *platform.Vulnerability) any {
+	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *platform.Vulnerability) any {
 		return v.ID
 	})
-	from := source{log: l, each: func(at Place, document []byte) error {
+	reader := documentReader{reporter: l, handle: func(at Place, document []byte) error {
 		record, err := parseOSV(document)
 		if err != nil {
-			l.unread(at, err)
+			l.reportUnreadable(at, err)
 			return nil
 		}
 		for _, a := range record.advisories() {
@@ -36,9 +36,9 @@ func importOSV(ctx context.Context, to sink, paths []string, o Options) (Summary
 		}
 		return vulnerabilities.add(ctx, record.vulnerability(), at, len(document))
 	}}
-	err := from.measure(paths)
+	err := reader.measure(paths)
 	if err == nil {
-		err = from.read(ctx, paths)
+		err = reader.read(ctx, paths)
 	}
 	if err == nil {
 		err = advisories.flush(ctx)

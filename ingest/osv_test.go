@@ -12,10 +12,11 @@ import (
 	"atrium/platform"
 )
 
-// osvData is the Go vulnerability database, beside the clone.
+// osvData is the Go vulnerability database. Tests that need it are skipped if it
+// does not exist.
 const osvData = "../../shared/data/osv-go.tar.gz"
 
-func needs(t *testing.T, path string) {
+func skipWithout(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		t.Skip(path + " is not there")
@@ -33,17 +34,17 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
-func importOSVInto(t *testing.T, c *core, paths ...string) (Summary, reports) {
+func importOSVFile(t *testing.T, c *fakeCore, paths ...string) (Summary, reports) {
 	t.Helper()
 	var r reports
-	sum, err := importOSV(t.Context(), c.sink(), paths, r.options())
+	sum, err := importOSV(t.Context(), c.destination(), paths, r.options())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sum, r
 }
 
-func at(t *testing.T, s string) platform.Time {
+func parseTime(t *testing.T, s string) platform.Time {
 	t.Helper()
 	at, err := platform.ParseTime(s)
 	if err != nil {
@@ -54,15 +55,15 @@ func at(t *testing.T, s string) platform.Time {
 
 func TestTheGoVulnerabilityDatabaseImportsWholeAndTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
-	needs(t, osvData)
-	c := newCore()
-	sum, r := importOSVInto(t, c, osvData)
+	skipWithout(t, osvData)
+	c := newFakeCore()
+	sum, r := importOSVFile(t, c, osvData)
 	checkKinds(t, sum, Kind{Name: "advisories", Added: 6060}, Kind{Name: "vulnerability metadata", Added: 4291})
 	r.check(t)
 	if largest := slices.Max(c.batches); largest > platform.ImportBatch {
 		t.Errorf("a batch had %d records", largest)
 	}
-	sum, r = importOSVInto(t, c, osvData)
+	sum, r = importOSVFile(t, c, osvData)
 	checkKinds(t, sum, Kind{Name: "advisories", Unchanged: 6060}, Kind{Name: "vulnerability metadata", Unchanged: 4291})
 	r.check(t)
 	stdlib := 0
@@ -95,12 +96,12 @@ const fullOSV = `{
 
 func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 	t.Parallel()
-	c := newCore()
-	sum, r := importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV))
+	c := newFakeCore()
+	sum, r := importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV))
 	r.check(t)
 	checkKinds(t, sum, Kind{Name: "advisories", Added: 2}, Kind{Name: "vulnerability metadata", Added: 1})
 
-	published, modified := at(t, "2024-05-01T10:00:00.500Z"), at(t, "2024-05-02T00:00:00Z")
+	published, modified := parseTime(t, "2024-05-01T10:00:00.500Z"), parseTime(t, "2024-05-02T00:00:00Z")
 	event := platform.AdvisoryEvent{CreateTime: published, Author: "OSV", ReviewState: platform.ReviewStateApproved}
 	fixed := func(version, note string) platform.AdvisoryEvent {
 		e := event
@@ -110,7 +111,7 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 	detected := event
 	detected.Detection = &platform.Detection{Manual: &struct{}{}}
 	want := &platform.Advisory{
-		AdvisoryID: "GHSA-1", CreateTime: published, UpdateTime: modified, DeleteTime: at(t, "2025-01-01T00:00:00Z"),
+		AdvisoryID: "GHSA-1", CreateTime: published, UpdateTime: modified, DeleteTime: parseTime(t, "2025-01-01T00:00:00Z"),
 		Author: "OSV", Origin: "GitHub", ArtifactName: "openssl", ArtifactType: "Debian", Aliases: []string{"CVE-1"},
 		Events: []platform.AdvisoryEvent{detected, fixed("1.1", ""), fixed("c0ffee", "A commit of https://example.com/y"), fixed("2.1", "")},
 		Severities: []platform.Severity{
@@ -133,9 +134,9 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 
 func TestWhatTheGoDatabaseSaysBesideTheSchemaIsRead(t *testing.T) {
 	t.Parallel()
-	c := newCore()
+	c := newFakeCore()
 	long := strings.Repeat("x", 200)
-	importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-1", "aliases": ["CVE-1"], "affected": [
+	importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-1", "aliases": ["CVE-1"], "affected": [
 		{"package": {"ecosystem": "Go", "name": "m"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}], "ecosystem_specific": {
 			"imports": [{"path": "m/b", "symbols": ["F"]}, {"path": "m/a"}, {"attribute": "x"}], "custom_ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "2.9.12"}]}]}},
 		{"package": {"ecosystem": "Go", "name": "m"}, "ecosystem_specific": {"imports": [{"path": "m/b"}]}},
@@ -161,9 +162,9 @@ func TestWhatTheGoDatabaseSaysBesideTheSchemaIsRead(t *testing.T) {
 
 func TestEveryFixOfTheGoVulnerabilityDatabaseArrives(t *testing.T) {
 	t.Parallel()
-	needs(t, osvData)
-	c := newCore()
-	importOSVInto(t, c, osvData)
+	skipWithout(t, osvData)
+	c := newFakeCore()
+	importOSVFile(t, c, osvData)
 	counts := map[string]int{}
 	for _, a := range c.advisories {
 		if !a.DeleteTime.IsZero() {
@@ -186,7 +187,7 @@ func TestEveryFixOfTheGoVulnerabilityDatabaseArrives(t *testing.T) {
 	}
 }
 
-// osvCounts were counted in the data itself.
+// osvCounts were counted in the data with other tools.
 var osvCounts = map[string]int{
 	"EVENT_TYPE_FILTER_DETECTION REVIEW_STATE_APPROVED": 1419,
 	"EVENT_TYPE_FILTER_DETECTION REVIEW_STATE_PENDING":  4641,
@@ -198,8 +199,8 @@ var osvCounts = map[string]int{
 
 func TestZeroTimestampsAreNotGiven(t *testing.T) {
 	t.Parallel()
-	c := newCore()
-	importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-1", "modified": "0001-01-01T00:00:00Z",
+	c := newFakeCore()
+	importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-1", "modified": "0001-01-01T00:00:00Z",
 		"published": "0001-01-01T00:00:00Z", "affected": [{"package": {"ecosystem": "Go", "name": "p"}, "ranges": [{"events": [{"fixed": "1"}]}]}]}`))
 	a := c.advisories["GO-1 p"]
 	if !a.CreateTime.IsZero() || !a.UpdateTime.IsZero() || !a.DeleteTime.IsZero() || !a.Events[0].CreateTime.IsZero() {
@@ -209,8 +210,8 @@ func TestZeroTimestampsAreNotGiven(t *testing.T) {
 
 func TestTheFirstVersionsOfTheSchemaAreRead(t *testing.T) {
 	t.Parallel()
-	c := newCore()
-	importOSVInto(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-2020-1", "package": {"ecosystem": "Go", "name": "p"},
+	c := newFakeCore()
+	importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-2020-1", "package": {"ecosystem": "Go", "name": "p"},
 		"affects": {"ranges": [{"type": "SEMVER", "fixed": "1.2", "events": [{"fixed": "1.2"}]}]}, "ecosystem_specific": {"url": "x"}}`))
 	if a := c.advisories["GO-2020-1 p"]; a == nil || len(a.Events) != 2 || a.Events[1].Fixed.FixedVersion != "1.2" || a.Origin != "Go" || a.ArtifactType != "Go" {
 		t.Errorf("imported %+v", a)
@@ -235,21 +236,21 @@ func TestBadRecordsAreReportedWithTheirPlaceAndTheRestIsImported(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), content)
 	}
-	c := newCore()
+	c := newFakeCore()
 	c.rejected = "REFUSED"
-	sum, r := importOSVInto(t, c, dir)
+	sum, r := importOSVFile(t, c, dir)
 	in := func(name string) string { return filepath.Join(dir, name) + ": " }
 	r.check(t,
 		in("b.json")+"is not JSON: byte 11: unexpected end of JSON input",
 		in("c.json")+"has no id",
 		in("d.json")+"affected[0].package has no name",
 		in("e.json")+"published: must be an RFC 3339 timestamp such as 2026-03-27T13:55:00.785Z",
-		in("f.json")+"holds the character U+0000, which no text may",
+		in("f.json")+"contains the character U+0000, which no text may contain",
 		in("g.json")+"must be a JSON object",
-		in("h.json")+"aliases: is of the wrong type, string",
-		in("refused.JSON")+"is refused",
+		in("h.json")+"aliases: must not be of the type string",
+		in("refused.JSON")+"is rejected",
 	)
-	if got := names(c.vulnerabilities); !slices.Equal(got, []string{"OK-1", "OK-2"}) {
+	if got := keysOf(c.vulnerabilities); !slices.Equal(got, []string{"OK-1", "OK-2"}) {
 		t.Errorf("imported %v", got)
 	}
 	if sum.Unreadable != 7 || sum.Failed() != 8 {
@@ -262,8 +263,8 @@ func TestPathsThatCannotBeReadAreAllReportedBeforeAnythingIsImported(t *testing.
 	dir := t.TempDir()
 	good := write(t, filepath.Join(dir, "good.json"), `{"id": "B-1"}`)
 	text := write(t, filepath.Join(dir, "a.txt"), "text")
-	c := newCore()
-	_, err := importOSV(t.Context(), c.sink(), []string{good, filepath.Join(dir, "none"), text}, Options{})
+	c := newFakeCore()
+	_, err := importOSV(t.Context(), c.destination(), []string{good, filepath.Join(dir, "none"), text}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "none") || !strings.Contains(err.Error(), "a.txt: must be a folder or") {
 		t.Errorf("error %v", err)
 	}
@@ -274,10 +275,10 @@ func TestPathsThatCannotBeReadAreAllReportedBeforeAnythingIsImported(t *testing.
 
 func TestAFailingStoreEndsTheImport(t *testing.T) {
 	t.Parallel()
-	c := newCore()
-	c.fails = errors.New("is away")
-	_, err := importOSV(t.Context(), c.sink(), []string{write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV)}, Options{})
-	if !errors.Is(err, c.fails) {
+	c := newFakeCore()
+	c.err = errors.New("is unavailable")
+	_, err := importOSV(t.Context(), c.destination(), []string{write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV)}, Options{})
+	if !errors.Is(err, c.err) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"atrium/platform"
 )
 
-// An osvRecord is what is used of an OSV record. Fields that it does not name
-// are passed over, so records of every version of the schema can be read.
+// An osvRecord has the fields of an OSV record that are imported. Other fields are
+// ignored, so records of every version of the schema can be read.
 type osvRecord struct {
 	ID         string        `json:"id"`
 	Modified   string        `json:"modified"`
@@ -27,13 +27,13 @@ type osvRecord struct {
 		URL  string `json:"url"`
 	} `json:"references"`
 
-	Database loosely[struct {
+	Database lenient[struct {
 		ReviewStatus string `json:"review_status"` // Go: REVIEWED, UNREVIEWED
 		Reviewed     *bool  `json:"github_reviewed"`
 		URL          string `json:"url"` // Go: the record's own page
 	}] `json:"database_specific"`
 
-	// Before version 0.8 a record affected one package and said so here.
+	// Before version 0.8 a record affected one package, given here.
 	Package *osvPackage `json:"package"`
 	Affects osvAffected `json:"affects"`
 
@@ -54,9 +54,9 @@ type osvAffected struct {
 	Package   *osvPackage   `json:"package"`
 	Severity  []osvSeverity `json:"severity"`
 	Ranges    []osvRange    `json:"ranges"`
-	Ecosystem loosely[struct {
-		// Go: versions in the project's own counting, where the module's do
-		// not follow it.
+	Ecosystem lenient[struct {
+		// Go: versions in the numbering of the project, if the versions of the
+		// module differ.
 		Ranges  []osvRange `json:"custom_ranges"`
 		Imports []struct {
 			Path string `json:"path"` // Go: a package of the module
@@ -64,31 +64,31 @@ type osvAffected struct {
 	}] `json:"ecosystem_specific"`
 }
 
-// loosely reads what each database defines as it likes: a member of another
-// type than the one that is known is passed over.
-type loosely[T any] struct{ says T }
+// A lenient reads a part of a record that each database defines for itself. It
+// ignores members whose type is not the expected one.
+type lenient[T any] struct{ value T }
 
-func (l *loosely[T]) UnmarshalJSON(b []byte) error {
-	_ = json.Unmarshal(b, &l.says)
+func (l *lenient[T]) UnmarshalJSON(b []byte) error {
+	_ = json.Unmarshal(b, &l.value)
 	return nil
 }
 
 type osvRange struct {
 	Type   string `json:"type"`
-	Repo   string `json:"repo"` // of a range of commits
+	Repo   string `json:"repo"` // if the range is one of commits
 	Events []struct {
 		Fixed string `json:"fixed"`
 	} `json:"events"`
 }
 
-// parseOSV reads a record and tells why it cannot be used.
+// parseOSV reads a record. Its error says why the record cannot be used.
 func parseOSV(document []byte) (*osvRecord, error) {
-	if holdsNUL(document) {
+	if containsNUL(document) {
 		return nil, errNUL
 	}
 	var r osvRecord
 	if err := json.Unmarshal(document, &r); err != nil {
-		return nil, jsonFault(err)
+		return nil, describeJSONError(err)
 	}
 	if r.ID == "" {
 		return nil, errors.New("has no id")
@@ -109,7 +109,7 @@ func parseOSV(document []byte) (*osvRecord, error) {
 		r.Affects.Package = r.Package
 		r.Affected = []osvAffected{r.Affects}
 	}
-	// A record may affect code that no package holds; its metadata still counts.
+	// A record may affect code that is in no package. Its metadata is imported.
 	r.Affected = slices.DeleteFunc(r.Affected, func(a osvAffected) bool { return a.Package == nil })
 	for i, a := range r.Affected {
 		if a.Package.Name == "" {
@@ -119,8 +119,8 @@ func parseOSV(document []byte) (*osvRecord, error) {
 	return &r, nil
 }
 
-// jsonFault says where a document stops being JSON.
-func jsonFault(err error) error {
+// describeJSONError returns err as a text that names the byte or the field.
+func describeJSONError(err error) error {
 	var syntax *json.SyntaxError
 	var wrongType *json.UnmarshalTypeError
 	switch {
@@ -129,76 +129,77 @@ func jsonFault(err error) error {
 	case errors.As(err, &wrongType) && wrongType.Field == "":
 		return errors.New("must be a JSON object")
 	case errors.As(err, &wrongType):
-		return fmt.Errorf("%s: is of the wrong type, %s", wrongType.Field, wrongType.Value)
+		return fmt.Errorf("%s: must not be of the type %s", wrongType.Field, wrongType.Value)
 	default:
 		return err
 	}
 }
 
-// advisories gives one advisory per package name: what a record says of one
-// package in several places is one advisory.
+// advisories returns one advisory per package name. Several entries for the same
+// package become one advisory.
 func (r *osvRecord) advisories() []*platform.Advisory {
 	var all []*platform.Advisory
-	at := map[string]*platform.Advisory{}
+	byName := map[string]*platform.Advisory{}
 	parts := map[string][]string{}
 	for _, affected := range r.Affected {
 		name := affected.Package.Name
-		a := at[name]
+		a := byName[name]
 		if a == nil {
 			a = &platform.Advisory{
 				AdvisoryID: r.ID, CreateTime: r.published, UpdateTime: r.modified, DeleteTime: r.withdrawn,
-				Author: osvAuthor, Origin: database(r.ID), Aliases: r.Aliases,
+				Author: osvAuthor, Origin: originName(r.ID), Aliases: r.Aliases,
 				ArtifactName: name, ArtifactType: affected.Package.Ecosystem,
 			}
-			a.Events = append(a.Events, r.event(platform.AdvisoryEvent{Detection: &platform.Detection{Manual: &struct{}{}}}))
-			at[name], all = a, append(all, a)
+			a.Events = append(a.Events, r.newEvent(platform.AdvisoryEvent{Detection: &platform.Detection{Manual: &struct{}{}}}))
+			byName[name], all = a, append(all, a)
 		}
 		a.ArtifactType = commonEcosystem(a.ArtifactType, affected.Package.Ecosystem)
-		for _, part := range affected.Ecosystem.says.Imports {
+		for _, part := range affected.Ecosystem.value.Imports {
 			parts[name] = append(parts[name], part.Path)
 		}
 		r.addFixes(a, affected)
 		addSeverities(a, affected.Severity, r.Severity)
 	}
 	for _, a := range all {
-		nameComponents(a, parts[a.ArtifactName])
+		setComponents(a, parts[a.ArtifactName])
 	}
 	return all
 }
 
-// event is one that became known with the record, as far as that is reviewed.
-// That a package is affected is one: whoever wrote the record found it.
-func (r *osvRecord) event(e platform.AdvisoryEvent) platform.AdvisoryEvent {
+// newEvent completes an event of the record with author, time and review state.
+// That a package is affected is an event too: its detection.
+func (r *osvRecord) newEvent(e platform.AdvisoryEvent) platform.AdvisoryEvent {
 	e.Author, e.CreateTime = osvAuthor, r.published
 	if e.CreateTime.IsZero() {
 		e.CreateTime = r.modified
 	}
-	reviewed := r.Database.says.Reviewed
+	reviewed := r.Database.value.Reviewed
 	switch {
-	case r.Database.says.ReviewStatus == "REVIEWED", reviewed != nil && *reviewed:
+	case r.Database.value.ReviewStatus == "REVIEWED", reviewed != nil && *reviewed:
 		e.ReviewState = platform.ReviewStateApproved
-	case r.Database.says.ReviewStatus == "UNREVIEWED", reviewed != nil:
+	case r.Database.value.ReviewStatus == "UNREVIEWED", reviewed != nil:
 		e.ReviewState = platform.ReviewStatePending
 	}
 	return e
 }
 
-// nameComponents names the parts of a package that are affected. An advisory
-// has room for one name, so several stand in it with commas between; a list
-// that is too long for a name says nothing and is left out.
-func nameComponents(a *platform.Advisory, parts []string) {
-	const most = 255
+// setComponents sets the affected parts of a package. An advisory has a single
+// name for them, so several parts are joined with commas. A list that is too long
+// for a name is left out.
+func setComponents(a *platform.Advisory, parts []string) {
+	const maxLength = 255
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	slices.Sort(parts)
-	if name := strings.Join(slices.Compact(parts), ", "); name != "" && len(name) <= most {
+	if name := strings.Join(slices.Compact(parts), ", "); name != "" && len(name) <= maxLength {
 		a.ComponentName, a.ComponentType = name, "go-package"
 	}
 }
 
 const osvAuthor = "OSV"
 
-// database is where a record was made: ids begin with its name.
-func database(id string) string {
+// originName returns the name of the database that published a record. The id of a
+// record begins with a prefix for it.
+func originName(id string) string {
 	prefix, _, _ := strings.Cut(id, "-")
 	names := map[string]string{"GO": "Go", "GHSA": "GitHub", "PYSEC": "PyPI", "RUSTSEC": "RustSec", "OSV": "OSS-Fuzz", "MAL": "OpenSSF"}
 	if name, ok := names[prefix]; ok {
@@ -207,8 +208,8 @@ func database(id string) string {
 	return prefix
 }
 
-// commonEcosystem drops the release behind the colon (Debian:12) where a
-// record names a package in several of them.
+// commonEcosystem drops the release after the colon (Debian:12) if a and b are
+// releases of the same ecosystem.
 func commonEcosystem(a, b string) string {
 	base, _, _ := strings.Cut(a, ":")
 	other, _, _ := strings.Cut(b, ":")
@@ -218,62 +219,63 @@ func commonEcosystem(a, b string) string {
 	return a
 }
 
-// addFixes adds each version that fixes the package, once.
+// addFixes adds the versions that fix the package, each once.
 func (r *osvRecord) addFixes(a *platform.Advisory, affected osvAffected) {
-	for _, versions := range slices.Concat(affected.Ranges, affected.Ecosystem.says.Ranges) {
+	for _, versions := range slices.Concat(affected.Ranges, affected.Ecosystem.value.Ranges) {
 		for _, event := range versions.Events {
-			there := func(e platform.AdvisoryEvent) bool { return e.Fixed != nil && e.Fixed.FixedVersion == event.Fixed }
-			if event.Fixed == "" || slices.ContainsFunc(a.Events, there) {
+			isKnown := func(e platform.AdvisoryEvent) bool { return e.Fixed != nil && e.Fixed.FixedVersion == event.Fixed }
+			if event.Fixed == "" || slices.ContainsFunc(a.Events, isKnown) {
 				continue
 			}
 			fixed := &platform.Fixed{FixedVersion: event.Fixed}
 			if versions.Type == "GIT" {
 				fixed.Note = strings.TrimSpace("A commit of " + versions.Repo)
 			}
-			a.Events = append(a.Events, r.event(platform.AdvisoryEvent{Fixed: fixed}))
+			a.Events = append(a.Events, r.newEvent(platform.AdvisoryEvent{Fixed: fixed}))
 		}
 	}
 }
 
-// addSeverities adds the scores of the package, or else those of the record.
+// addSeverities adds the scores of the package, or those of the record if the
+// package has none.
 func addSeverities(a *platform.Advisory, own, general []osvSeverity) {
 	if len(own) == 0 {
 		own = general
 	}
-	for _, s := range severities(own) {
+	for _, s := range toSeverities(own) {
 		if !slices.Contains(a.Severities, s) {
 			a.Severities = append(a.Severities, s)
 		}
 	}
 }
 
-func severities(list []osvSeverity) []platform.Severity {
+func toSeverities(list []osvSeverity) []platform.Severity {
 	var all []platform.Severity
 	for _, s := range list {
-		all = append(all, platform.Severity{Type: typeNamed(s.Type, "CVSS_V2", "CVSS_V3", "CVSS_V4"), Score: s.Score})
+		all = append(all, platform.Severity{Type: wireType(s.Type, "CVSS_V2", "CVSS_V3", "CVSS_V4"), Score: s.Score})
 	}
 	return all
 }
 
-// vulnerability is what the record says beside which packages it affects.
+// vulnerability returns the metadata of the record, without the affected packages.
 func (r *osvRecord) vulnerability() *platform.Vulnerability {
 	v := &platform.Vulnerability{
 		ID: r.ID, Summary: r.Summary, Details: r.Details, Aliases: r.Aliases,
-		UpdateTime: r.modified, Severities: severities(r.Severity),
+		UpdateTime: r.modified, Severities: toSeverities(r.Severity),
 	}
 	for _, reference := range r.References {
-		v.References = append(v.References, platform.Reference{URL: reference.URL, Type: typeNamed(reference.Type,
+		v.References = append(v.References, platform.Reference{URL: reference.URL, Type: wireType(reference.Type,
 			"ADVISORY", "ARTICLE", "DETECTION", "DISCUSSION", "REPORT", "FIX", "INTRODUCED", "PACKAGE", "EVIDENCE", "WEB")})
 	}
-	home := platform.Reference{URL: r.Database.says.URL, Type: "TYPE_ADVISORY"} // the record's own page
-	if there := func(x platform.Reference) bool { return x.URL == home.URL }; strings.HasPrefix(home.URL, "https://") && !slices.ContainsFunc(v.References, there) {
+	home := platform.Reference{URL: r.Database.value.URL, Type: "TYPE_ADVISORY"} // the record's own page
+	if isHome := func(x platform.Reference) bool { return x.URL == home.URL }; strings.HasPrefix(home.URL, "https://") && !slices.ContainsFunc(v.References, isHome) {
 		v.References = append(v.References, home)
 	}
 	return v
 }
 
-// typeNamed is the wire's name of a type, of which it has a fixed list.
-func typeNamed(name string, known ...string) string {
+// wireType returns the wire name of a type. Types that are not known are unspecified.
+func wireType(name string, known ...string) string {
 	if !slices.Contains(known, name) {
 		return "TYPE_UNSPECIFIED"
 	}

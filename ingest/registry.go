@@ -16,23 +16,23 @@ import (
 //	{"kind": "tag", "repo": "golang", "name": "1.26", "digest": "sha256:...", "deprecated": false}
 //	{"kind": "image", "repo": "golang", "digest": "sha256:...", "architectures": ["amd64"], "packages": ["bash"]}
 //
-// Architectures are names, or objects {"name", "size"} where the size in bytes
-// is known. Tags and images name a repo of this file, wherever it stands in
-// it, or one that the group has already.
+// Architectures are names, or objects {"name", "size"} if the size in bytes is
+// known. Tags and images name a repo that is anywhere in this file or already in
+// the group.
 func Registry(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
-	return importRegistry(ctx, into(p, o, platform.ImportOptions{}), file, o)
+	return importRegistry(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
 }
 
-func importRegistry(ctx context.Context, to sink, file string, o Options) (Summary, error) {
-	r := newRegistry(to, file, o)
-	// Two readings instead of keeping lines that wait for their repo.
-	err := r.read(ctx, r.repoLine)
+func importRegistry(ctx context.Context, d destination, file string, o Options) (Summary, error) {
+	r := newRegistryImport(d, file, o)
+	// The file is read twice, so that no line must be kept until its repo is known.
+	err := r.readFile(ctx, r.importRepo)
 	if err == nil {
 		err = r.repos.flush(ctx)
 	}
 	if err == nil {
-		r.second = true
-		err = r.read(ctx, r.otherLine)
+		r.isSecondPass = true
+		err = r.readFile(ctx, r.importTagOrImage)
 	}
 	if err == nil {
 		err = r.tags.flush(ctx)
@@ -40,33 +40,33 @@ func importRegistry(ctx context.Context, to sink, file string, o Options) (Summa
 	if err == nil {
 		err = r.images.flush(ctx)
 	}
-	return Summary{Kinds: []Kind{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.log.unreadable}, err
+	return Summary{Kinds: []Kind{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
 }
 
-// A registry is the import of one file.
-type registry struct {
-	to     sink
-	file   string
-	log    *log
-	repos  *batch[platform.ImportedRepo]
-	tags   *batch[platform.ImportedTag]
-	images *batch[platform.Image]
-	uids   map[string]platform.UID // of repos by name; "" for a name that no repo has
-	second bool                    // what the first reading could not read is reported already
+// A registryImport is the import of one file of repos, tags and images.
+type registryImport struct {
+	destination  destination
+	file         string
+	reporter     *reporter
+	repos        *batch[platform.ImportedRepo]
+	tags         *batch[platform.ImportedTag]
+	images       *batch[platform.Image]
+	uids         map[string]platform.UID // uids of repos by name; "" if no repo has the name
+	isSecondPass bool                    // the first pass has reported unreadable lines already
 }
 
-func newRegistry(to sink, file string, o Options) *registry {
-	r := &registry{to: to, file: file, log: &log{options: o}, uids: map[string]platform.UID{}}
-	r.repos = newBatch("repos", r.log, r.importRepos, func(repo *platform.ImportedRepo) any { return repo.Name })
-	r.tags = newBatch("tags", r.log, to.tags, func(t *platform.ImportedTag) any { return [2]string{string(t.Repo), t.Name} })
-	r.images = newBatch("images", r.log, to.images, func(i *platform.Image) any {
+func newRegistryImport(d destination, file string, o Options) *registryImport {
+	r := &registryImport{destination: d, file: file, reporter: &reporter{options: o}, uids: map[string]platform.UID{}}
+	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *platform.ImportedRepo) any { return repo.Name })
+	r.tags = newBatch("tags", r.reporter, d.tags, func(t *platform.ImportedTag) any { return [2]string{string(t.Repo), t.Name} })
+	r.images = newBatch("images", r.reporter, d.images, func(i *platform.Image) any {
 		return platform.ImageKey{Repo: i.Repo, Digest: i.Digest}
 	})
 	return r
 }
 
-func (r *registry) importRepos(ctx context.Context, repos []*platform.ImportedRepo) (platform.Imported, error) {
-	done, err := r.to.repos(ctx, repos)
+func (r *registryImport) writeRepos(ctx context.Context, repos []*platform.ImportedRepo) (platform.Imported, error) {
+	done, err := r.destination.repos(ctx, repos)
 	for i, repo := range repos {
 		if err == nil && done.Rejected[i] == nil {
 			r.uids[repo.Name] = repo.UID
@@ -75,47 +75,49 @@ func (r *registry) importRepos(ctx context.Context, repos []*platform.ImportedRe
 	return done, err
 }
 
-// read calls each with every line, and with the kind that it says it has.
-func (r *registry) read(ctx context.Context, each func(ctx context.Context, at Place, kind string, line []byte) error) error {
-	return r.log.lines(ctx, r.file, 2, r.unread, func(at Place, line []byte) error { return r.line(ctx, at, line, each) })
+// A lineHandler imports one line of the given kind.
+type lineHandler func(ctx context.Context, at Place, kind string, line []byte) error
+
+func (r *registryImport) readFile(ctx context.Context, handle lineHandler) error {
+	return r.reporter.readLines(ctx, r.file, 2, r.reportUnreadable, func(at Place, line []byte) error { return r.readLine(ctx, at, line, handle) })
 }
 
-func (r *registry) line(ctx context.Context, at Place, line []byte, each func(context.Context, Place, string, []byte) error) error {
-	var of struct {
+func (r *registryImport) readLine(ctx context.Context, at Place, line []byte, handle lineHandler) error {
+	var header struct {
 		Kind string `json:"kind"`
 	}
-	switch err := json.Unmarshal(line, &of); {
+	switch err := json.Unmarshal(line, &header); {
 	case line == nil:
-		r.unread(at, errTooLarge)
+		r.reportUnreadable(at, errTooLarge)
 	case err != nil:
-		r.unread(at, jsonFault(err))
-	case of.Kind != "repo" && of.Kind != "tag" && of.Kind != "image":
-		r.unread(at, errors.New(`kind: must be "repo", "tag" or "image"`))
+		r.reportUnreadable(at, describeJSONError(err))
+	case header.Kind != "repo" && header.Kind != "tag" && header.Kind != "image":
+		r.reportUnreadable(at, errors.New(`kind: must be "repo", "tag" or "image"`))
 	default:
-		return each(ctx, at, of.Kind, line)
+		return handle(ctx, at, header.Kind, line)
 	}
 	return nil
 }
 
-func (r *registry) unread(at Place, why error) {
-	if !r.second {
-		r.log.unread(at, why)
+func (r *registryImport) reportUnreadable(at Place, reason error) {
+	if !r.isSecondPass {
+		r.reporter.reportUnreadable(at, reason)
 	}
 }
 
-// repoLine is the first reading.
-func (r *registry) repoLine(ctx context.Context, at Place, kind string, line []byte) error {
+// importRepo handles the lines of the first pass.
+func (r *registryImport) importRepo(ctx context.Context, at Place, kind string, line []byte) error {
 	if kind != "repo" {
-		r.log.tell()
+		r.reporter.reportProgress()
 		return nil
 	}
-	r.log.record()
+	r.reporter.countRecord()
 	var repo struct {
 		Name        string `json:"name"`
 		Description string `json:"description"`
 		Readme      string `json:"readme"`
 	}
-	if err := decodeLine(line, &repo); err != nil {
+	if err := decodeJSON(line, &repo); err != nil {
 		r.repos.fail(at, err)
 		return nil
 	}
@@ -124,60 +126,60 @@ func (r *registry) repoLine(ctx context.Context, at Place, kind string, line []b
 	return r.repos.add(ctx, record, at, len(line))
 }
 
-// otherLine is the second reading.
-func (r *registry) otherLine(ctx context.Context, at Place, kind string, line []byte) error {
+// importTagOrImage handles the lines of the second pass.
+func (r *registryImport) importTagOrImage(ctx context.Context, at Place, kind string, line []byte) error {
 	switch kind {
 	case "tag":
-		return r.tagLine(ctx, at, line)
+		return r.importTag(ctx, at, line)
 	case "image":
-		return r.imageLine(ctx, at, line)
+		return r.importImage(ctx, at, line)
 	default:
 		return nil
 	}
 }
 
-func (r *registry) tagLine(ctx context.Context, at Place, line []byte) error {
-	r.log.record()
+func (r *registryImport) importTag(ctx context.Context, at Place, line []byte) error {
+	r.reporter.countRecord()
 	var tag struct {
 		Repo       string `json:"repo"`
 		Name       string `json:"name"`
 		Digest     string `json:"digest"`
 		Deprecated bool   `json:"deprecated"`
 	}
-	if err := decodeLine(line, &tag); err != nil {
+	if err := decodeJSON(line, &tag); err != nil {
 		r.tags.fail(at, err)
 		return nil
 	}
-	repo, err := r.repo(ctx, tag.Repo)
+	repo, err := r.findRepo(ctx, tag.Repo)
 	if err != nil {
 		return err
 	}
 	if repo == "" {
-		r.tags.fail(at, unknownRepo(tag.Repo))
+		r.tags.fail(at, unknownRepoError(tag.Repo))
 		return nil
 	}
 	record := &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: tag.Name, Digest: tag.Digest, Deprecated: tag.Deprecated}}
 	return r.tags.add(ctx, record, at, len(line))
 }
 
-func (r *registry) imageLine(ctx context.Context, at Place, line []byte) error {
-	r.log.record()
+func (r *registryImport) importImage(ctx context.Context, at Place, line []byte) error {
+	r.reporter.countRecord()
 	var image struct {
 		Repo          string         `json:"repo"`
 		Digest        string         `json:"digest"`
 		Architectures []architecture `json:"architectures"`
 		Packages      []string       `json:"packages"`
 	}
-	if err := decodeLine(line, &image); err != nil {
+	if err := decodeJSON(line, &image); err != nil {
 		r.images.fail(at, err)
 		return nil
 	}
-	repo, err := r.repo(ctx, image.Repo)
+	repo, err := r.findRepo(ctx, image.Repo)
 	if err != nil {
 		return err
 	}
 	if repo == "" {
-		r.images.fail(at, unknownRepo(image.Repo))
+		r.images.fail(at, unknownRepoError(image.Repo))
 		return nil
 	}
 	record := &platform.Image{Repo: repo, Digest: image.Digest, Packages: image.Packages}
@@ -187,12 +189,12 @@ func (r *registry) imageLine(ctx context.Context, at Place, line []byte) error {
 	return r.images.add(ctx, record, at, len(line))
 }
 
-// repo finds a repo of the file or of the group; "" where there is none.
-func (r *registry) repo(ctx context.Context, name string) (platform.UID, error) {
+// findRepo finds a repo of the file or of the group; "" if there is none.
+func (r *registryImport) findRepo(ctx context.Context, name string) (platform.UID, error) {
 	if uid, known := r.uids[name]; known {
 		return uid, nil
 	}
-	uid, err := r.to.repoNamed(ctx, name)
+	uid, err := r.destination.findRepo(ctx, name)
 	if err != nil {
 		return "", fmt.Errorf("find repo: %w", err)
 	}
@@ -200,24 +202,24 @@ func (r *registry) repo(ctx context.Context, name string) (platform.UID, error) 
 	return uid, nil
 }
 
-func unknownRepo(name string) error {
+func unknownRepoError(name string) error {
 	if name == "" {
 		return errors.New("repo: is required")
 	}
 	return fmt.Errorf("repo: neither this file nor the group has one named %.100q", name)
 }
 
-func decodeLine(line []byte, into any) error {
-	if holdsNUL(line) {
+func decodeJSON(data []byte, target any) error {
+	if containsNUL(data) {
 		return errNUL
 	}
-	if err := json.Unmarshal(line, into); err != nil {
-		return jsonFault(err)
+	if err := json.Unmarshal(data, target); err != nil {
+		return describeJSONError(err)
 	}
 	return nil
 }
 
-// An architecture is written as its name, or as an object with its size.
+// An architecture is given as its name, or as an object with its size.
 type architecture platform.Architecture
 
 func (a *architecture) UnmarshalJSON(b []byte) error {

@@ -9,13 +9,14 @@ import (
 	"atrium/platform"
 )
 
-// registryData is the official images' definitions, beside the clone.
+// registryData has the definitions of the official images. Tests that need it are
+// skipped if it does not exist.
 const registryData = "../../shared/data/registry.jsonl.gz"
 
-func importRegistryInto(t *testing.T, c *core, file string) (Summary, reports) {
+func importRegistryFile(t *testing.T, c *fakeCore, file string) (Summary, reports) {
 	t.Helper()
 	var r reports
-	sum, err := importRegistry(t.Context(), c.sink(), file, r.options())
+	sum, err := importRegistry(t.Context(), c.destination(), file, r.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,9 +25,9 @@ func importRegistryInto(t *testing.T, c *core, file string) (Summary, reports) {
 
 func TestTheOfficialImagesImportWholeAndTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
-	needs(t, registryData)
-	c := newCore()
-	sum, r := importRegistryInto(t, c, registryData)
+	skipWithout(t, registryData)
+	c := newFakeCore()
+	sum, r := importRegistryFile(t, c, registryData)
 	checkKinds(t, sum, Kind{Name: "repos", Added: 144}, Kind{Name: "tags", Added: 9849}, Kind{Name: "images", Added: 2057})
 	r.check(t)
 	for _, repo := range c.repos {
@@ -34,7 +35,7 @@ func TestTheOfficialImagesImportWholeAndTwiceChangesNothing(t *testing.T) {
 			t.Errorf("%s has no readme", repo.Name)
 		}
 	}
-	sum, _ = importRegistryInto(t, c, registryData)
+	sum, _ = importRegistryFile(t, c, registryData)
 	checkKinds(t, sum, Kind{Name: "repos", Unchanged: 144}, Kind{Name: "tags", Unchanged: 9849}, Kind{Name: "images", Unchanged: 2057})
 }
 
@@ -42,9 +43,9 @@ const digest = "sha256:f6d3b8dcd1f60bb7dcb1b9fc301648b6db37f79b4c47fd458133bffb1
 
 func TestTagsAndImagesFindTheirRepoWhereverItStands(t *testing.T) {
 	t.Parallel()
-	c := newCore()
+	c := newFakeCore()
 	c.repos["there"] = &platform.ImportedRepo{}
-	sum, r := importRegistryInto(t, c, write(t, filepath.Join(t.TempDir(), "a.jsonl"), "\ufeff"+strings.Join([]string{
+	sum, r := importRegistryFile(t, c, write(t, filepath.Join(t.TempDir(), "a.jsonl"), "\ufeff"+strings.Join([]string{
 		`{"kind": "tag", "repo": "later", "name": "1", "digest": "` + digest + `", "deprecated": true, "unknown": 1}`,
 		`{"kind": "repo", "name": "later", "description": "d", "readme": "r"}`,
 		``,
@@ -68,7 +69,7 @@ func TestTagsAndImagesFindTheirRepoWhereverItStands(t *testing.T) {
 
 func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 	t.Parallel()
-	c := newCore()
+	c := newFakeCore()
 	c.rejected = "refused"
 	path := write(t, filepath.Join(t.TempDir(), "a.jsonl.gz"), gzipOf(t, strings.Join([]string{
 		`{"kind": "repo", "name": "r"}`,
@@ -84,16 +85,16 @@ func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 		`{"kind": "repo", "name": "` + strings.Repeat("x", MaxRecord) + `"}`,
 		`{"kind": "tag", "repo": "r", "name": "2"}`,
 	}, "\n")))
-	sum, r := importRegistryInto(t, c, path)
+	sum, r := importRegistryFile(t, c, path)
 	r.check(t,
-		path+":2: name: is of the wrong type, number",
+		path+":2: name: must not be of the type number",
 		path+":4: is not JSON: byte 10: unexpected end of JSON input",
 		path+`:5: kind: must be "repo", "tag" or "image"`,
 		path+":11: is larger than 16 MiB",
-		path+":3: is refused",
+		path+":3: is rejected",
 		path+`:6: repo: neither this file nor the group has one named "nowhere"`,
 		path+":7: repo: is required",
-		path+":8: holds the character U+0000, which no text may",
+		path+":8: contains the character U+0000, which no text may contain",
 		path+`:9: architectures: must be names or {"name", "size"}`,
 		path+`:10: repo: neither this file nor the group has one named "nowhere"`,
 	)
@@ -107,8 +108,8 @@ func TestATruncatedFileIsReportedWhereItEnds(t *testing.T) {
 	t.Parallel()
 	whole := gzipOf(t, `{"kind": "repo", "name": "r"}`+"\n"+`{"kind": "tag", "repo": "r", "name": "2"}`+"\n")
 	path := write(t, filepath.Join(t.TempDir(), "a.jsonl.gz"), whole[:len(whole)-6])
-	c := newCore()
-	sum, r := importRegistryInto(t, c, path)
+	c := newFakeCore()
+	sum, r := importRegistryFile(t, c, path)
 	r.check(t, path+":3: unexpected EOF")
 	checkKinds(t, sum, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 1}, Kind{Name: "images"})
 }
@@ -117,7 +118,7 @@ func TestProgressEndsAtTheWholeInput(t *testing.T) {
 	t.Parallel()
 	var last Progress
 	path := write(t, filepath.Join(t.TempDir(), "a.jsonl"), `{"kind": "repo", "name": "r"}`+"\n"+`{"kind": "tag", "repo": "r", "name": "2"}`)
-	_, err := importRegistry(t.Context(), newCore().sink(), path, Options{Progress: func(p Progress) { last = p }})
+	_, err := importRegistry(t.Context(), newFakeCore().destination(), path, Options{ReportProgress: func(p Progress) { last = p }})
 	if err != nil || last.Records != 2 || last.Read != last.Total || last.Total == 0 {
 		t.Errorf("%+v, %v", last, err)
 	}

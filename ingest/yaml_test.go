@@ -46,13 +46,13 @@ func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
 		write(t, filepath.Join(dir, "a.zip"), zipOf(t, [][2]string{{"1.yaml", pysec}, {"2.yml", "id: PYSEC-2"}})),
 	}
 	for _, path := range paths {
-		c := newCore()
-		sum, r := importOSVInto(t, c, path)
+		c := newFakeCore()
+		sum, r := importOSVFile(t, c, path)
 		r.check(t)
 		checkKinds(t, sum, Kind{Name: "advisories", Added: 1}, Kind{Name: "vulnerability metadata", Added: 2})
 		a := c.advisories["PYSEC-2021-1 pillow"]
 		if a == nil {
-			t.Fatalf("%s: imported %v", path, names(c.advisories))
+			t.Fatalf("%s: imported %v", path, keysOf(c.advisories))
 		}
 		var fixed []string
 		for _, e := range a.Events {
@@ -60,7 +60,7 @@ func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
 				fixed = append(fixed, e.Fixed.FixedVersion)
 			}
 		}
-		if a.UpdateTime != at(t, "2021-04-15T20:15:00.5Z") || a.CreateTime != at(t, "2021-04-01T00:00:00Z") || !a.DeleteTime.IsZero() ||
+		if a.UpdateTime != parseTime(t, "2021-04-15T20:15:00.5Z") || a.CreateTime != parseTime(t, "2021-04-01T00:00:00Z") || !a.DeleteTime.IsZero() ||
 			!slices.Equal(fixed, []string{"1.10", "2.0.1"}) || !slices.Equal(a.Aliases, []string{"CVE-2021-1"}) || a.Events[0].ReviewState != platform.ReviewStateApproved {
 			t.Errorf("%s: %+v, fixed in %q", path, a, fixed)
 		}
@@ -78,29 +78,29 @@ func TestYAMLThatCannotBeARecordIsReportedWithItsReason(t *testing.T) {
 	}
 	long := "id: &id " + strings.Repeat("x", 1<<20) + "\naliases: [" + strings.Repeat("*id,", 1000) + "]"
 	for document, want := range map[string]string{
-		"":                             "holds no YAML document",
-		"# a comment":                  "holds no YAML document",
+		"":                             "contains no YAML document",
+		"# a comment":                  "contains no YAML document",
 		"a: [":                         "is not YAML: yaml: line 1",
-		"id: A\n---\nid: B":            "holds several YAML documents; a record is a file of its own",
+		"id: A\n---\nid: B":            "contains several YAML documents; write each record to its own file",
 		"text":                         "must be a JSON object",
 		"- id: A":                      "must be a JSON object",
 		"summary: x":                   "has no id",
-		"id: A\nid: B":                 `line 2: "id" is there twice`,
-		"id: A\n<<: {summary: x}":      "line 2: << is not read: write the fields out",
-		"id: A\n[1]: x":                "line 2: the name of a field must be a plain text",
-		"id: !!binary aGVsbG8=":        "line 1: holds binary data, which no field of a record is",
-		"id: [A]":                      "id: is of the wrong type, array",
+		"id: A\nid: B":                 `line 2: the field "id" is repeated`,
+		"id: A\n<<: {summary: x}":      "line 2: << (merge) is not supported; write the fields out",
+		"id: A\n[1]: x":                "line 2: the name of a field must be a string",
+		"id: !!binary aGVsbG8=":        "line 1: contains binary data, which no field of a record accepts",
+		"id: [A]":                      "id: must not be of the type array",
 		`id: "A\0"`:                    errNUL.Error(),
 		"id: &a [*a]":                  "is nested more than 100 deep",
 		strings.Repeat("[", 20000):     "is not YAML: yaml: ",
 		bomb:                           errTooLarge.Error(),
 		long:                           errTooLarge.Error(),
-		strings.Repeat("#", maxYAML):   "holds no YAML document",
+		strings.Repeat("#", maxYAML):   "contains no YAML document",
 		strings.Repeat("x", maxYAML+1): "is larger than 4 MiB",
 	} {
-		c := newCore()
+		c := newFakeCore()
 		path := write(t, filepath.Join(t.TempDir(), "1.yaml"), document)
-		sum, r := importOSVInto(t, c, path)
+		sum, r := importOSVFile(t, c, path)
 		if len(r) != 1 || !strings.HasPrefix(r[0], path+": ") || !strings.Contains(r[0], want) || sum.Failed() != 1 || len(c.vulnerabilities) != 0 {
 			t.Errorf("%.60q: reported %.200q, want %q", document, []string(r), want)
 		}
@@ -117,9 +117,9 @@ func TestAPathWithoutRecordsIsAFailureThatSaysWhatWasLookedFor(t *testing.T) {
 		write(t, filepath.Join(dir, "a.tar"), tarOf(t, [][2]string{{"README", "text"}})),
 		write(t, filepath.Join(dir, "a.zip"), zipOf(t, nil)),
 	}
-	c := newCore()
-	sum, r := importOSVInto(t, c, append(empty, good)...)
-	const looked = ": holds no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives"
+	c := newFakeCore()
+	sum, r := importOSVFile(t, c, append(empty, good)...)
+	const looked = ": contains no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives"
 	r.check(t, empty[0]+looked, empty[1]+looked, empty[2]+looked)
 	if sum.Failed() != 3 || c.vulnerabilities["A-1"] == nil {
 		t.Errorf("%+v", sum)
@@ -130,8 +130,8 @@ func TestAFileWithoutLinesIsAFailureThatSaysWhatWasLookedFor(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{"", "\n \n", gzipOf(t, "")} {
 		file := write(t, filepath.Join(t.TempDir(), "lines.jsonl"), content)
-		sum, r := importRegistryInto(t, newCore(), file)
-		r.check(t, file+": holds no records: looked for JSON objects, one a line")
+		sum, r := importRegistryFile(t, newFakeCore(), file)
+		r.check(t, file+": contains no records: looked for JSON objects, one per line")
 		if sum.Failed() != 1 {
 			t.Errorf("%+v", sum)
 		}

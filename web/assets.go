@@ -13,35 +13,36 @@ import (
 	"time"
 )
 
-// GraphiQL's bundle is embedded gzipped, the files of the small page are embedded as they are.
+// The bundle of GraphiQL is embedded in gzip form. The files of the small page are embedded uncompressed.
 const (
-	bundle = "dist"
-	packed = ".gz"
+	bundleFolder  = "dist"
+	gzipExtension = ".gz"
 )
 
-// hasGraphiQL reports whether the bundle is there: this is the file that its build writes last.
+// hasGraphiQL reports whether files contains the bundle. The build of the bundle writes main.js last.
 func hasGraphiQL(files fs.FS) bool {
-	_, err := fs.Stat(files, bundle+"/main.js"+packed)
+	_, err := fs.Stat(files, bundleFolder+"/main.js"+gzipExtension)
 	return err == nil
 }
 
-// mediaTypes are the files that are served, by extension. The system's own table differs between machines.
+// mediaTypes has the media types of the files that are served, by extension. It is not read from the system, whose
+// table differs between machines.
 var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".txt": "text/plain; charset=utf-8",
 }
 
-// assets are the files that the pages name, by the name they have there.
-func assets(files fs.FS) map[string]http.Handler {
+// loadAssets returns the files of the pages by name.
+func loadAssets(files fs.FS) map[string]http.Handler {
 	served := map[string]http.Handler{}
-	for _, folder := range []string{bundle, "builtin"} {
+	for _, folder := range []string{bundleFolder, "builtin"} {
 		entries, err := fs.ReadDir(files, folder)
 		if err != nil {
-			panic(err) // a folder that is not embedded: the build is broken
+			panic(err) // the folder is not embedded, so the build is broken
 		}
 		for _, entry := range entries {
-			name, gzipped := strings.CutSuffix(entry.Name(), packed)
+			name, gzipped := strings.CutSuffix(entry.Name(), gzipExtension)
 			if mediaTypes[path.Ext(name)] == "" {
 				continue
 			}
@@ -55,8 +56,8 @@ func assets(files fs.FS) map[string]http.Handler {
 	return served
 }
 
-// An asset is a file of a page. Browsers ask for it again each time, so that a new version of the program is
-// never shown with an old script; the tag makes that cheap.
+// An asset is a file of a page. Browsers must validate it each time, so that a new version of the program is never
+// shown with an old script. The ETag makes that cheap.
 type asset struct {
 	name    string
 	content []byte
@@ -68,21 +69,21 @@ func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Type", mediaTypes[path.Ext(a.name)])
-	content, form := a.content, ""
+	content, suffix := a.content, ""
 	if a.gzipped {
 		header.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r) {
 			header.Set("Content-Encoding", "gzip")
-			form = "-gzip"
+			suffix = "-gzip"
 		} else {
-			content = unpacked(a.content)
+			content = unzip(a.content)
 		}
 	}
-	header.Set("ETag", fmt.Sprintf(`"%x%s"`, a.sum[:16], form)) // of two forms of a file, each has its own
+	header.Set("ETag", fmt.Sprintf(`"%x%s"`, a.sum[:16], suffix)) // the two encodings of a file have different tags
 	http.ServeContent(w, r, a.name, time.Time{}, bytes.NewReader(content))
 }
 
-// acceptsGzip reports whether a client takes gzip. All browsers do, and say so plainly.
+// acceptsGzip reports whether the client accepts gzip.
 func acceptsGzip(r *http.Request) bool {
 	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, weight, _ := strings.Cut(coding, ";")
@@ -93,10 +94,10 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-func unpacked(content []byte) []byte {
+func unzip(content []byte) []byte {
 	reader, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
-		panic(err) // not what the build wrote
+		panic(err) // the build did not write this file
 	}
 	plain, err := io.ReadAll(reader)
 	if err != nil {

@@ -5,5 +5,5 @@ import (
 	"net/http"
 )
 
-// PlaygroundFrom is Playground with other files than the embedded ones.
-func PlaygroundFrom(opts Options, files fs.FS) http.Handler { return playground(opts, files) }
+// PlaygroundFrom is like Playground, with other files than the embedded ones.
+func PlaygroundFrom(opts Options, files fs.FS) http.Handler { return newPlayground(opts, files) }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// isLocal reports whether a browser on this machine asked for a name of this machine.
+// isLocal reports whether a browser on this machine requested the page by a name of this machine.
 //
-// The host is checked because a site can give its own name a loopback address and read the page as its own.
-// The address is checked because anyone but a browser can send any host.
+// It checks the host, because a site can give its own name a loopback address and then read the page as its own. It
+// checks the address, because programs other than browsers can send any host.
 func isLocal(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap().IsLoopback() && isLoopbackHost(r.Host)

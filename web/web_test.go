@@ -19,7 +19,7 @@ import (
 	"atrium/web"
 )
 
-// shown is the data block of the page, as the page's script reads it.
+// shown is the data block of a page, as its script reads it.
 type shown struct {
 	Endpoint string
 	Token    string
@@ -27,7 +27,7 @@ type shown struct {
 	GraphiQL bool
 }
 
-// sources are the files as a fresh clone has them, with a bundle of GraphiQL if there is to be one.
+// sources returns the files of a fresh clone, with or without a bundle of GraphiQL.
 func sources(t *testing.T, graphiql bool) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{"dist/.gitignore": {}}
@@ -60,7 +60,7 @@ func gzipped(text string) []byte {
 	return packed.Bytes()
 }
 
-// A request is one to a playground: the zero value asks for / from this machine.
+// A request is a request to a playground. The zero value is one for / from this machine.
 type request struct {
 	method, peer, host, path string
 	header                   map[string]string
@@ -82,7 +82,7 @@ func (q request) of(playground http.Handler) (*httptest.ResponseRecorder, string
 
 const noHost = "-"
 
-// onBothPages runs a test on the small page and on GraphiQL's, as they are at /.
+// onBothPages runs a test with the small page at / and with GraphiQL at /.
 func onBothPages(t *testing.T, opts web.Options, test func(*testing.T, http.Handler)) {
 	t.Helper()
 	for name, graphiql := range map[string]bool{"small": false, "GraphiQL": true} {

@@ -2,10 +2,10 @@ package main
 
 import "atrium/platform"
 
-// answerFlags bound what answers hold in memory.
+// answerFlags limit the memory that answers use.
 type answerFlags struct {
-	AnswerBytes  int64 `default:"16777216" placeholder:"BYTES" help:"What may be read for one answer, and what its body may hold; 0 is any size."`
-	AnswerMemory int64 `default:"268435456" placeholder:"BYTES" help:"What all answers under way may take in memory; one caller's take half of it. 0 is any size."`
+	AnswerBytes  int64 `default:"16777216" placeholder:"BYTES" help:"Largest size of one answer, both of its body and of what is read for it; 0 is no limit."`
+	AnswerMemory int64 `default:"268435456" placeholder:"BYTES" help:"Memory that all concurrent answers may use together; those of one caller may use half of it. 0 is no limit."`
 }
 
 // leastAnswers is how many of the largest answers must fit into the memory of

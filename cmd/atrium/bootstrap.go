@@ -11,8 +11,8 @@ import (
 type bootstrapCommand struct {
 	databaseFlags
 	Org     string `placeholder:"NAME" help:"Name of the organisation. Required."`
-	Issuer  string `placeholder:"URL" help:"Issuer of the owner's tokens, as in their iss. Required."`
-	Subject string `placeholder:"SUB" help:"Subject of the owner's tokens, as in their sub. Required."`
+	Issuer  string `placeholder:"URL" help:"Issuer (claim iss) of the owner's tokens. Required."`
+	Subject string `placeholder:"SUB" help:"Subject (claim sub) of the owner's tokens. Required."`
 }
 
 func (c *bootstrapCommand) check(f *faults) {

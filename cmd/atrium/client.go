@@ -21,8 +21,8 @@ import (
 // clientFlags say which server a command asks, and as whom.
 type clientFlags struct {
 	databaseFlags
-	URL   string `name:"url" default:"http://127.0.0.1:8080" help:"Server to ask."`
-	Token string `placeholder:"TOKEN" help:"Bearer token; as a variable no list of processes shows it. A server of this machine in development mode needs none: its owner's is made from the database."`
+	URL   string `name:"url" default:"http://127.0.0.1:8080" help:"URL of the server."`
+	Token string `placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Not needed for a server in development mode on this machine: a token of the owner is made from its database."`
 
 	server *url.URL
 }
@@ -33,9 +33,9 @@ func (c *clientFlags) check(f *faults) {
 	c.Token = strings.TrimSpace(c.Token)
 	switch {
 	case c.Token == "" && c.server != nil && !ofThisMachine(c.server.Hostname()):
-		f.add("token", "is required for a server of another machine") // which must not get to see one of this machine's
+		f.add("token", "is required for a server on another machine") // which must not get to see one of this machine's
 	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		f.add("token", "must be a token alone, without spaces") // not shown
+		f.add("token", "must be a token without spaces") // not shown
 	}
 }
 
@@ -75,7 +75,7 @@ func (c *clientFlags) client(ctx context.Context) (*graphqlClient, error) {
 	}
 	var err error
 	if made.token, err = c.mint(ctx, "owner", defaultAudience, maxTTL, nil); err != nil {
-		return nil, fmt.Errorf("there is no --token (%s), and none can be made: %w", variable("token"), err)
+		return nil, fmt.Errorf("no --token (%s) is given, and none can be made from the database: %w", variable("token"), err)
 	}
 	made.made = true
 	return made, nil
@@ -100,7 +100,7 @@ type answer struct {
 func readAnswer(raw []byte) (*answer, error) {
 	a := &answer{raw: raw}
 	if err := json.Unmarshal(raw, a); err != nil || a.Data == nil && a.Errors == nil {
-		return nil, errors.New("the server's answer is not one of GraphQL; does --url name an Atrium server?")
+		return nil, errors.New("the answer is not a GraphQL response; check that --url is the URL of an Atrium server")
 	}
 	return a, nil
 }
@@ -131,7 +131,7 @@ func (c *graphqlClient) ask(ctx context.Context, q question) (*answer, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusNotAcceptable {
-		return nil, usageError{errors.New("this is a subscription: it needs --watch")}
+		return nil, usageError{errors.New("the document is a subscription; add --watch")}
 	}
 	if mediaOf(response) != mediaGraphQL {
 		return nil, c.refusal(response)
@@ -207,7 +207,7 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 	_ = json.Unmarshal(raw, &status) // what is no JSON has none
 	e := &platform.Error{
 		Code:    cmp.Or(status.Code, codeOf(response.StatusCode)),
-		Message: cmp.Or(printable(status.Message), fmt.Sprintf("%s answers %d %s", c.server, response.StatusCode, http.StatusText(response.StatusCode))),
+		Message: cmp.Or(printable(status.Message), fmt.Sprintf("%s answered %d %s", c.server, response.StatusCode, http.StatusText(response.StatusCode))),
 	}
 	if e.Code == platform.CodeUnauthenticated && c.made {
 		e.Message += "; the token was made from --database-url, which must be that of a server in development mode: --token gives another"

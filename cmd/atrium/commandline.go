@@ -15,29 +15,29 @@ import (
 type commandLine struct {
 	Serve     serveCommand     `cmd:"" help:"Serve the API."`
 	Token     tokenCommand     `cmd:"" help:"Print a token for a server in development mode."`
-	Bootstrap bootstrapCommand `cmd:"" help:"Make an organisation with its first owner."`
+	Bootstrap bootstrapCommand `cmd:"" help:"Create an organisation with its first owner."`
 	Import    struct {
 		OSV       importOSVCommand       `cmd:"" name:"osv" help:"Import advisories from OSV records."`
 		Registry  importRegistryCommand  `cmd:"" help:"Import repos, tags and images from JSON lines."`
 		OCI       importOCICommand       `cmd:"" name:"oci" help:"Import repos, tags and images from OCI registries."`
 		Artifacts importArtifactsCommand `cmd:"" help:"Import libraries and their versions from JSON lines."`
-	} `cmd:"" help:"Bring in data of other systems."`
-	Query  queryCommand `cmd:"" help:"Ask a running server by GraphQL."`
+	} `cmd:"" help:"Import data from other systems."`
+	Query  queryCommand `cmd:"" help:"Send a GraphQL document to a running server."`
 	Events struct {
-		Tail   eventsTailCommand   `cmd:"" help:"Print the changes of a running server as they happen."`
+		Tail   eventsTailCommand   `cmd:"" help:"Print the events of a running server as they happen."`
 		Export eventsExportCommand `cmd:"" help:"Print the audit log as JSON lines."`
-	} `cmd:"" help:"Look at recorded changes."`
+	} `cmd:"" help:"Print recorded events."`
 	Migrate struct {
-		Up     migrateUpCommand     `cmd:"" help:"Bring the database up to date."`
+		Up     migrateUpCommand     `cmd:"" help:"Apply all pending migrations."`
 		Status migrateStatusCommand `cmd:"" help:"List the migrations and whether they are applied."`
-	} `cmd:"" help:"Look after the database's schema."`
+	} `cmd:"" help:"Manage schema migrations."`
 	Issuers struct {
-		List   issuersListCommand   `cmd:"" help:"List which organisations have proven which issuers, and what waits for a proof."`
-		Allow  issuersAllowCommand  `cmd:"" help:"Let an organisation decide about callers of an issuer, without a proof of its own."`
-		Revoke issuersRevokeCommand `cmd:"" help:"Take the proof of an organisation for an issuer away."`
-	} `cmd:"" help:"Say which organisations may decide about callers of which issuers."`
-	Recount    recountCommand    `cmd:"" help:"Correct the counters of the database."`
-	RotateKeys rotateKeysCommand `cmd:"" help:"Seal new page tokens with a new key."`
+		List   issuersListCommand   `cmd:"" help:"List the issuers that organisations have proven, and those that wait for a proof."`
+		Allow  issuersAllowCommand  `cmd:"" help:"Let an organisation decide about callers of an issuer without a proof."`
+		Revoke issuersRevokeCommand `cmd:"" help:"Revoke the proof of an organisation for an issuer."`
+	} `cmd:"" help:"Manage which organisations may decide about callers of which issuers."`
+	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
+	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 
 	ChangeEncryptionKey changeEncryptionKeyCommand `cmd:"" help:"Encrypt the secrets in the database with another key."`
@@ -76,7 +76,7 @@ func parse(args []string, p program) (picked command, err error) {
 	}
 	picked, ok := parsed.Selected().Target.Addr().Interface().(command)
 	if !ok {
-		return nil, usageError{errors.New("there is no such command")}
+		return nil, usageError{errors.New("unknown command; see --help")}
 	}
 	picked.check(f)
 	return picked, f.err()
@@ -167,6 +167,6 @@ func (f *faults) err() error {
 	case 1:
 		return usageError{errors.New((*f)[0])}
 	default:
-		return usageError{fmt.Errorf("%d faults in the configuration:\n  %s", len(*f), strings.Join(*f, "\n  "))}
+		return usageError{fmt.Errorf("the configuration has %d errors:\n  %s", len(*f), strings.Join(*f, "\n  "))}
 	}
 }

@@ -69,7 +69,7 @@ func (d *databaseFlags) openExisting(ctx context.Context, o platform.Options) (*
 func (d *databaseFlags) exists() error {
 	if path, embedded := d.file(); embedded {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no database %s; `atrium serve` makes one, --database-url names another", path)
+			return fmt.Errorf("there is no database %s; create it with `atrium serve`, or name another with --database-url", path)
 		}
 	}
 	return nil

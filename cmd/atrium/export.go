@@ -12,11 +12,11 @@ import (
 
 type eventsExportCommand struct {
 	databaseFlags
-	Group  string   `placeholder:"UID" help:"Only what happened in this group and everything below it."`
-	Since  string   `placeholder:"TIME" help:"Only from this time on, such as 2026-11-21T00:00:00Z."`
-	Until  string   `placeholder:"TIME" help:"Only before this time."`
-	Type   []string `placeholder:"TYPE" help:"Only events of this type, such as iam.group.created; several may be given."`
-	Denied bool     `help:"Only changes that were refused."`
+	Group  string   `placeholder:"UID" help:"Print only events of this group and its descendants."`
+	Since  string   `placeholder:"TIME" help:"Print only events at or after this time, such as 2026-11-21T00:00:00Z."`
+	Until  string   `placeholder:"TIME" help:"Print only events before this time."`
+	Type   []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created; may be repeated."`
+	Denied bool     `help:"Print only denied changes."`
 }
 
 func (c *eventsExportCommand) check(f *faults) {
@@ -33,9 +33,9 @@ func (c *eventsExportCommand) check(f *faults) {
 
 // Help tells what the flags cannot.
 func (c *eventsExportCommand) Help() string {
-	return `Prints the audit log of a database, the newest first, one JSON object a line: id, type, subject, group, time, actor, body,
-count and, of a change that was refused, denied: why. Refusals that are equal within a minute are one line, which counts
-them. It may run beside a server.
+	return `Prints the audit log of a database, newest event first, as one JSON object per line: id, type, subject, group, time,
+actor, body and count. A denied change also has denied, the reason. Equal denials within a minute are one line; count
+says how many they were. The command may run while a server uses the database.
 
 Examples:
   atrium events export --since 2026-11-01T00:00:00Z > november.jsonl

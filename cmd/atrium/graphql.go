@@ -12,12 +12,12 @@ import (
 
 // graphqlFlags are the settings of the GraphQL endpoint.
 type graphqlFlags struct {
-	Introspection    bool           `default:"true" negatable:"" help:"Answer introspection, to callers with a token."`
-	SchemaReader     []string       `placeholder:"UID" help:"Identity that may read the SDL (/graphql/schema, _service) while introspection is off, such as that of a gateway; several may be given."`
-	TrustedDocuments string         `placeholder:"FILE" help:"Execute only the documents of this manifest: a JSON object of documents by id."`
-	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document: tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost, values or keys; of a websocket: operations; of a caller: sockets, or subscriptions on all of its sockets and streams. 0 is none."`
-	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"What a GraphQL request may hold."`
-	GraphqlTimeout   time.Duration  `default:"30s" help:"How long a query or mutation may take, at most 30s."`
+	Introspection    bool           `default:"true" negatable:"" help:"Answer introspection queries of callers with a token."`
+	SchemaReader     []string       `placeholder:"UID" help:"Identity that may read the SDL (/graphql/schema, _service) while introspection is off, such as a gateway; may be repeated."`
+	TrustedDocuments string         `placeholder:"FILE" help:"Execute only the documents of this file, a JSON object of documents by id."`
+	GraphqlLimit     map[string]int `placeholder:"NAME=N" help:"Limit of a document (tokens, name-bytes, definitions, fields, aliases, depth, root-fields, cost, values, keys), of a websocket (operations), or of a caller (sockets; subscriptions on all its sockets and streams). 0 is no limit."`
+	GraphqlBody      int64          `default:"1048576" placeholder:"BYTES" help:"Largest body of a GraphQL request."`
+	GraphqlTimeout   time.Duration  `default:"30s" help:"Time limit of a query or mutation, at most 30s."`
 
 	settings server.GraphQL
 	readers  []platform.UID // those of SchemaReader
@@ -47,7 +47,7 @@ func (g *graphqlFlags) check(f *faults) {
 		limit, n := named[name], g.GraphqlLimit[name]
 		switch {
 		case limit == nil:
-			f.add("graphql-limit", "%q is none of %s", name, strings.Join(slices.Sorted(maps.Keys(named)), ", "))
+			f.add("graphql-limit", "%q is not a limit; use one of %s", name, strings.Join(slices.Sorted(maps.Keys(named)), ", "))
 		case n < 0:
 			f.add("graphql-limit", "%s must not be negative", name)
 		default:

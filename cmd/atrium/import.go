@@ -15,7 +15,7 @@ import (
 // importFlags are those of every import.
 type importFlags struct {
 	databaseFlags
-	Group    string `placeholder:"UID" help:"Group that holds what is imported. Required."`
+	Group    string `placeholder:"UID" help:"Group to import into. Required."`
 	NoEvents bool   `help:"Record no events for repos and tags."`
 }
 
@@ -66,10 +66,10 @@ func (c *importFlags) bringIn(ctx context.Context, p program, read reading) erro
 
 type importOCICommand struct {
 	importFlags
-	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, for every repo of its catalogue, or one repo of it."`
-	Concurrency int      `default:"8" help:"Requests under way at once, 1 to ${most_requests}."`
-	Insecure    bool     `help:"Speak plain http where https does not answer. Hosts of this machine need no leave."`
-	Prune       bool     `help:"Remove tags that came from this registry and that it no longer has, of repos that were read without an error, and of those that vanished."`
+	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, to import every repo of its catalogue, or a single repo."`
+	Concurrency int      `default:"8" help:"Number of concurrent requests, 1 to ${most_requests}."`
+	Insecure    bool     `help:"Use plain http if https does not answer. Localhost is always allowed."`
+	Prune       bool     `help:"Remove tags that came from this registry and that it no longer has, in repos that vanished or were read without an error."`
 }
 
 // mostRequests is how many requests at once a registry may be asked for.
@@ -85,13 +85,13 @@ func (c *importOCICommand) check(f *faults) {
 // Help tells what the flags cannot.
 func (c *importOCICommand) Help() string {
 	return `Reads tags, digests, architectures and sizes (bytes of config and compressed layers). A repo is named by its path
-in the registry. What is there already is not read again; run it as often as you like.
+in the registry. Images that are stored already are not read again, so the command can be repeated at any time.
 
-Each tag remembers the registry that it came from. --prune removes tags that the registry no longer has, and leaves
-alone those that came from another registry or from people. A repo that vanished from its registry is reported;
---prune empties it. A catalogue that lists nothing is a failure, and prunes nothing.
+Each tag stores the registry that it came from. --prune removes tags that the registry no longer has. It keeps tags that
+came from another registry or were set by people. A repo that vanished from its registry is reported, and --prune
+removes its tags. An empty catalogue is an error, and nothing is pruned.
 
-It signs in with what docker login or podman login has stored, or else as nobody.
+The command signs in with the credentials of docker login or podman login, or anonymously.
 
 Examples:
   atrium import oci --group UID ghcr.io/acme/api docker.io/library/golang
@@ -115,8 +115,8 @@ func (d *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options
 	defer db.close()
 	meter := newMeter(p.stderr)
 	ctx = platform.WithActor(ctx, platform.Operator("import"))
-	o.Progress = meter.show
-	o.Bad = func(at ingest.Place, why error) { meter.print(fmt.Sprintf("%s: %s", at, explained(why))) }
+	o.ReportProgress = meter.show
+	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explained(reason))) }
 	sum, err := read(ctx, db.Platform, o)
 	meter.finish()
 	if writeErr := writeSummary(p.stdout, sum); err == nil {
@@ -125,11 +125,11 @@ func (d *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options
 	failed := sum.Failed()
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("interrupted; what is imported stays, and the same command goes on from there")
+		return errors.New("interrupted; imported records stay, and running the same command again imports the rest")
 	case err != nil:
 		return err
 	case failed > 0:
-		return fmt.Errorf("not everything was imported: %d failed", failed)
+		return fmt.Errorf("%d records were not imported; see the messages above", failed)
 	}
 	return nil
 }
@@ -160,8 +160,7 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 	return err
 }
 
-// explained is an error with everything that is wrong, where it knows more
-// than one thing.
+// explained returns the text of an error with all of its violations.
 func explained(err error) string {
 	var e *platform.Error
 	if !errors.As(err, &e) || len(e.Violations) < 2 {

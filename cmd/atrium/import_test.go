@@ -172,7 +172,7 @@ func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 		summed(t, out, "1 0 0 0 repos", "1 0 0 0 tags", "1 0 0 0 images")
 		out, errOut, err := imported(tag("r", "1", "1"), tag("r", "a b", "x"), image, tag("none", "1", "1"), `{"kind": "repo", "name": "R"}`)
 		summed(t, out, "0 0 0 1 repos", "0 1 0 2 tags", "0 0 1 0 images")
-		if exitCode(err) != 1 || !strings.Contains(err.Error(), "3 failed") {
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), "3 records were not imported") {
 			t.Errorf("error %v", err)
 		}
 		for _, place := range []string{file + ":2: Invalid argument: name: name must match", "; digest: must match", file + ":4: repo: ", file + ":5: Invalid argument: name"} {

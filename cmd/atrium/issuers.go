@@ -49,8 +49,8 @@ func (d *databaseFlags) operate(ctx context.Context, do func(context.Context, pl
 
 type issuerFlags struct {
 	databaseFlags
-	Org    string `placeholder:"UID" help:"The organisation, by the UID of its root group. Required."`
-	Issuer string `placeholder:"URL" help:"The issuer; https://HOST/* for patterns over the issuers of a host; * for every pattern over issuers. Required."`
+	Org    string `placeholder:"UID" help:"UID of the organisation's root group. Required."`
+	Issuer string `placeholder:"URL" help:"URL of the issuer; https://HOST/* stands for patterns over the issuers of a host, and * for all patterns over issuers. Required."`
 }
 
 func (c *issuerFlags) check(f *faults) {

@@ -13,7 +13,7 @@ import (
 
 // keyFlags name the key that the database is encrypted with.
 type keyFlags struct {
-	EncryptionKey string `placeholder:"KEY" help:"Key of secrets at rest: 32 bytes in hex or base64. Without it the database keeps one."`
+	EncryptionKey string `placeholder:"KEY" help:"Key that encrypts secrets in the database: 32 bytes in hex or base64. Without it, a key in the database is used."`
 
 	key []byte
 }
@@ -41,15 +41,15 @@ func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
 	if err := db.RotateKeys(ctx); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.stdout, "new page tokens are sealed with a new key; those given out stay good")
+	_, err = fmt.Fprintln(p.stdout, "new page tokens are sealed with a new key; existing ones stay valid")
 	return err
 }
 
 type changeEncryptionKeyCommand struct {
 	databaseFlags
 	keyFlags
-	NewEncryptionKey string `placeholder:"KEY" help:"Key that replaces it, in the same form. Required."`
-	Discard          bool   `help:"Remove what the former key does not decrypt, where that key is lost."`
+	NewEncryptionKey string `placeholder:"KEY" help:"Key that replaces --encryption-key, in the same form. Required."`
+	Discard          bool   `help:"Remove the secrets that --encryption-key does not decrypt, because their key is lost."`
 
 	newKey []byte
 }
@@ -66,14 +66,14 @@ func (c *changeEncryptionKeyCommand) check(f *faults) {
 
 // Help tells what the flags cannot.
 func (c *changeEncryptionKeyCommand) Help() string {
-	return `Encrypts everything secret in the database with another key, all of it or nothing. Without --encryption-key it replaces
-the key that the database keeps itself.
+	return `Encrypts all secrets in the database with another key, in one transaction. Without --encryption-key it replaces the key
+that is stored in the database.
 
-It may run beside servers, which must then be started again with the new key. Until then /readyz answers 503, they store no
-secret, and deliveries of events wait.
+The command may run while servers use the database. Restart them with the new key afterwards: until then, /readyz answers
+503, they store no secrets, and deliveries of events wait.
 
-With --discard, subscriptions whose secret was removed get no events until the secret is rotated, and identity providers
-need their client secret again.`
+With --discard, a subscription whose secret was removed gets no events until its secret is rotated, and the client secret
+of an identity provider must be set again.`
 }
 
 func (c *changeEncryptionKeyCommand) run(ctx context.Context, p program) error {
@@ -90,8 +90,8 @@ func (c *changeEncryptionKeyCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	if discarded > 0 {
-		_, err = fmt.Fprintf(p.stdout, "%d secrets and keys that could not be decrypted are removed\n", discarded)
+		_, err = fmt.Fprintf(p.stdout, "removed %d secrets and keys that could not be decrypted\n", discarded)
 	}
-	_, said := fmt.Fprintln(p.stdout, "the database is encrypted with the new key: start every server again with it as --encryption-key")
+	_, said := fmt.Fprintln(p.stdout, "the database is encrypted with the new key; restart every server with it as --encryption-key")
 	return errors.Join(err, said)
 }

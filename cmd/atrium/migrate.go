@@ -50,6 +50,6 @@ func (c *recountCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%d counters were wrong and are corrected\n", wrong)
+	_, err = fmt.Fprintf(p.stdout, "%d counters were corrected\n", wrong)
 	return err
 }

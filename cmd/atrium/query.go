@@ -12,9 +12,9 @@ import (
 
 type queryCommand struct {
 	clientFlags
-	Document  string `arg:"" help:"GraphQL document; - reads it from the standard input."`
-	Variables string `placeholder:"JSON" help:"Variables of the document: a JSON object."`
-	Watch     bool   `help:"Print each answer as a line, until there is no other: for a subscription."`
+	Document  string `arg:"" help:"GraphQL document, or - to read it from standard input."`
+	Variables string `placeholder:"JSON" help:"Variables of the document, as a JSON object."`
+	Watch     bool   `help:"For a subscription: print each answer as one line until the subscription ends."`
 }
 
 func (c *queryCommand) check(f *faults) {
@@ -27,7 +27,7 @@ func (c *queryCommand) check(f *faults) {
 
 // Help tells what the flags cannot.
 func (c *queryCommand) Help() string {
-	return `The answer is printed as the server gave it; the exit status is 1 if there are errors in it.
+	return `Prints the answer of the server unchanged. The exit status is 1 if the answer has errors.
 
 Examples:
   atrium query '{ repos(first: 3) { nodes { name } } }'
@@ -36,7 +36,7 @@ Examples:
   atrium query - < query.graphql`
 }
 
-var errInAnswer = errors.New("there are errors in the answer")
+var errInAnswer = errors.New("the answer has errors")
 
 // run prints what the server answers.
 func (c *queryCommand) run(ctx context.Context, p program) error {

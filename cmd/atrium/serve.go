@@ -19,16 +19,16 @@ type serveCommand struct {
 	v1Flags
 	webhookFlags
 	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
-	Dev           bool     `help:"Development mode: demonstration data in an empty database, tokens by atrium token."`
-	Audience      []string `default:"${audience}" help:"Name of this service in the aud of tokens; several may be given."`
-	TrustIssuer   []string `placeholder:"URL" help:"Issuer to trust beside those that identities name; several may be given."`
-	SharedIssuer  []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer of many tenants, and what matches the start of a subject up to the end of the tenant's name; several may be given. GitHub Actions and GitLab unless given."`
-	AllowHost     []string `placeholder:"HOST" help:"Host, at any port or as HOST:PORT, that may be private or plain http as issuer and event sink; several may be given."`
-	CORSOrigin    []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin of pages that may use the API beside the server's own; several may be given."`
-	AllowSignup   bool     `help:"Let identities of an organisation make new ones."`
-	ServiceDomain string   `default:"atrium.dev" help:"What the domain of errors ends in."`
-	Migrate       bool     `default:"true" negatable:"" help:"Bring the database up to date first."`
-	LogLevel      string   `default:"info" help:"debug, info, warn or error."`
+	Dev           bool     `help:"Development mode: fill an empty database with demonstration data, and accept tokens of atrium token."`
+	Audience      []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
+	TrustIssuer   []string `placeholder:"URL" help:"Issuer to trust in addition to those that identities name; may be repeated."`
+	SharedIssuer  []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer with many tenants, and a pattern for the start of a subject up to the end of the tenant's name; may be repeated. Default: GitHub Actions and GitLab."`
+	AllowHost     []string `placeholder:"HOST" help:"Host (HOST for any port, or HOST:PORT) of issuers and event sinks that may have a private address or use plain http; may be repeated."`
+	CORSOrigin    []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
+	AllowSignup   bool     `help:"Let identities of an organisation create new organisations."`
+	ServiceDomain string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
+	Migrate       bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
+	LogLevel      string   `default:"info" help:"Lowest level that is logged: debug, info, warn or error."`
 
 	level  slog.Level
 	shared []platform.SharedIssuer

@@ -34,9 +34,9 @@ func (t *tlsFlags) check(f *faults) {
 // limitFlags bound what one caller may ask for. They are pointers because what
 // is not given depends on the mode.
 type limitFlags struct {
-	RateLimit   *int `placeholder:"N" help:"Requests a second of a caller, over time; 0 is any number. 100 unless given, any with --dev."`
-	RateBurst   int  `default:"200" help:"Requests of a caller at once, where there is a rate limit."`
-	MaxInFlight *int `placeholder:"N" help:"Requests of a caller under way at the same time; 0 is any number. 20 unless given, any with --dev."`
+	RateLimit   *int `placeholder:"N" help:"Average requests per second of one caller; 0 is no limit. Default: 100, or no limit with --dev."`
+	RateBurst   int  `default:"200" help:"Requests that one caller may send in a burst, if there is a rate limit."`
+	MaxInFlight *int `placeholder:"N" help:"Concurrent requests of one caller; 0 is no limit. Default: 20, or no limit with --dev."`
 }
 
 const (
@@ -73,8 +73,8 @@ func (l *limitFlags) limits(dev bool) (rate, inFlight int) {
 
 // v1Flags name the service that still answers v1.
 type v1Flags struct {
-	V1Upstream string        `name:"v1-upstream" placeholder:"URL" help:"Service that requests for v1 are passed to, as they are."`
-	V1Timeout  time.Duration `name:"v1-timeout" default:"30s" help:"Time limit for that service to start its answer."`
+	V1Upstream string        `name:"v1-upstream" placeholder:"URL" help:"Service to which requests for v1 are forwarded unchanged."`
+	V1Timeout  time.Duration `name:"v1-timeout" default:"30s" help:"Time limit until the v1 service begins its answer."`
 
 	upstream *url.URL // nil: v1 is not served
 }
@@ -100,9 +100,9 @@ func (v *v1Flags) v1() *server.V1 {
 // webhookFlags say how events leave the service, and how long they are kept.
 type webhookFlags struct {
 	Webhooks          bool          `default:"true" negatable:"" help:"Deliver events to the sinks of subscriptions."`
-	PublicURL         string        `name:"public-url" placeholder:"URL" help:"URL of this service for others, who find the keys of deliveries there; that of --addr unless given."`
-	SinkPort          []string      `placeholder:"PORT" help:"Port that sinks of subscriptions may name beside 443; several may be given."`
-	AuditRetention    time.Duration `default:"2160h" help:"How long events are kept: the audit log, and what the live feed can resume from."`
+	PublicURL         string        `name:"public-url" placeholder:"URL" help:"Public URL of this service, where receivers of events find the keys of deliveries. Default: the URL of --addr."`
+	SinkPort          []string      `placeholder:"PORT" help:"Port that sinks of subscriptions may use in addition to 443; may be repeated."`
+	AuditRetention    time.Duration `default:"2160h" help:"How long events are kept, for the audit log and for resuming the live feed."`
 	DeliveryRetention time.Duration `default:"720h" help:"How long deliveries are kept after they have ended."`
 }
 
@@ -119,7 +119,7 @@ func (w *webhookFlags) check(f *faults) {
 		}
 	}
 	if w.AuditRetention < shortestRetention {
-		f.add("audit-retention", "must be at least %s: until then events are delivered", shortestRetention)
+		f.add("audit-retention", "must be at least %s, because deliveries are retried for that long", shortestRetention)
 	}
 	if w.DeliveryRetention <= 0 {
 		f.add("delivery-retention", "must be above 0")

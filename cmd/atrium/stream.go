@@ -13,7 +13,7 @@ import (
 // maxEventBytes bounds one event of a stream.
 const maxEventBytes = 16 << 20
 
-var errSilent = errors.New("the server says nothing any more")
+var errSilent = errors.New("the server has stopped sending")
 
 // subscribe gives each answer to a subscription, in order, until the server
 // completes it, take fails or ctx ends. opened is told the server's time when

@@ -96,7 +96,7 @@ func TestATokenIsNotSentOn(t *testing.T) {
 	t.Cleanup(server.Close)
 	target = server.URL + "/elsewhere"
 	_, _, err := atrium(t, nil, "query", "{ x }", "--url", server.URL, "--token", "t")
-	if exitCode(err) != 1 || !strings.Contains(err.Error(), "answers 307") || !slices.Equal(seen, []string{"/graphql"}) {
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "answered 307") || !slices.Equal(seen, []string{"/graphql"}) {
 		t.Errorf("%v after %v", err, seen)
 	}
 }
@@ -117,10 +117,10 @@ func TestWhatIsNoAnswerOfGraphQLIsAnErrorThatSaysSo(t *testing.T) {
 		want   string
 	}{
 		{"of the guards", answering(401, "application/json", `{"code":16,"message":"Unauthenticated: who?"}`), platform.CodeUnauthenticated, "Unauthenticated: who?"},
-		{"of a proxy", answering(503, "text/html", "<html>"), platform.CodeUnavailable, "answers 503"},
-		{"of a proxy with limits", answering(429, "text/plain", ""), platform.CodeResourceExhausted, "answers 429"},
+		{"of a proxy", answering(503, "text/html", "<html>"), platform.CodeUnavailable, "answered 503"},
+		{"of a proxy with limits", answering(429, "text/plain", ""), platform.CodeResourceExhausted, "answered 429"},
 		{"of GraphQL", answering(400, mediaGraphQL, `{"errors":[{"message":"a"},{"message":"b","extensions":{"status":3}}]}`), 0, "a; b"},
-		{"of another kind of server", answering(200, "text/html", "<html>"), platform.CodeInternal, "answers 200"},
+		{"of another kind of server", answering(200, "text/html", "<html>"), platform.CodeInternal, "answered 200"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

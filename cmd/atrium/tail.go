@@ -13,11 +13,11 @@ import (
 
 type eventsTailCommand struct {
 	clientFlags
-	Group  string   `placeholder:"UID" help:"Only events of this group and everything below it."`
-	Type   []string `placeholder:"TYPE" help:"Only events of this type, such as iam.group.created; several may be given."`
-	After  *string  `placeholder:"ID" help:"Resume behind the event of this id; an empty one replays from the oldest that is kept. Otherwise from now on."`
-	First  int      `placeholder:"N" help:"End after so many events; 0 is never."`
-	Output string   `default:"text" help:"text or json, an event a line."`
+	Group  string   `placeholder:"UID" help:"Print only events of this group and its descendants."`
+	Type   []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created; may be repeated."`
+	After  *string  `placeholder:"ID" help:"Begin after the event with this id, or with the oldest stored event if empty. Default: begin with new events."`
+	First  int      `placeholder:"N" help:"Exit after this number of events; 0 is never."`
+	Output string   `default:"text" help:"Output format: text or json, with one event per line."`
 }
 
 func (c *eventsTailCommand) check(f *faults) {
@@ -35,8 +35,8 @@ func (c *eventsTailCommand) check(f *faults) {
 
 // Help tells what the flags cannot.
 func (c *eventsTailCommand) Help() string {
-	return `A lost connection is made again, and goes on behind the last event without a gap. The columns are the time (UTC), the
-type, the uid of what changed, who changed it, and its name.
+	return `Reconnects after a lost connection and continues after the last event, without a gap. The columns are the time (UTC), the
+type, the uid of the changed resource, who changed it, and its name.
 
 Examples:
   atrium events tail
@@ -124,7 +124,7 @@ const (
 // can be read: the time of its transaction, and between two clocks.
 const beforehand = 10 * time.Second
 
-var errEnough = errors.New("these are all that were wanted")
+var errEnough = errors.New("the requested number of events was printed")
 
 // follow prints events. It gives up when the first connection fails, or with an
 // error that will not pass.
@@ -143,7 +143,7 @@ func (t *tail) follow(ctx context.Context) error {
 		if t.after == nil {
 			t.rewind()
 		}
-		t.tell("%v; trying again in %v", err, wait)
+		t.tell("%v; retrying in %v", err, wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

@@ -120,7 +120,7 @@ func TestATailGoesOnAfterARestartWithoutGapOrRepeat(t *testing.T) {
 		if followed != whole {
 			t.Errorf("over the restarts it printed\n%s\nand without any\n%s", followed, whole)
 		}
-		if !strings.Contains(followed, `"meanwhile-1"`) || !strings.Contains(tail.stderr.String(), "trying again in 1s") {
+		if !strings.Contains(followed, `"meanwhile-1"`) || !strings.Contains(tail.stderr.String(), "retrying in 1s") {
 			t.Errorf("stdout\n%s\nstderr\n%s", followed, tail.stderr)
 		}
 		if strings.Contains(followed+tail.stderr.String(), token) {

@@ -12,11 +12,11 @@ import (
 
 type tokenCommand struct {
 	databaseFlags
-	As       string `default:"owner" help:"Of the demonstration organisation: owner, editor or viewer."`
-	Subject  string `placeholder:"SUB" help:"Another subject than that of --as."`
-	Issuer   string `placeholder:"URL" help:"Another issuer than the development one, to try its identities."`
-	Audience string `default:"${audience}" help:"Name by which the server is called."`
-	TTL      string `name:"ttl" default:"1h" help:"How long it holds, at most 24h."`
+	As       string `default:"owner" help:"Subject of the token in the demonstration organisation: owner, editor or viewer."`
+	Subject  string `placeholder:"SUB" help:"Subject of the token, instead of --as."`
+	Issuer   string `placeholder:"URL" help:"Issuer of the token, instead of the development issuer, to try the identities of that issuer."`
+	Audience string `default:"${audience}" help:"Audience of the token, as in --audience of the server."`
+	TTL      string `name:"ttl" default:"1h" help:"Time to live of the token, at most 24h."`
 
 	ttl time.Duration
 }
@@ -37,7 +37,7 @@ func (c *tokenCommand) check(f *faults) {
 	f.required("audience", c.Audience)
 	var err error
 	if c.ttl, err = time.ParseDuration(c.TTL); err != nil || c.ttl <= 0 || c.ttl > maxTTL {
-		f.add("ttl", "must be a time such as 30m, of at most 24h")
+		f.add("ttl", "must be a duration such as 30m, at most 24h")
 	}
 }
 
