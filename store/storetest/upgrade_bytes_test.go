@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,25 +44,31 @@ func emptyVersion(t *testing.T, url string, version int64) *world {
 func (w *world) downgrade(old *world) {
 	w.t.Helper()
 	for _, table := range upgradedTables {
-		order := ""
-		if table == "grp" {
-			order = " ORDER BY uid" // parents first
+		w.downgradeTable(old, table)
+	}
+}
+
+func (w *world) downgradeTable(old *world, table string) {
+	w.t.Helper()
+	order := ""
+	if table == "grp" {
+		order = " ORDER BY uid" // parents first
+	}
+	rows, err := w.raw().QueryContext(w.t.Context(), "SELECT * FROM "+table+order)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		columns, row := textRow(w.t, rows)
+		marks := make([]string, len(columns))
+		for i := range marks {
+			marks[i] = fmt.Sprintf("$%d", i+1)
 		}
-		rows, err := w.raw().QueryContext(w.t.Context(), "SELECT * FROM "+table+order)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for rows.Next() {
-			columns, row := textRow(w.t, rows)
-			marks := make([]string, len(columns))
-			for i := range marks {
-				marks[i] = fmt.Sprintf("$%d", i+1)
-			}
-			old.exec(old.raw(), "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", row...)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			w.t.Fatal(err)
-		}
+		old.exec(old.raw(), "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", row...)
+	}
+	if err := rows.Err(); err != nil {
+		w.t.Fatal(err)
 	}
 }
 
