@@ -79,13 +79,15 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// talk follows a client that has proven who it is.
+// talk follows a client that has proven who it is. The client is told so once
+// its websocket counts, so that one more is counted after it.
 func (s *socket) talk(ctx context.Context) *closure {
 	leave, err := s.sockets.enter(s.Identify(ctx).Key, "sockets", s.Sockets)
 	if err != nil {
 		return &closure{websocket.StatusTryAgainLater, "Too many websockets"}
 	}
 	defer leave()
+	s.send(ctx, message{Type: "connection_ack"})
 	ctx, end := s.lifetime(ctx)
 	defer s.work.Wait()
 	defer end()
@@ -115,7 +117,6 @@ func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
 			if err != nil {
 				return nil, s.closureOf(ctx, err)
 			}
-			s.send(ctx, message{Type: "connection_ack"})
 			return proven, nil
 		}
 	}
