@@ -39,9 +39,9 @@ func TestTheLowerBoundOfMemoryCounts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ answers, group, want int64 }{
 		{0, math.MaxInt64, math.MaxInt64},
-		{100 << 20, math.MaxInt64, 260 << 20},
-		{100 << 20, 200 << 20, 180 << 20},
-		{100 << 20, 1 << 30, 260 << 20},
+		{100 << 20, math.MaxInt64, 164 << 20},
+		{100 << 20, 100 << 20, 90 << 20},
+		{100 << 20, 1 << 30, 164 << 20},
 		{0, 1000, 900},
 	} {
 		if got := (&answerFlags{AnswerMemory: c.answers}).memoryLimit(c.group); got/100 != c.want/100 {
