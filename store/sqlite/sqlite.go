@@ -20,8 +20,8 @@ import (
 
 var dialect = sqlstore.Dialect{
 	Placeholder: "?",
-	List:        in,
-	Among:       in,
+	List:        spellIn,
+	Among:       spellIn,
 	// One list of rows: joining several lists would look through one for every
 	// row of another.
 	Parents: func(arg func(any) string, columns ...sqlstore.ParentColumn) string {
@@ -52,7 +52,8 @@ var dialect = sqlstore.Dialect{
 	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{uid}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
 }
 
-func in(n string, ofBytes bool) string {
+// spellIn is the condition of being in a list that is bound as JSON.
+func spellIn(n string, ofBytes bool) string {
 	value := "value"
 	if ofBytes {
 		value = "unhex(value)"

@@ -88,7 +88,7 @@ const (
 // long or against each other.
 func (b beside) transact(ctx context.Context, statements ...string) error {
 	for try := 1; ; try++ {
-		err := b.once(ctx, statements)
+		err := b.transactOnce(ctx, statements)
 		var state interface{ SQLState() string }
 		if err == nil || try == lockTries || !errors.As(err, &state) || state.SQLState() != "55P03" && state.SQLState() != "40P01" {
 			return err
@@ -101,7 +101,7 @@ func (b beside) transact(ctx context.Context, statements ...string) error {
 	}
 }
 
-func (b beside) once(ctx context.Context, statements []string) error {
+func (b beside) transactOnce(ctx context.Context, statements []string) error {
 	tx, err := b.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -112,8 +112,8 @@ func (b beside) once(ctx context.Context, statements []string) error {
 	return tx.Commit()
 }
 
-// unpacked is how PostgreSQL makes bytes of the text of a UID.
-func unpacked(column string) string { return "decode(replace(" + column + ", '/', ''), 'hex')" }
+// decodeUID is how PostgreSQL makes bytes of the text of a UID.
+func decodeUID(column string) string { return "decode(replace(" + column + ", '/', ''), 'hex')" }
 
 // dropTriggers removes the triggers of all tables, with their functions.
 func (b beside) dropTriggers() []string {
@@ -131,7 +131,7 @@ func (b beside) begin(ctx context.Context) error {
 	}
 	run := []string{"DROP TABLE IF EXISTS " + newPrefix + strings.Join(b.names(), ", "+newPrefix) + " CASCADE"}
 	for _, t := range b.tables {
-		run = append(run, b.renamed(t.ddl))
+		run = append(run, b.addPrefix(t.ddl))
 	}
 	return b.exec(ctx, run...)
 }
@@ -150,12 +150,12 @@ func (b beside) names() []string {
 func (b beside) copyRows(ctx context.Context) error {
 	for _, t := range b.tables {
 		if t.name == "grp" {
-			if err := b.transact(ctx, append(t.follow(), t.insert()+"SELECT "+t.values("t", unpacked)+" FROM grp t ORDER BY t.uid")...); err != nil {
+			if err := b.transact(ctx, append(t.createTrigger(), t.insert()+"SELECT "+t.listValues("t", decodeUID)+" FROM grp t ORDER BY t.uid")...); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := b.transact(ctx, t.follow()...); err != nil {
+		if err := b.transact(ctx, t.createTrigger()...); err != nil {
 			return err
 		}
 		if err := b.copyBatches(ctx, t); err != nil {
@@ -165,11 +165,11 @@ func (b beside) copyRows(ctx context.Context) error {
 	return nil
 }
 
-// follow makes the trigger that takes along what servers write.
-func (t movedTable) follow() []string {
+// createTrigger makes the trigger that takes along what servers write.
+func (t movedTable) createTrigger() []string {
 	same, sets := make([]string, len(t.key)), make([]string, len(t.columns))
 	for i, column := range t.key {
-		same[i] = column + " = " + t.value("OLD", column, unpacked)
+		same[i] = column + " = " + t.value("OLD", column, decodeUID)
 	}
 	for i, column := range t.columns {
 		sets[i] = column + " = excluded." + column
@@ -178,7 +178,7 @@ func (t movedTable) follow() []string {
 	return []string{
 		"CREATE FUNCTION " + name + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN" +
 			" IF TG_OP = 'DELETE' THEN DELETE FROM " + newPrefix + t.name + " WHERE " + strings.Join(same, " AND ") + "; RETURN NULL; END IF; " +
-			t.insert() + "VALUES (" + t.values("NEW", unpacked) + ") ON CONFLICT (" + strings.Join(t.key, ", ") + ") DO UPDATE SET " + strings.Join(sets, ", ") +
+			t.insert() + "VALUES (" + t.listValues("NEW", decodeUID) + ") ON CONFLICT (" + strings.Join(t.key, ", ") + ") DO UPDATE SET " + strings.Join(sets, ", ") +
 			"; RETURN NULL; END $$",
 		"CREATE TRIGGER " + name + " AFTER INSERT OR UPDATE OR DELETE ON " + t.name + " FOR EACH ROW EXECUTE FUNCTION " + name + "()",
 	}
@@ -198,7 +198,7 @@ func (b beside) copyBatches(ctx context.Context, t movedTable) error {
 	}
 	key := strings.Join(t.key, ", ")
 	batch := fmt.Sprintf("WITH batch AS (SELECT * FROM %s WHERE (%s) > (%s) ORDER BY %s LIMIT %d FOR SHARE), moved AS (%sSELECT %s FROM batch t ON CONFLICT (%s) DO NOTHING) SELECT %s FROM batch ORDER BY %s LIMIT 1",
-		t.name, key, strings.Join(marks, ", "), key, batchRows, t.insert(), t.values("t", unpacked), key, key, strings.Join(t.key, " DESC, ")+" DESC")
+		t.name, key, strings.Join(marks, ", "), key, batchRows, t.insert(), t.listValues("t", decodeUID), key, key, strings.Join(t.key, " DESC, ")+" DESC")
 	for {
 		next := make([]string, len(t.key))
 		to := make([]any, len(t.key))
@@ -221,7 +221,7 @@ func (b beside) copyBatches(ctx context.Context, t movedTable) error {
 func (b beside) finishTables(ctx context.Context) error {
 	var run []string
 	for _, statement := range b.indexes {
-		run = append(run, strings.Replace(b.renamed(statement), "INDEX ", "INDEX CONCURRENTLY ", 1))
+		run = append(run, strings.Replace(b.addPrefix(statement), "INDEX ", "INDEX CONCURRENTLY ", 1))
 	}
 	for _, t := range b.tables {
 		run = append(run, "VACUUM (ANALYZE) "+newPrefix+t.name)

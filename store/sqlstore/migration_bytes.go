@@ -39,8 +39,8 @@ var (
 	commentPattern = regexp.MustCompile(`(?m)^--.*\n`)
 )
 
-// rebuildOf reads a file in the words of a dialect.
-func rebuildOf(file string, dialect *Dialect) rebuild {
+// parseRebuild reads a file in the words of a dialect.
+func parseRebuild(file string, dialect *Dialect) rebuild {
 	var r rebuild
 	tables, indexes, _ := strings.Cut(file, indexesFollow)
 	for _, found := range tablePattern.FindAllStringSubmatch(tables, -1) {
@@ -70,9 +70,9 @@ func rebuildOf(file string, dialect *Dialect) rebuild {
 // old.
 const newPrefix = "new_"
 
-// renamed gives every table that a statement names, and every index that it
+// addPrefix gives every table that a statement names, and every index that it
 // makes, the name with the prefix.
-func (r rebuild) renamed(statement string) string {
+func (r rebuild) addPrefix(statement string) string {
 	for _, t := range r.tables {
 		for _, before := range []string{"CREATE TABLE ", "ALTER TABLE ", "REFERENCES ", " ON "} {
 			statement = strings.ReplaceAll(statement, before+t.name+" ", before+newPrefix+t.name+" ")
@@ -81,8 +81,8 @@ func (r rebuild) renamed(statement string) string {
 	return strings.Replace(statement, "INDEX ", "INDEX "+newPrefix, 1)
 }
 
-// values lists the columns of t as the new table has them, out of a row.
-func (t movedTable) values(row string, packed func(column string) string) string {
+// listValues lists the columns of t as the new table has them, out of a row.
+func (t movedTable) listValues(row string, packed func(column string) string) string {
 	values := make([]string, len(t.columns))
 	for i, column := range t.columns {
 		values[i] = t.value(row, column, packed)
@@ -104,7 +104,7 @@ func (t movedTable) insert() string {
 // packUIDs is migration 10: beside a server that runs, where the dialect can
 // do that, else in one transaction.
 func packUIDs(file string, dialect *Dialect) *goose.GoFunc {
-	r := rebuildOf(file, dialect)
+	r := parseRebuild(file, dialect)
 	if dialect.Triggers {
 		return &goose.GoFunc{RunDB: r.besideServers}
 	}
@@ -116,7 +116,7 @@ func (r rebuild) inTransaction(ctx context.Context, tx *sql.Tx) error {
 	unhex := func(column string) string { return "unhex(" + column + ", '/')" }
 	var run []string
 	for _, t := range r.tables {
-		run = append(run, r.renamed(t.ddl), t.insert()+"SELECT "+t.values("t", unhex)+" FROM "+t.name+" t ORDER BY t."+strings.Join(t.key, ", t."))
+		run = append(run, r.addPrefix(t.ddl), t.insert()+"SELECT "+t.listValues("t", unhex)+" FROM "+t.name+" t ORDER BY t."+strings.Join(t.key, ", t."))
 	}
 	for _, t := range slices.Backward(r.tables) { // nothing refers to one that is dropped
 		run = append(run, "DROP TABLE "+t.name)
