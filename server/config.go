@@ -6,12 +6,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"atrium/auth"
 	"atrium/platform"
@@ -51,8 +53,15 @@ type Config struct {
 	Webhooks  bool   // deliver events from here
 	PublicURL string // of this service, in what it sends; "": that of Address
 
-	// Started is called once, before the first request is answered.
+	// DrainDelay is how long the server goes on after it was told to end, while
+	// /readyz answers 503. DrainTimeout is how long requests under way have after
+	// that; 0 is DefaultDrainTimeout.
+	DrainDelay, DrainTimeout time.Duration
+
+	// Started is called once, as soon as requests are answered.
 	Started func(Start) error
+
+	draining <-chan struct{} // closed when the server was told to end; nil: never
 }
 
 // A Start tells where a server is.
@@ -63,45 +72,81 @@ type Start struct {
 
 // Run serves until ctx ends.
 func Run(ctx context.Context, c Config) error {
-	last := &shutdown{within: ShutdownTimeout, logger: c.Logger}
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
+	c.draining = ctx.Done()
+	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}
 	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.run(ctx, end, last) })
 }
 
-// run serves until ctx ends. It calls end where it ends by itself.
+// run binds the port, opens the database behind it and serves until ctx ends.
+// It calls end where it ends by itself.
 func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
-	ended := last.begin("connections to the database")
-	defer ended()
-	p, closeStore, err := c.open(ctx)
+	listener, err := c.listen(ctx)
 	if err != nil {
 		return err
+	}
+	serving, stop := linger(ctx, c.DrainDelay, c.Logger)
+	defer stop()
+	closing, served := make(chan struct{}), make(chan error, 1)
+	front := newFront(c.answerOptions())
+	go func() {
+		served <- serve(serving, c.refusing(listener), newServer(front, c.Certificate, c.Logger), func() { close(closing) }, c.DrainTimeout, c.Logger)
+	}()
+	p, dev, closeStore, err := c.openWithin(ctx, last)
+	if err != nil {
+		stop()
+		return errors.Join(endedEarly(ctx, err), <-served)
 	}
 	defer closeStore()
-	dev, err := c.development(ctx, p)
-	if err != nil {
-		return err
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Address)
-	if err != nil {
-		return err
-	}
 	url := c.url(listener.Addr())
-	deliver, err := c.delivery(ctx, p, c.issuer(url))
+	deliver, err := c.delivery(serving, p, c.issuer(url))
 	if err == nil {
+		front.show(c.handler(p, dev, c.issuer(url), closing))
 		err = c.started(url, dev)
 	}
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		stop()
+		return errors.Join(endedEarly(ctx, err), <-served)
 	}
-	closing := make(chan struct{})
-	handler := c.handler(p, dev, c.issuer(url), closing)
-	defer last.background(ctx, "work beside requests", p.Run)()
-	defer last.background(ctx, "the delivery of webhooks", deliver)()
+	defer last.background(serving, "work beside requests", p.Run)()
+	defer last.background(serving, "the delivery of webhooks", deliver)()
 	defer end()
 	c.Logger.Info("serving", "address", listener.Addr().String(), "version", c.Version)
-	if c.Certificate == nil {
-		listener = refusingListener{listener, c.ServiceDomain}
+	return <-served
+}
+
+// endedEarly is err, unless the server was told to end before it had started.
+func endedEarly(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
 	}
-	return serve(ctx, listener, newServer(handler, c.Certificate, c.Logger), func() { close(closing) }, c.Logger)
+	return err
+}
+
+// openWithin opens the database. The shutdown knows of it until closeStore has
+// returned.
+func (c *Config) openWithin(ctx context.Context, last *shutdown) (*platform.Platform, *development, func(), error) {
+	ended := last.begin("connections to the database")
+	p, closeStore, err := c.open(ctx)
+	if err != nil {
+		ended()
+		return nil, nil, nil, err
+	}
+	closeAll := func() { closeStore(); ended() }
+	dev, err := c.development(ctx, p)
+	if err != nil {
+		closeAll()
+		return nil, nil, nil, err
+	}
+	return p, dev, closeAll, nil
+}
+
+// refusing makes a listener answer in this service's form what is no HTTP.
+func (c *Config) refusing(listener net.Listener) net.Listener {
+	if c.Certificate != nil {
+		return listener
+	}
+	return refusingListener{listener, c.ServiceDomain}
 }
 
 // started tells whoever started the server where it is.
@@ -146,7 +191,12 @@ func (c *Config) handler(p *platform.Platform, dev *development, issuer string, 
 	if dev != nil {
 		options.Development = dev.issuer
 	}
-	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: c.Version, Logger: c.Logger}
+	answers := c.answerOptions()
 	routes := guarded(c.routes(p, auth.New(options), dev, issuer, closing, answers), c.Origins, answers)
 	return watched(bounded(c.V1.beside(routes, answers), refusing(answers)), answers)
+}
+
+// answerOptions are the settings of what is answered outside of GraphQL.
+func (c *Config) answerOptions() rest.Options {
+	return rest.Options{ServiceDomain: c.ServiceDomain, Version: c.Version, Logger: c.Logger}
 }

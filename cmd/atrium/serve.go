@@ -18,6 +18,7 @@ type serveCommand struct {
 	tlsFlags
 	v1Flags
 	webhookFlags
+	drainFlags
 	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
 	Dev           bool     `help:"Development mode: fill an empty database with demonstration data, and accept tokens of atrium token."`
 	Audience      []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
@@ -46,6 +47,7 @@ func (c *serveCommand) check(f *faults) {
 	c.tlsFlags.check(f)
 	c.v1Flags.check(f)
 	c.webhookFlags.check(f)
+	c.drainFlags.check(f)
 	checkAddress(f, "addr", c.Addr)
 	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
 		f.add("audience", "must not be empty")
@@ -96,7 +98,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		Certificate: c.certificate, V1: c.v1(),
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, Answers: c.answers(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, SchemaReaders: c.readers,
-		Webhooks: c.Webhooks, PublicURL: c.PublicURL,
+		Webhooks: c.Webhooks, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout,
 		Started: func(at server.Start) error { return c.greet(p, at) },
 	}
 }

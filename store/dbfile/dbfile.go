@@ -20,6 +20,9 @@ func Create(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
+	if err := checkFolder(path); err != nil {
+		return err
+	}
 	// The file is made under another name and closed first: closing a file ends
 	// all locks that SQLite holds on it in this process.
 	made, err := os.CreateTemp(filepath.Dir(path), ".new-*.db") // with mode 0600
@@ -33,6 +36,16 @@ func Create(path string) error {
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("the database %s cannot be made: %w", path, err)
+	}
+	return nil
+}
+
+// checkFolder says so where the folder of a file is missing, which is most often
+// mistyped.
+func checkFolder(path string) error {
+	folder := filepath.Dir(path)
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the database %s cannot be made: there is no folder %s", path, folder)
 	}
 	return nil
 }
@@ -62,6 +75,9 @@ var ErrTaken = errors.New("another server uses it")
 func Take(path string) (release func() error, err error) {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path = resolved // two names of one file have one lock
+	}
+	if err := checkFolder(path); err != nil {
+		return nil, err
 	}
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, mode)
 	if err != nil {

@@ -173,7 +173,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if err := e.pool.Ping(ctx); err != nil {
-		return platform.Unavailable("the database does not answer", err)
+		return platform.Unavailable("the database does not answer", inWords(&e.pool.Config().ConnConfig.Config, err))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	}
 	writer.SetMaxOpenConns(1)
 	if err := writer.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), writer.Close())
+		return nil, errors.Join(inWords(path, err), writer.Close())
 	}
 	reader, err := connect(path, "&_pragma=query_only(1)")
 	if err != nil {
