@@ -18,6 +18,7 @@ import (
 	"atrium/auth"
 	"atrium/platform"
 	"atrium/rest"
+	"atrium/telemetry"
 )
 
 // A Config is how a server is to run. Whoever fills it in has checked it.
@@ -61,6 +62,18 @@ type Config struct {
 	// Started is called once, as soon as requests are answered.
 	Started func(Start) error
 
+	// Metrics count what the server does, and are served at MetricsAddress, which
+	// must be private; nil: neither. Where MetricsOptional is set, an address
+	// that is taken is no error.
+	Metrics         *telemetry.Metrics
+	MetricsAddress  string
+	MetricsOptional bool
+
+	// Slow is what a request or a statement may take without a warning in the
+	// log; 0: anything.
+	Slow time.Duration
+
+	recorder *recorder
 	draining <-chan struct{} // closed when the server was told to end; nil: never
 }
 
@@ -73,7 +86,7 @@ type Start struct {
 // Run serves until ctx ends.
 func Run(ctx context.Context, c Config) error {
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
-	c.draining = ctx.Done()
+	c.draining, c.recorder = ctx.Done(), c.newRecorder()
 	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}
 	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.run(ctx, end, last) })
 }
@@ -85,10 +98,15 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	if err != nil {
 		return err
 	}
+	endMetrics, err := c.serveMetrics(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer endMetrics()
 	serving, stop := linger(ctx, c.DrainDelay, c.Logger)
 	defer stop()
 	closing, served := make(chan struct{}), make(chan error, 1)
-	front := newFront(c.answerOptions())
+	front := newFront(c.answerOptions(), c.recorder)
 	go func() {
 		served <- serve(serving, c.refusing(listener), newServer(front, c.Certificate, c.Logger), func() { close(closing) }, c.DrainTimeout, c.Logger)
 	}()
@@ -111,7 +129,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	defer last.background(serving, "work beside requests", p.Run)()
 	defer last.background(serving, "the delivery of webhooks", deliver)()
 	defer end()
-	c.Logger.Info("serving", "address", listener.Addr().String(), "version", c.Version)
+	c.Logger.Info("serving", "url", url, "address", listener.Addr().String(), "version", c.Version)
 	return <-served
 }
 
@@ -181,19 +199,20 @@ func Handler(p *platform.Platform, c Config, issuer *auth.Issuer) http.Handler {
 	if issuer != nil {
 		dev = &development{issuer: issuer}
 	}
+	c.recorder = c.newRecorder()
 	return c.handler(p, dev, c.PublicURL, nil)
 }
 
 // handler puts together what answers requests. Its streams end with closing.
 // issuer names the service in what it sends.
 func (c *Config) handler(p *platform.Platform, dev *development, issuer string, closing <-chan struct{}) http.Handler {
-	options := auth.Options{Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, AllowHosts: c.AllowHosts, Logger: c.Logger}
+	options := auth.Options{Observe: c.Metrics.Authentication, Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, AllowHosts: c.AllowHosts, Logger: c.Logger}
 	if dev != nil {
 		options.Development = dev.issuer
 	}
 	answers := c.answerOptions()
 	routes := guarded(c.routes(p, auth.New(options), dev, issuer, closing, answers), c.Origins, answers)
-	return watched(bounded(c.V1.beside(routes, answers), refusing(answers)), answers)
+	return watched(bounded(c.V1.beside(routes, answers), refusing(answers)), answers, c.recorder)
 }
 
 // answerOptions are the settings of what is answered outside of GraphQL.

@@ -20,25 +20,25 @@ import (
 func (c *Config) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Address)
 	if err != nil {
-		return nil, unbound(c.Address, err)
+		return nil, unbound("addr", c.Address, err)
 	}
 	return listener, nil
 }
 
 // unbound says why an address cannot be served on, and what to do about it.
-func unbound(address string, err error) error {
+func unbound(flag, address string, err error) error {
 	advice := ""
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		advice = "another program serves there already; stop it, or choose another address with --addr"
+		advice = "another program serves there already; stop it, or choose another address with --" + flag
 	case errors.Is(err, syscall.EACCES):
-		advice = "this user may not serve on that port; choose one above 1023 with --addr"
+		advice = "this user may not serve on that port; choose one above 1023 with --" + flag
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		advice = "this machine does not have that address; choose another with --addr"
+		advice = "this machine does not have that address; choose another with --" + flag
 	default:
-		return fmt.Errorf("cannot serve on --addr %s: %w", address, err)
+		return fmt.Errorf("cannot serve on --%s %s: %w", flag, address, err)
 	}
-	return fmt.Errorf("cannot serve on --addr %s: %s", address, advice)
+	return fmt.Errorf("cannot serve on --%s %s: %s", flag, address, advice)
 }
 
 // A front answers from the moment at which the port is bound. While the
@@ -48,9 +48,9 @@ type front struct {
 	current atomic.Pointer[http.Handler]
 }
 
-func newFront(o rest.Options) *front {
+func newFront(o rest.Options, r *recorder) *front {
 	f := &front{}
-	f.show(watched(starting(refusing(o)), o))
+	f.show(watched(starting(refusing(o)), o, r))
 	return f
 }
 

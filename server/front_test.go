@@ -35,7 +35,7 @@ func TestAPortThatIsTakenIsToldBeforeTheDatabaseIsTouched(t *testing.T) {
 		t.Errorf("made %v", made)
 	}
 	for cause, want := range map[error]string{syscall.EACCES: "above 1023", syscall.EADDRNOTAVAIL: "does not have", errors.New("other"): "other"} {
-		if got := unbound("h:1", fmt.Errorf("listen: %w", cause)).Error(); !strings.Contains(got, want) {
+		if got := unbound("addr", "h:1", fmt.Errorf("listen: %w", cause)).Error(); !strings.Contains(got, want) {
 			t.Errorf("%v: %s", cause, got)
 		}
 	}
@@ -43,7 +43,7 @@ func TestAPortThatIsTakenIsToldBeforeTheDatabaseIsTouched(t *testing.T) {
 
 func TestAServerThatStartsIsLiveAndNotReady(t *testing.T) {
 	t.Parallel()
-	front := newFront(rest.Options{Logger: slog.New(slog.DiscardHandler)})
+	front := newFront(rest.Options{Logger: discardLogger()}, (&Config{Logger: discardLogger()}).newRecorder())
 	ask := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		front.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

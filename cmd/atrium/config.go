@@ -72,6 +72,9 @@ func (c *configCommand) shown(flag *kong.Flag, value any) any {
 	switch value := value.(type) {
 	case time.Duration:
 		return value.String()
+	case *string:
+		_, address := c.metrics(c.Dev)
+		return address
 	case *int:
 		rate, inFlight := c.limitFlags.limits(c.Dev)
 		if flag.Name == "rate-limit" {

@@ -178,6 +178,15 @@ func (e *Engine) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Pool tells how the connections are used.
+func (e *Engine) Pool() sqlstore.PoolState {
+	stat := e.pool.Stat()
+	return sqlstore.PoolState{
+		Used: int(stat.AcquiredConns()), Idle: int(stat.IdleConns()), Most: int(stat.MaxConns()),
+		Waits: stat.EmptyAcquireCount(), Waited: stat.EmptyAcquireWaitTime(),
+	}
+}
+
 // Close ends every connection.
 func (e *Engine) Close() error {
 	e.pool.Close()

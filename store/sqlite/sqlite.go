@@ -114,6 +114,16 @@ func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 // beside them.
 func (e *Engine) Connections() int { return readers }
 
+// Pool tells how the connections that read are used. Waits and Waited are those
+// of writers for their turn too.
+func (e *Engine) Pool() sqlstore.PoolState {
+	reading, writing := e.reader.Stats(), e.turn.waits()
+	return sqlstore.PoolState{
+		Used: reading.InUse + e.writer.Stats().InUse, Idle: reading.Idle + e.writer.Stats().Idle, Most: readers + 1,
+		Waits: reading.WaitCount + writing.count, Waited: reading.WaitDuration + writing.took,
+	}
+}
+
 // Write runs unit in the transaction of the one writer. Who asks first writes
 // first.
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
