@@ -43,6 +43,11 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	if err != nil {
 		return nil, nil, err
 	}
+	if moved, err := s.MoveEvents(ctx); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	} else if moved {
+		c.Logger.Warn("the database was restored into another server: the order of its events was repaired; run atrium repair to check the rest")
+	}
 	core := c.Core
 	core.AllowIssuers = core.AllowIssuers || c.Development
 	core.Observer = c.recorder

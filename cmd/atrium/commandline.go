@@ -40,6 +40,9 @@ type commandLine struct {
 		Allow  issuersAllowCommand  `cmd:"" help:"Let an organisation decide about callers of an issuer without a proof."`
 		Revoke issuersRevokeCommand `cmd:"" help:"Revoke the proof of an organisation for an issuer."`
 	} `cmd:"" help:"Manage which organisations may decide about callers of which issuers."`
+	Backup     backupCommand     `cmd:"" help:"Copy a SQLite database into a file while it is in use."`
+	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of a SQLite database."`
+	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`
 	Config     configCommand     `cmd:"" help:"Check the configuration and print it, with secrets hidden."`
 	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`

@@ -47,7 +47,7 @@ var rules = map[string]rule{
 	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
 	"demo": {[]string{"platform", "auth", "web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
-	"telemetry":           {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},
+	"telemetry": {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},
 	"server": {[]string{"telemetry", "graphql/refusal", "platform", "edge", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
 	"cmd": {[]string{"telemetry", "platform", "server", "demo", "client", "ingest", "store"},

@@ -40,10 +40,11 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, columns, page string) string {
 		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"
 	},
-	Settled:     settled,
-	Slots:       16, // a total reads them all, from as many pages in the worst case
-	Triggers:    true,
-	TableExists: "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
+	Settled:         settled,
+	NextTransaction: "pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
+	Slots:           16, // a total reads them all, from as many pages in the worst case
+	Triggers:        true,
+	TableExists:     "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
 	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
