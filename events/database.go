@@ -45,7 +45,8 @@ type client interface {
 type connection struct {
 	migrate   func(context.Context) error
 	newClient func(*river.Config) (client, error)
-	resign    func(ctx context.Context, replica string) error // see resign
+	resign    func(ctx context.Context, replica string) error               // see resign
+	depth     func(ctx context.Context) (map[rivertype.JobState]int, error) // how many jobs are in each state
 	close     func()
 }
 
@@ -115,7 +116,10 @@ func newConnection[T any](driver riverdriver.Driver[T], withLock lockFunc, close
 		migrate:   func(ctx context.Context) error { return migrate(ctx, driver, withLock) },
 		newClient: func(c *river.Config) (client, error) { return river.NewClient(driver, c) },
 		resign:    func(ctx context.Context, replica string) error { return resign(ctx, driver.GetExecutor(), replica) },
-		close:     closePool,
+		depth: func(ctx context.Context) (map[rivertype.JobState]int, error) {
+			return driver.GetExecutor().JobCountByAllStates(ctx, &riverdriver.JobCountByAllStatesParams{})
+		},
+		close: closePool,
 	}
 }
 

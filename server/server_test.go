@@ -39,7 +39,9 @@ func served(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (
 	server := newServer(handler, nil, discardLogger())
 	change(server)
 	over := make(chan error, 1)
-	go func() { over <- serve(ctx, refusingListener{listener, ""}, server, func() {}, discardLogger()) }()
+	go func() {
+		over <- serve(ctx, refusingListener{listener, ""}, server, func() {}, DefaultDrainTimeout, discardLogger())
+	}()
 	t.Cleanup(func() { _ = server.Close() })
 	return "http://" + listener.Addr().String(), stop, over
 }

@@ -46,6 +46,9 @@ type Engine interface {
 	// Connections is how many statements can run at the same time.
 	Connections() int
 
+	// Pool tells how the connections are used.
+	Pool() PoolState
+
 	// Write runs unit in a transaction, again when it lost against another.
 	Write(ctx context.Context, unit func(TxConn) error) error
 	Ping(ctx context.Context) error
@@ -57,6 +60,13 @@ type Engine interface {
 
 	// Migrator gives a handle for migrations; the caller closes it.
 	Migrator(ctx context.Context) (*Migrator, error)
+}
+
+// A PoolState tells how the connections of an engine are used.
+type PoolState struct {
+	Used, Idle, Most int           // connections
+	Waits            int64         // how often a statement found no connection free, since the start
+	Waited           time.Duration // how long they waited, added up
 }
 
 // ErrForeignKey says that a row points to one that is not there, or that a row
