@@ -86,7 +86,7 @@ func fieldsAccountAssociation(resolvers ResolverRoot) *execute.Object {
 func fieldsAccountAssociationConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociationConnection", Satisfies: []string{"AccountAssociationConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.AccountAssociation]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.AccountAssociation]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.AccountAssociation]).Nodes())
@@ -177,7 +177,7 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 func fieldsAdvisoryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryConnection", Satisfies: []string{"AdvisoryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Advisory]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Advisory]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Advisory]).Nodes())
@@ -419,7 +419,7 @@ func fieldsArtifact(resolvers ResolverRoot) *execute.Object {
 func fieldsArtifactConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactConnection", Satisfies: []string{"ArtifactConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Artifact]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Artifact]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Artifact]).Nodes())
@@ -495,7 +495,7 @@ func fieldsArtifactVersion(resolvers ResolverRoot) *execute.Object {
 func fieldsArtifactVersionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersionConnection", Satisfies: []string{"ArtifactVersionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.ArtifactVersion]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.ArtifactVersion]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.ArtifactVersion]).Nodes())
@@ -906,7 +906,7 @@ func fieldsDelivery(resolvers ResolverRoot) *execute.Object {
 func fieldsDeliveryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeliveryConnection", Satisfies: []string{"DeliveryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Delivery]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Delivery]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Delivery]).Nodes())
@@ -1251,7 +1251,7 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 func fieldsEventSubscriptionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscriptionConnection", Satisfies: []string{"EventSubscriptionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Subscription]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Subscription]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Subscription]).Nodes())
@@ -1323,7 +1323,7 @@ func fieldsExternalGroupRoleMapping(resolvers ResolverRoot) *execute.Object {
 func fieldsExternalGroupRoleMappingConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMappingConnection", Satisfies: []string{"ExternalGroupRoleMappingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Nodes())
@@ -1519,7 +1519,7 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 func fieldsGroupConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupConnection", Satisfies: []string{"GroupConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Group]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Group]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Group]).Nodes())
@@ -1592,7 +1592,7 @@ func fieldsGroupInvite(resolvers ResolverRoot) *execute.Object {
 func fieldsGroupInviteConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInviteConnection", Satisfies: []string{"GroupInviteConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.GroupInvite]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.GroupInvite]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.GroupInvite]).Nodes())
@@ -1687,7 +1687,7 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 func fieldsIdentityConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityConnection", Satisfies: []string{"IdentityConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Identity]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Identity]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Identity]).Nodes())
@@ -1769,7 +1769,7 @@ func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 func fieldsIdentityProviderConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProviderConnection", Satisfies: []string{"IdentityProviderConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.IdentityProvider]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.IdentityProvider]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.IdentityProvider]).Nodes())
@@ -2454,7 +2454,7 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 func fieldsRepoConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoConnection", Satisfies: []string{"RepoConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Repo]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Repo]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Repo]).Nodes())
@@ -2589,7 +2589,7 @@ func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 func fieldsRoleBindingConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingConnection", Satisfies: []string{"RoleBindingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.RoleBinding]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.RoleBinding]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.RoleBinding]).Nodes())
@@ -2620,7 +2620,7 @@ func fieldsRoleBindingEdge(_ ResolverRoot) *execute.Object {
 func fieldsRoleConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleConnection", Satisfies: []string{"RoleConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Role]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Role]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Role]).Nodes())
@@ -2757,7 +2757,7 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 func fieldsTagConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagConnection", Satisfies: []string{"TagConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Tag]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Tag]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Tag]).Nodes())
@@ -2813,7 +2813,7 @@ func fieldsTermsAcceptance(resolvers ResolverRoot) *execute.Object {
 func fieldsTermsAcceptanceConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptanceConnection", Satisfies: []string{"TermsAcceptanceConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.TermsAcceptance]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.TermsAcceptance]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.TermsAcceptance]).Nodes())
@@ -2977,7 +2977,7 @@ func fieldsVulnerabilityMetadata(_ ResolverRoot) *execute.Object {
 func fieldsVulnerabilityMetadataConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadataConnection", Satisfies: []string{"VulnerabilityMetadataConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Vulnerability]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Vulnerability]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Vulnerability]).Nodes())

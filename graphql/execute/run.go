@@ -24,7 +24,7 @@ type column struct {
 	errorOf   func(i int) error
 	arguments map[string]any
 	malformed bool // the arguments are, which is the error of each
-	written   int // how many of the values
+	written   int  // how many of the values
 }
 
 // A step is a field that must be read for all objects of one level.

@@ -398,8 +398,8 @@ func (ec *executionContext) _AccountAssociationConnection_edges(ctx context.Cont
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
-			return ec.marshalNAccountAssociationEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+			return ec.marshalNAccountAssociationEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2266,11 +2266,15 @@ func (ec *executionContext) marshalNAccountAssociation2ᚖatriumᚋplatformᚐAc
 	return ec._AccountAssociation(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAccountAssociationEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) marshalNAccountAssociationEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+	return ec._AccountAssociationEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAccountAssociationEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAccountAssociationEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNAccountAssociationEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

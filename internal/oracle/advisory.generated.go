@@ -561,8 +561,8 @@ func (ec *executionContext) _AdvisoryConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.Advisory]) graphql.Marshaler {
-			return ec.marshalNAdvisoryEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Advisory]) graphql.Marshaler {
+			return ec.marshalNAdvisoryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2879,11 +2879,15 @@ func (ec *executionContext) marshalNAdvisory2ᚖatriumᚋplatformᚐAdvisory(ctx
 	return ec._Advisory(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdvisoryEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.Advisory]) graphql.Marshaler {
+func (ec *executionContext) marshalNAdvisoryEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Advisory]) graphql.Marshaler {
+	return ec._AdvisoryEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAdvisoryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Advisory]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAdvisoryEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNAdvisoryEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -2893,16 +2897,6 @@ func (ec *executionContext) marshalNAdvisoryEdge2ᚕᚖatriumᚋgraphᚋscalar�
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNAdvisoryEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Advisory]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdvisoryEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAdvisoryEvent2atriumᚋplatformᚐAdvisoryEvent(ctx context.Context, sel ast.SelectionSet, v platform.AdvisoryEvent) graphql.Marshaler {

@@ -369,8 +369,8 @@ func (ec *executionContext) _ArtifactConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.Artifact]) graphql.Marshaler {
-			return ec.marshalNArtifactEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Artifact]) graphql.Marshaler {
+			return ec.marshalNArtifactEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1005,11 +1005,15 @@ func (ec *executionContext) marshalNArtifactCount2ᚖatriumᚋplatformᚐEcosyst
 	return ec._ArtifactCount(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNArtifactEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.Artifact]) graphql.Marshaler {
+func (ec *executionContext) marshalNArtifactEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Artifact]) graphql.Marshaler {
+	return ec._ArtifactEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNArtifactEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Artifact]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNArtifactEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNArtifactEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1019,16 +1023,6 @@ func (ec *executionContext) marshalNArtifactEdge2ᚕᚖatriumᚋgraphᚋscalar�
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNArtifactEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Artifact]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ArtifactEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNArtifactFilter2atriumᚋplatformᚐArtifactFilter(ctx context.Context, v any) (platform.ArtifactFilter, error) {

@@ -280,8 +280,8 @@ func (ec *executionContext) _ArtifactVersionConnection_edges(ctx context.Context
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
-			return ec.marshalNArtifactVersionEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
+			return ec.marshalNArtifactVersionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -761,11 +761,15 @@ func (ec *executionContext) marshalNArtifactVersion2ᚖatriumᚋplatformᚐArtif
 	return ec._ArtifactVersion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNArtifactVersionEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
+func (ec *executionContext) marshalNArtifactVersionEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
+	return ec._ArtifactVersionEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNArtifactVersionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNArtifactVersionEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNArtifactVersionEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -775,16 +779,6 @@ func (ec *executionContext) marshalNArtifactVersionEdge2ᚕᚖatriumᚋgraphᚋs
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNArtifactVersionEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ArtifactVersionEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNArtifactVersionOrderField2string(ctx context.Context, v any) (string, error) {

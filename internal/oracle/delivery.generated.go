@@ -396,8 +396,8 @@ func (ec *executionContext) _DeliveryConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.Delivery]) graphql.Marshaler {
-			return ec.marshalNDeliveryEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Delivery]) graphql.Marshaler {
+			return ec.marshalNDeliveryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1039,11 +1039,15 @@ func (ec *executionContext) marshalNDelivery2ᚖatriumᚋplatformᚐDelivery(ctx
 	return ec._Delivery(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNDeliveryEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.Delivery]) graphql.Marshaler {
+func (ec *executionContext) marshalNDeliveryEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Delivery]) graphql.Marshaler {
+	return ec._DeliveryEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDeliveryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Delivery]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNDeliveryEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNDeliveryEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1053,16 +1057,6 @@ func (ec *executionContext) marshalNDeliveryEdge2ᚕᚖatriumᚋgraphᚋscalar�
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNDeliveryEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Delivery]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeliveryEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNDeliveryOrderField2string(ctx context.Context, v any) (string, error) {

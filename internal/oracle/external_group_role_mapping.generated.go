@@ -558,8 +558,8 @@ func (ec *executionContext) _ExternalGroupRoleMappingConnection_edges(ctx contex
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
-			return ec.marshalNExternalGroupRoleMappingEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+			return ec.marshalNExternalGroupRoleMappingEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1450,11 +1450,15 @@ func (ec *executionContext) marshalNExternalGroupRoleMapping2ᚖatriumᚋplatfor
 	return ec._ExternalGroupRoleMapping(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+	return ec._ExternalGroupRoleMappingEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNExternalGroupRoleMappingEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNExternalGroupRoleMappingEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

@@ -2321,8 +2321,8 @@ func (ec *executionContext) _GroupConnection_edges(ctx context.Context, field gr
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.Group]) graphql.Marshaler {
-			return ec.marshalNGroupEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Group]) graphql.Marshaler {
+			return ec.marshalNGroupEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3848,11 +3848,15 @@ func (ec *executionContext) marshalNGroup2ᚖatriumᚋplatformᚐGroup(ctx conte
 	return ec._Group(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNGroupEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) marshalNGroupEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Group]) graphql.Marshaler {
+	return ec._GroupEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNGroupEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Group]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNGroupEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNGroupEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

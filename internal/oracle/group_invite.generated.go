@@ -534,8 +534,8 @@ func (ec *executionContext) _GroupInviteConnection_edges(ctx context.Context, fi
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
-			return ec.marshalNGroupInviteEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+			return ec.marshalNGroupInviteEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1372,11 +1372,15 @@ func (ec *executionContext) marshalNGroupInvite2ᚖatriumᚋplatformᚐGroupInvi
 	return ec._GroupInvite(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNGroupInviteEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) marshalNGroupInviteEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+	return ec._GroupInviteEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNGroupInviteEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNGroupInviteEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNGroupInviteEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

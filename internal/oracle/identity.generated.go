@@ -986,8 +986,8 @@ func (ec *executionContext) _IdentityConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.Identity]) graphql.Marshaler {
-			return ec.marshalNIdentityEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Identity]) graphql.Marshaler {
+			return ec.marshalNIdentityEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2386,11 +2386,15 @@ func (ec *executionContext) marshalNIdentity2ᚖatriumᚋplatformᚐIdentity(ctx
 	return ec._Identity(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNIdentityEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) marshalNIdentityEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Identity]) graphql.Marshaler {
+	return ec._IdentityEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNIdentityEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Identity]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNIdentityEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNIdentityEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

@@ -632,8 +632,8 @@ func (ec *executionContext) _IdentityProviderConnection_edges(ctx context.Contex
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
-			return ec.marshalNIdentityProviderEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+			return ec.marshalNIdentityProviderEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1945,11 +1945,15 @@ func (ec *executionContext) marshalNIdentityProvider2ᚖatriumᚋplatformᚐIden
 	return ec._IdentityProvider(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNIdentityProviderEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) marshalNIdentityProviderEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+	return ec._IdentityProviderEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNIdentityProviderEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNIdentityProviderEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNIdentityProviderEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

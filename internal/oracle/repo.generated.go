@@ -858,8 +858,8 @@ func (ec *executionContext) _RepoConnection_edges(ctx context.Context, field gra
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.Repo]) graphql.Marshaler {
-			return ec.marshalNRepoEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Repo]) graphql.Marshaler {
+			return ec.marshalNRepoEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2344,11 +2344,15 @@ func (ec *executionContext) marshalNRepo2ᚖatriumᚋplatformᚐRepo(ctx context
 	return ec._Repo(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRepoEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) marshalNRepoEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Repo]) graphql.Marshaler {
+	return ec._RepoEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNRepoEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Repo]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNRepoEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNRepoEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

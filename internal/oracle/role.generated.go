@@ -497,8 +497,8 @@ func (ec *executionContext) _RoleConnection_edges(ctx context.Context, field gra
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.Role]) graphql.Marshaler {
-			return ec.marshalNRoleEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Role]) graphql.Marshaler {
+			return ec.marshalNRoleEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1369,11 +1369,15 @@ func (ec *executionContext) marshalNRole2ᚖatriumᚋplatformᚐRole(ctx context
 	return ec._Role(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRoleEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) marshalNRoleEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Role]) graphql.Marshaler {
+	return ec._RoleEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNRoleEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Role]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNRoleEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNRoleEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

@@ -599,8 +599,8 @@ func (ec *executionContext) _EventSubscriptionConnection_edges(ctx context.Conte
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.Subscription]) graphql.Marshaler {
-			return ec.marshalNEventSubscriptionEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Subscription]) graphql.Marshaler {
+			return ec.marshalNEventSubscriptionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1642,11 +1642,15 @@ func (ec *executionContext) marshalNEventSubscription2ᚖatriumᚋplatformᚐSub
 	return ec._EventSubscription(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNEventSubscriptionEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.Subscription]) graphql.Marshaler {
+func (ec *executionContext) marshalNEventSubscriptionEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Subscription]) graphql.Marshaler {
+	return ec._EventSubscriptionEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNEventSubscriptionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Subscription]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNEventSubscriptionEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNEventSubscriptionEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

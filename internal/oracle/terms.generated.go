@@ -316,8 +316,8 @@ func (ec *executionContext) _TermsAcceptanceConnection_edges(ctx context.Context
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
-			return ec.marshalNTermsAcceptanceEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
+			return ec.marshalNTermsAcceptanceEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -905,11 +905,15 @@ func (ec *executionContext) marshalNTermsAcceptance2ᚖatriumᚋplatformᚐTerms
 	return ec._TermsAcceptance(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNTermsAcceptanceEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
+func (ec *executionContext) marshalNTermsAcceptanceEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
+	return ec._TermsAcceptanceEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNTermsAcceptanceEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNTermsAcceptanceEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
+		return ec.marshalNTermsAcceptanceEdge2atriumᚋgraphᚋscalarᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -919,16 +923,6 @@ func (ec *executionContext) marshalNTermsAcceptanceEdge2ᚕᚖatriumᚋgraphᚋs
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNTermsAcceptanceEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._TermsAcceptanceEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNTermsAcceptanceOrderField2string(ctx context.Context, v any) (string, error) {

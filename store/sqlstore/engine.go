@@ -89,6 +89,28 @@ type timeColumn struct{ to *platform.Time }
 
 var _ sql.Scanner = timeColumn{}
 
+// What an engine can do for a column that it has the bytes of, without a value
+// of database/sql between.
+type (
+	// A TextScanner is a column that shows a text, which AppendText makes of
+	// its bytes; nil is null.
+	TextScanner interface {
+		AppendText(b, src []byte) ([]byte, error)
+		SetText(text string)
+	}
+	// A BytesScanner reads its bytes, and keeps none of them.
+	BytesScanner interface{ ScanBytes(src []byte) error }
+	// A TimeScanner reads a moment, in microseconds since 1970.
+	TimeScanner interface{ ScanTime(micros int64) }
+)
+
+// ScanTime reads a moment.
+func (c timeColumn) ScanTime(micros int64) {
+	if *c.to = (platform.Time{}); micros != 0 {
+		*c.to = platform.At(time.UnixMicro(micros))
+	}
+}
+
 func (c timeColumn) Scan(src any) error {
 	var t time.Time
 	switch src := src.(type) {
