@@ -89,12 +89,12 @@ func (d *randomDocument) selection(of *ast.Definition, depth int) string {
 	b.WriteString("{")
 	for range 1 + d.rand.IntN(5) {
 		selected := d.field(of, depth)
-		switch {
-		case d.oneIn(12):
+		switch d.rand.IntN(12) {
+		case 0:
 			selected = "..." + d.directive() + " { " + selected + " }"
-		case d.oneIn(12):
+		case 1:
 			selected = "... on " + of.Name + d.directive() + " { " + selected + " }"
-		case d.oneIn(12):
+		case 2:
 			name := d.name("F")
 			d.fragments = append(d.fragments, "fragment "+name+" on "+of.Name+" { "+selected+" }")
 			selected = "..." + name + d.directive()

@@ -70,18 +70,13 @@ func (e *Engine) answer(ctx context.Context, p *plan, isMutation bool) *graphql.
 // mutate executes the fields of a mutation one after the other, each with all
 // that is selected below it.
 func (e *Engine) mutate(r *run, w *writer, root *selection) []byte {
-	base, complete := w.ctx, true
+	ctx, complete := w.ctx, true
 	w.b = append(w.b, '{')
 	for i, f := range root.fields {
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
-		w.ctx = base
-		if e.Start != nil {
-			w.ctx = e.Start(base)
-		}
-		r.read(w.ctx, &selection{object: root.object, fields: []*plannedField{f}, reads: f.reads}, []any{e})
-		if !w.writeField(f, e) && f.returns.NonNull {
+		if !e.mutateField(ctx, r, w, &selection{root.object, []*plannedField{f}, f.reads}) && f.returns.NonNull {
 			complete = false
 		}
 	}
@@ -89,6 +84,16 @@ func (e *Engine) mutate(r *run, w *writer, root *selection) []byte {
 		return []byte(null)
 	}
 	return append(w.b, '}')
+}
+
+// mutateField executes the one field of a selection, and reports whether it is
+// not null.
+func (e *Engine) mutateField(ctx context.Context, r *run, w *writer, s *selection) bool {
+	if w.ctx = ctx; e.Start != nil {
+		w.ctx = e.Start(ctx)
+	}
+	r.read(w.ctx, s, []any{e})
+	return w.writeField(s.fields[0], e)
 }
 
 var errStreams = errors.New("must subscribe to exactly one stream")

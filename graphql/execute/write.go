@@ -192,14 +192,16 @@ func (w *writer) report(of *ast.Type, err error) {
 }
 
 // here is the context of what is being written.
-func (w *writer) here() context.Context {
-	ctx := w.ctx
-	for _, p := range w.place {
-		if p.field != nil {
-			ctx = w.enter(ctx, p.field)
-		} else {
-			ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Index: &p.index})
-		}
+func (w *writer) here() context.Context { return w.enterAll(w.ctx, w.place) }
+
+func (w *writer) enterAll(ctx context.Context, places []place) context.Context {
+	switch {
+	case len(places) == 0:
+		return ctx
+	case places[0].field != nil:
+		return w.enterAll(w.enter(ctx, places[0].field), places[1:])
+	default:
+		element := &graphql.FieldContext{Index: &places[0].index}
+		return w.enterAll(graphql.WithFieldContext(ctx, element), places[1:])
 	}
-	return ctx
 }

@@ -68,7 +68,8 @@ func (d *decoder) decode(field *pgconn.FieldDescription, raw []byte, to any) (kn
 		if raw == nil || !isText(field.DataTypeOID) {
 			return false, nil
 		}
-		return true, d.addText(to, append(d.text, raw...))
+		d.addText(to, append(d.text, raw...))
+		return true, nil
 	case sqlstore.TextScanner:
 		if raw != nil && !isBytes {
 			return false, nil
@@ -77,7 +78,8 @@ func (d *decoder) decode(field *pgconn.FieldDescription, raw []byte, to any) (kn
 		if err != nil {
 			return true, err
 		}
-		return true, d.addText(to, text)
+		d.addText(to, text)
+		return true, nil
 	case sqlstore.BytesScanner:
 		if raw == nil || !isBytes {
 			return false, nil
@@ -88,10 +90,9 @@ func (d *decoder) decode(field *pgconn.FieldDescription, raw []byte, to any) (kn
 }
 
 // addText notes the text that has been added to that of the row.
-func (d *decoder) addText(to any, text []byte) error {
+func (d *decoder) addText(to any, text []byte) {
 	d.texts = append(d.texts, textPlace{to, len(d.text), len(text)})
 	d.text = text
-	return nil
 }
 
 func isText(oid uint32) bool {
