@@ -62,7 +62,7 @@ group: for another command
 func TestAFaultyConfigurationFileIsRefusedAndNamed(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"adress: x":                  `there is no setting "adress"`,
+		"no-such: x":                 `there is no setting "no-such"`,
 		"- addr":                     "line 1",
 		"addr: [":                    "line 1",
 		"graphql-limit: {depth: []}": "graphql-limit (line 1): must be a text",
