@@ -135,10 +135,10 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 
 // endedEarly is err, unless the server was told to end before it had started.
 func endedEarly(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // openWithin opens the database. The shutdown knows of it until closeStore has

@@ -27,7 +27,7 @@ func (c *Config) listen(ctx context.Context) (net.Listener, error) {
 
 // unbound says why an address cannot be served on, and what to do about it.
 func unbound(flag, address string, err error) error {
-	advice := ""
+	var advice string
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		advice = "another program serves there already; stop it, or choose another address with --" + flag
@@ -61,9 +61,6 @@ func (f *front) show(handler http.Handler) { f.current.Store(&handler) }
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*f.current.Load()).ServeHTTP(w, r)
 }
-
-// startingRetry is when a client may try again that came too early.
-const startingRetry = time.Second
 
 // starting answers while the database is not open yet.
 func starting(refuse errorWriter) http.Handler {

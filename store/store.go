@@ -26,12 +26,14 @@ type Options struct {
 	Observers []sqlstore.Observer
 }
 
-// A Statement, an Observer and a PoolState are those of package sqlstore.
-type (
-	Statement = sqlstore.Statement
-	Observer  = sqlstore.Observer
-	PoolState = sqlstore.PoolState
-)
+// Statement is one SQL statement that was sent.
+type Statement = sqlstore.Statement
+
+// Observer hears of each round trip to the database.
+type Observer = sqlstore.Observer
+
+// PoolState tells how the connections are used.
+type PoolState = sqlstore.PoolState
 
 // Open connects to postgres://... or sqlite:PATH. The schema must be up to
 // date (Migrate): one that is older or newer than this program is refused.

@@ -62,7 +62,7 @@ group: for another command
 func TestAFaultyConfigurationFileIsRefusedAndNamed(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"adress: x":                  `there is no setting "adress"`,
+		"no-such: x":                 `there is no setting "no-such"`,
 		"- addr":                     "line 1",
 		"addr: [":                    "line 1",
 		"graphql-limit: {depth: []}": "graphql-limit (line 1): must be a text",
@@ -137,7 +137,7 @@ func TestTheVersionIsAFlagToo(t *testing.T) {
 func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{
-		"":                "bootstrap", // the first of them
+		"":                "backup\nbootstrap\n", // the first of them
 		"mig":             "migrate\n",
 		"migrate|":        "status\nup\n",
 		"migrate|s":       "status\n",
