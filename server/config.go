@@ -98,10 +98,8 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	defer last.background(ctx, "the delivery of webhooks", deliver)()
 	defer end()
 	c.Logger.Info("serving", "address", listener.Addr().String(), "version", c.Version)
-	if c.Certificate == nil {
-		listener = refusingListener{listener, c.ServiceDomain}
-	}
-	return serve(ctx, listener, newServer(handler, c.Certificate, c.Logger), func() { close(closing) }, c.Logger)
+	server := newServer(handler, c.Certificate, c.Logger)
+	return serve(ctx, wrapListener(listener, server, c.ServiceDomain, c.Logger), server, func() { close(closing) }, c.Logger)
 }
 
 // started tells whoever started the server where it is.
