@@ -14,6 +14,7 @@ import (
 	"net/http"
 
 	"atrium/auth"
+	"atrium/events"
 	"atrium/platform"
 	"atrium/rest"
 )
@@ -53,6 +54,8 @@ type Config struct {
 
 	// Started is called once, before the first request is answered.
 	Started func(Start) error
+
+	deliverer *events.Deliverer // of this server, which sets it; nil: webhooks are delivered elsewhere
 }
 
 // A Start tells where a server is.

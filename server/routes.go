@@ -38,7 +38,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 		"/openapi.yaml":   description,
 		"/docs":           reference,
 		"/livez":          health(func(context.Context) error { return nil }),
-		"/readyz":         health(p.Ready),
+		"/readyz":         health(c.ready(p)),
 	}
 	maps.Copy(alone, wellKnown(p, issuer, options))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -45,7 +45,19 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
+	c.deliverer = deliverer
 	return deliverer.Run, nil
+}
+
+// ready reports whether this server can do its work: answer requests and, where
+// it delivers webhooks, deliver them.
+func (c *Config) ready(p *platform.Platform) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := p.Ready(ctx); err != nil || c.deliverer == nil {
+			return err
+		}
+		return c.deliverer.Ready(ctx)
+	}
 }
 
 // wellKnown is where receivers of events find the keys of the service. Anyone
