@@ -22,7 +22,7 @@ const (
 
 	// So many feeds are woken at once. Between them is a pause, in which requests
 	// go on: Go looks for answers of the network only when nothing else can run.
-	wave      = 256
+	wave      = 64
 	wavePause = time.Millisecond
 
 	// ownReads is how many feeds read from the store for themselves at once.
