@@ -69,7 +69,7 @@ lint: ## Run the linter, pinned in tools/lint/go.mod
 
 .PHONY: generate
 generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, and the OpenAPI document from the REST routes
-	go tool gqlgen generate
+	go run ./internal/gqlgen
 	$(BUF) generate schema/proto --template schema/proto/buf.gen.yaml
 	ATRIUM_WRITE_OPENAPI=1 go test ./rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 

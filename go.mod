@@ -67,7 +67,6 @@ require (
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
-	github.com/urfave/cli/v3 v3.11.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.0 // indirect
 	golang.org/x/mod v0.40.0 // indirect
@@ -84,6 +83,5 @@ require (
 
 tool (
 	connectrpc.com/connect/cmd/protoc-gen-connect-go
-	github.com/99designs/gqlgen
 	google.golang.org/protobuf/cmd/protoc-gen-go
 )

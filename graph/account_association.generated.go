@@ -18,10 +18,10 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type AccountAssociationResolver interface {
-	Group(ctx context.Context, obj *platform.AccountAssociation) (*platform.Group, error)
+	Group(ctx context.Context, objs []*platform.AccountAssociation) ([]*platform.Group, error)
 }
 type GitHubAccountResolver interface {
-	AppInstallations(ctx context.Context, obj *platform.GitHubAccount) ([]*GitHubAppInstallations, error)
+	AppInstallations(ctx context.Context, objs []*platform.GitHubAccount) ([][]*GitHubAppInstallations, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -339,7 +339,7 @@ func (ec *executionContext) _AccountAssociation_group(ctx context.Context, field
 			return ec.fieldContext_AccountAssociation_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AccountAssociation().Group(ctx, obj)
+			return ec.resolveBatch_AccountAssociation_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -360,6 +360,29 @@ func (ec *executionContext) fieldContext_AccountAssociation_group(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_AccountAssociation_group(ctx context.Context, field graphql.CollectedField, obj *platform.AccountAssociation) (any, error) {
+	resolver := ec.Resolvers.AccountAssociation()
+	if batch, ok := graphql.BatchParentsFor[*platform.AccountAssociation](ctx, "AccountAssociation"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"AccountAssociation.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.AccountAssociation{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"AccountAssociation.group",
+	)
 }
 
 func (ec *executionContext) _AccountAssociationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.AccountAssociation]) (ret graphql.Marshaler) {
@@ -747,7 +770,7 @@ func (ec *executionContext) _GitHubAccount_appInstallations(ctx context.Context,
 			return ec.fieldContext_GitHubAccount_appInstallations(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.GitHubAccount().AppInstallations(ctx, obj)
+			return ec.resolveBatch_GitHubAccount_appInstallations(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*GitHubAppInstallations) graphql.Marshaler {
@@ -768,6 +791,29 @@ func (ec *executionContext) fieldContext_GitHubAccount_appInstallations(_ contex
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_GitHubAccount_appInstallations(ctx context.Context, field graphql.CollectedField, obj *platform.GitHubAccount) (any, error) {
+	resolver := ec.Resolvers.GitHubAccount()
+	if batch, ok := graphql.BatchParentsFor[*platform.GitHubAccount](ctx, "GitHubAccount"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.AppInstallations(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]*GitHubAppInstallations](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"GitHubAccount.appInstallations",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.AppInstallations(ctx, []*platform.GitHubAccount{obj})
+	return graphql.ResolveBatchSingleResult[[]*GitHubAppInstallations](
+		ctx,
+		results,
+		err,
+		"GitHubAccount.appInstallations",
+	)
 }
 
 func (ec *executionContext) _GitHubAppInstallations_appId(ctx context.Context, field graphql.CollectedField, obj *GitHubAppInstallations) (ret graphql.Marshaler) {
@@ -2193,6 +2239,7 @@ func (ec *executionContext) _UpdateAccountAssociationPayload(ctx context.Context
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNAccountAssociation2ᚕᚖatriumᚋplatformᚐAccountAssociationᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.AccountAssociation) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "AccountAssociation", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2341,6 +2388,7 @@ func (ec *executionContext) marshalOAccountAssociation2ᚕᚖatriumᚋplatform�
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "AccountAssociation", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -18,8 +18,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type AdvisoryResolver interface {
-	Group(ctx context.Context, obj *platform.Advisory) (*platform.Group, error)
-	Vulnerabilities(ctx context.Context, obj *platform.Advisory) ([]*platform.Vulnerability, error)
+	Group(ctx context.Context, objs []*platform.Advisory) ([]*platform.Group, error)
+	Vulnerabilities(ctx context.Context, objs []*platform.Advisory) ([][]*platform.Vulnerability, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -448,7 +448,7 @@ func (ec *executionContext) _Advisory_group(ctx context.Context, field graphql.C
 			return ec.fieldContext_Advisory_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Advisory().Group(ctx, obj)
+			return ec.resolveBatch_Advisory_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -470,6 +470,29 @@ func (ec *executionContext) fieldContext_Advisory_group(_ context.Context, field
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Advisory_group(ctx context.Context, field graphql.CollectedField, obj *platform.Advisory) (any, error) {
+	resolver := ec.Resolvers.Advisory()
+	if batch, ok := graphql.BatchParentsFor[*platform.Advisory](ctx, "Advisory"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Advisory.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.Advisory{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"Advisory.group",
+	)
+}
 
 func (ec *executionContext) _Advisory_vulnerabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Advisory) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -480,7 +503,7 @@ func (ec *executionContext) _Advisory_vulnerabilities(ctx context.Context, field
 			return ec.fieldContext_Advisory_vulnerabilities(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Advisory().Vulnerabilities(ctx, obj)
+			return ec.resolveBatch_Advisory_vulnerabilities(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*platform.Vulnerability) graphql.Marshaler {
@@ -501,6 +524,29 @@ func (ec *executionContext) fieldContext_Advisory_vulnerabilities(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Advisory_vulnerabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Advisory) (any, error) {
+	resolver := ec.Resolvers.Advisory()
+	if batch, ok := graphql.BatchParentsFor[*platform.Advisory](ctx, "Advisory"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Vulnerabilities(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]*platform.Vulnerability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Advisory.vulnerabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Vulnerabilities(ctx, []*platform.Advisory{obj})
+	return graphql.ResolveBatchSingleResult[[]*platform.Vulnerability](
+		ctx,
+		results,
+		err,
+		"Advisory.vulnerabilities",
+	)
 }
 
 func (ec *executionContext) _AdvisoryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Advisory]) (ret graphql.Marshaler) {
@@ -2807,6 +2853,7 @@ func (ec *executionContext) _Severity(ctx context.Context, sel ast.SelectionSet,
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNAdvisory2ᚕᚖatriumᚋplatformᚐAdvisoryᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Advisory) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Advisory", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2950,6 +2997,7 @@ func (ec *executionContext) marshalOAdvisory2ᚕᚖatriumᚋplatformᚐAdvisory(
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Advisory", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

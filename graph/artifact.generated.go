@@ -18,7 +18,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type ArtifactResolver interface {
-	Versions(ctx context.Context, obj *platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.ArtifactVersion], error)
+	Versions(ctx context.Context, objs []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ArtifactVersion], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -299,8 +299,7 @@ func (ec *executionContext) _Artifact_versions(ctx context.Context, field graphq
 			return ec.fieldContext_Artifact_versions(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Artifact().Versions(ctx, obj, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Artifact_versions(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.ArtifactVersion]) graphql.Marshaler {
@@ -332,6 +331,30 @@ func (ec *executionContext) fieldContext_Artifact_versions(ctx context.Context, 
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Artifact_versions(ctx context.Context, field graphql.CollectedField, obj *platform.Artifact) (any, error) {
+	resolver := ec.Resolvers.Artifact()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Artifact](ctx, "Artifact"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Versions(ctx, batch.Parents, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.ArtifactVersion]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Artifact.versions",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Versions(ctx, []*platform.Artifact{obj}, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.ArtifactVersion]](
+		ctx,
+		results,
+		err,
+		"Artifact.versions",
+	)
 }
 
 func (ec *executionContext) _ArtifactConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Artifact]) (ret graphql.Marshaler) {
@@ -946,6 +969,7 @@ func (ec *executionContext) _ArtifactEdge(ctx context.Context, sel ast.Selection
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNArtifact2ᚕᚖatriumᚋplatformᚐArtifactᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Artifact) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Artifact", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1078,6 +1102,7 @@ func (ec *executionContext) marshalOArtifact2ᚕᚖatriumᚋplatformᚐArtifact(
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Artifact", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

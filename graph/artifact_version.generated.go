@@ -18,7 +18,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type ArtifactVersionResolver interface {
-	Artifact(ctx context.Context, obj *platform.ArtifactVersion) (*platform.Artifact, error)
+	Artifact(ctx context.Context, objs []*platform.ArtifactVersion) ([]*platform.Artifact, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -222,7 +222,7 @@ func (ec *executionContext) _ArtifactVersion_artifact(ctx context.Context, field
 			return ec.fieldContext_ArtifactVersion_artifact(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.ArtifactVersion().Artifact(ctx, obj)
+			return ec.resolveBatch_ArtifactVersion_artifact(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Artifact) graphql.Marshaler {
@@ -243,6 +243,29 @@ func (ec *executionContext) fieldContext_ArtifactVersion_artifact(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_ArtifactVersion_artifact(ctx context.Context, field graphql.CollectedField, obj *platform.ArtifactVersion) (any, error) {
+	resolver := ec.Resolvers.ArtifactVersion()
+	if batch, ok := graphql.BatchParentsFor[*platform.ArtifactVersion](ctx, "ArtifactVersion"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Artifact(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Artifact](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"ArtifactVersion.artifact",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Artifact(ctx, []*platform.ArtifactVersion{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Artifact](
+		ctx,
+		results,
+		err,
+		"ArtifactVersion.artifact",
+	)
 }
 
 func (ec *executionContext) _ArtifactVersionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ArtifactVersion]) (ret graphql.Marshaler) {
@@ -712,6 +735,7 @@ func (ec *executionContext) _ArtifactVersionEdge(ctx context.Context, sel ast.Se
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNArtifactVersion2ᚕᚖatriumᚋplatformᚐArtifactVersionᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.ArtifactVersion) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "ArtifactVersion", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -783,6 +807,7 @@ func (ec *executionContext) marshalOArtifactVersion2ᚕᚖatriumᚋplatformᚐAr
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "ArtifactVersion", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

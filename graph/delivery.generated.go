@@ -18,7 +18,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type DeliveryResolver interface {
-	Subscription(ctx context.Context, obj *platform.Delivery) (*platform.Subscription, error)
+	Subscription(ctx context.Context, objs []*platform.Delivery) ([]*platform.Subscription, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -337,7 +337,7 @@ func (ec *executionContext) _Delivery_subscription(ctx context.Context, field gr
 			return ec.fieldContext_Delivery_subscription(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Delivery().Subscription(ctx, obj)
+			return ec.resolveBatch_Delivery_subscription(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Subscription) graphql.Marshaler {
@@ -358,6 +358,29 @@ func (ec *executionContext) fieldContext_Delivery_subscription(_ context.Context
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Delivery_subscription(ctx context.Context, field graphql.CollectedField, obj *platform.Delivery) (any, error) {
+	resolver := ec.Resolvers.Delivery()
+	if batch, ok := graphql.BatchParentsFor[*platform.Delivery](ctx, "Delivery"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Subscription(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Subscription](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Delivery.subscription",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Subscription(ctx, []*platform.Delivery{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Subscription](
+		ctx,
+		results,
+		err,
+		"Delivery.subscription",
+	)
 }
 
 func (ec *executionContext) _DeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Delivery]) (ret graphql.Marshaler) {
@@ -989,6 +1012,7 @@ func (ec *executionContext) _RedeliverPayload(ctx context.Context, sel ast.Selec
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNDelivery2ᚕᚖatriumᚋplatformᚐDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Delivery) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Delivery", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1081,6 +1105,7 @@ func (ec *executionContext) marshalODelivery2ᚕᚖatriumᚋplatformᚐDelivery(
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Delivery", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

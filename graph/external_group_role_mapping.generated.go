@@ -18,9 +18,9 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type ExternalGroupRoleMappingResolver interface {
-	IdentityProvider(ctx context.Context, obj *platform.ExternalGroupRoleMapping) (*platform.IdentityProvider, error)
-	Role(ctx context.Context, obj *platform.ExternalGroupRoleMapping) (*platform.Role, error)
-	Scope(ctx context.Context, obj *platform.ExternalGroupRoleMapping) (*platform.Group, error)
+	IdentityProvider(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error)
+	Role(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error)
+	Scope(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -389,7 +389,7 @@ func (ec *executionContext) _ExternalGroupRoleMapping_identityProvider(ctx conte
 			return ec.fieldContext_ExternalGroupRoleMapping_identityProvider(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.ExternalGroupRoleMapping().IdentityProvider(ctx, obj)
+			return ec.resolveBatch_ExternalGroupRoleMapping_identityProvider(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.IdentityProvider) graphql.Marshaler {
@@ -411,6 +411,29 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMapping_identityProvid
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_ExternalGroupRoleMapping_identityProvider(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (any, error) {
+	resolver := ec.Resolvers.ExternalGroupRoleMapping()
+	if batch, ok := graphql.BatchParentsFor[*platform.ExternalGroupRoleMapping](ctx, "ExternalGroupRoleMapping"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.IdentityProvider(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.IdentityProvider](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"ExternalGroupRoleMapping.identityProvider",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.IdentityProvider(ctx, []*platform.ExternalGroupRoleMapping{obj})
+	return graphql.ResolveBatchSingleResult[*platform.IdentityProvider](
+		ctx,
+		results,
+		err,
+		"ExternalGroupRoleMapping.identityProvider",
+	)
+}
 
 func (ec *executionContext) _ExternalGroupRoleMapping_role(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -421,7 +444,7 @@ func (ec *executionContext) _ExternalGroupRoleMapping_role(ctx context.Context, 
 			return ec.fieldContext_ExternalGroupRoleMapping_role(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.ExternalGroupRoleMapping().Role(ctx, obj)
+			return ec.resolveBatch_ExternalGroupRoleMapping_role(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Role) graphql.Marshaler {
@@ -443,6 +466,29 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMapping_role(_ context
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_ExternalGroupRoleMapping_role(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (any, error) {
+	resolver := ec.Resolvers.ExternalGroupRoleMapping()
+	if batch, ok := graphql.BatchParentsFor[*platform.ExternalGroupRoleMapping](ctx, "ExternalGroupRoleMapping"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Role(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Role](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"ExternalGroupRoleMapping.role",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Role(ctx, []*platform.ExternalGroupRoleMapping{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Role](
+		ctx,
+		results,
+		err,
+		"ExternalGroupRoleMapping.role",
+	)
+}
 
 func (ec *executionContext) _ExternalGroupRoleMapping_scope(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -453,7 +499,7 @@ func (ec *executionContext) _ExternalGroupRoleMapping_scope(ctx context.Context,
 			return ec.fieldContext_ExternalGroupRoleMapping_scope(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.ExternalGroupRoleMapping().Scope(ctx, obj)
+			return ec.resolveBatch_ExternalGroupRoleMapping_scope(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -474,6 +520,29 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMapping_scope(_ contex
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_ExternalGroupRoleMapping_scope(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (any, error) {
+	resolver := ec.Resolvers.ExternalGroupRoleMapping()
+	if batch, ok := graphql.BatchParentsFor[*platform.ExternalGroupRoleMapping](ctx, "ExternalGroupRoleMapping"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Scope(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"ExternalGroupRoleMapping.scope",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Scope(ctx, []*platform.ExternalGroupRoleMapping{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"ExternalGroupRoleMapping.scope",
+	)
 }
 
 func (ec *executionContext) _ExternalGroupRoleMappingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
@@ -1354,6 +1423,7 @@ func (ec *executionContext) unmarshalNDeleteExternalGroupRoleMappingInput2atrium
 }
 
 func (ec *executionContext) marshalNExternalGroupRoleMapping2ᚕᚖatriumᚋplatformᚐExternalGroupRoleMappingᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.ExternalGroupRoleMapping) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "ExternalGroupRoleMapping", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1446,6 +1516,7 @@ func (ec *executionContext) marshalOExternalGroupRoleMapping2ᚕᚖatriumᚋplat
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "ExternalGroupRoleMapping", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -18,24 +18,24 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type GroupResolver interface {
-	ResourceLimits(ctx context.Context, obj *platform.Group) ([]*ResourceLimit, error)
+	ResourceLimits(ctx context.Context, objs []*platform.Group) ([][]*ResourceLimit, error)
 
-	Parent(ctx context.Context, obj *platform.Group) (*platform.Group, error)
-	Ancestors(ctx context.Context, obj *platform.Group) ([]*platform.Group, error)
-	Children(ctx context.Context, obj *platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Group], error)
-	Descendants(ctx context.Context, obj *platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Group], error)
-	Identities(ctx context.Context, obj *platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Identity], error)
-	Roles(ctx context.Context, obj *platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Role], error)
-	RoleBindings(ctx context.Context, obj *platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
-	EffectiveBindings(ctx context.Context, obj *platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
-	Repos(ctx context.Context, obj *platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Repo], error)
-	Tags(ctx context.Context, obj *platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Tag], error)
-	Advisories(ctx context.Context, obj *platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Advisory], error)
-	IdentityProviders(ctx context.Context, obj *platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.IdentityProvider], error)
-	AccountAssociation(ctx context.Context, obj *platform.Group) (*platform.AccountAssociation, error)
-	Invites(ctx context.Context, obj *platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.GroupInvite], error)
-	TermsAcceptances(ctx context.Context, obj *platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.TermsAcceptance], error)
-	Subscriptions(ctx context.Context, obj *platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Subscription], error)
+	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
+	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
+	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
+	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
+	Identities(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Identity], error)
+	Roles(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Role], error)
+	RoleBindings(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	EffectiveBindings(ctx context.Context, objs []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Repo], error)
+	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
+	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.IdentityProvider], error)
+	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
+	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.GroupInvite], error)
+	TermsAcceptances(ctx context.Context, objs []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.TermsAcceptance], error)
+	Subscriptions(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Subscription], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1180,7 +1180,7 @@ func (ec *executionContext) _Group_resourceLimits(ctx context.Context, field gra
 			return ec.fieldContext_Group_resourceLimits(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Group().ResourceLimits(ctx, obj)
+			return ec.resolveBatch_Group_resourceLimits(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*ResourceLimit) graphql.Marshaler {
@@ -1201,6 +1201,29 @@ func (ec *executionContext) fieldContext_Group_resourceLimits(_ context.Context,
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Group_resourceLimits(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ResourceLimits(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]*ResourceLimit](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.resourceLimits",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ResourceLimits(ctx, []*platform.Group{obj})
+	return graphql.ResolveBatchSingleResult[[]*ResourceLimit](
+		ctx,
+		results,
+		err,
+		"Group.resourceLimits",
+	)
 }
 
 func (ec *executionContext) _Group_createTime(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
@@ -1258,7 +1281,7 @@ func (ec *executionContext) _Group_parent(ctx context.Context, field graphql.Col
 			return ec.fieldContext_Group_parent(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Group().Parent(ctx, obj)
+			return ec.resolveBatch_Group_parent(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -1280,6 +1303,29 @@ func (ec *executionContext) fieldContext_Group_parent(_ context.Context, field g
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_parent(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Parent(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.parent",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Parent(ctx, []*platform.Group{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"Group.parent",
+	)
+}
 
 func (ec *executionContext) _Group_ancestors(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1290,7 +1336,7 @@ func (ec *executionContext) _Group_ancestors(ctx context.Context, field graphql.
 			return ec.fieldContext_Group_ancestors(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Group().Ancestors(ctx, obj)
+			return ec.resolveBatch_Group_ancestors(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*platform.Group) graphql.Marshaler {
@@ -1312,6 +1358,29 @@ func (ec *executionContext) fieldContext_Group_ancestors(_ context.Context, fiel
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_ancestors(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Ancestors(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.ancestors",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Ancestors(ctx, []*platform.Group{obj})
+	return graphql.ResolveBatchSingleResult[[]*platform.Group](
+		ctx,
+		results,
+		err,
+		"Group.ancestors",
+	)
+}
 
 func (ec *executionContext) _Group_children(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1322,8 +1391,7 @@ func (ec *executionContext) _Group_children(ctx context.Context, field graphql.C
 			return ec.fieldContext_Group_children(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Children(ctx, obj, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_children(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Group]) graphql.Marshaler {
@@ -1356,6 +1424,30 @@ func (ec *executionContext) fieldContext_Group_children(ctx context.Context, fie
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_children(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Children(ctx, batch.Parents, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Group]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.children",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Children(ctx, []*platform.Group{obj}, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Group]](
+		ctx,
+		results,
+		err,
+		"Group.children",
+	)
+}
 
 func (ec *executionContext) _Group_descendants(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1366,8 +1458,7 @@ func (ec *executionContext) _Group_descendants(ctx context.Context, field graphq
 			return ec.fieldContext_Group_descendants(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Descendants(ctx, obj, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_descendants(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Group]) graphql.Marshaler {
@@ -1400,6 +1491,30 @@ func (ec *executionContext) fieldContext_Group_descendants(ctx context.Context, 
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_descendants(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Descendants(ctx, batch.Parents, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Group]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.descendants",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Descendants(ctx, []*platform.Group{obj}, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Group]](
+		ctx,
+		results,
+		err,
+		"Group.descendants",
+	)
+}
 
 func (ec *executionContext) _Group_identities(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1410,8 +1525,7 @@ func (ec *executionContext) _Group_identities(ctx context.Context, field graphql
 			return ec.fieldContext_Group_identities(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Identities(ctx, obj, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_identities(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Identity]) graphql.Marshaler {
@@ -1444,6 +1558,30 @@ func (ec *executionContext) fieldContext_Group_identities(ctx context.Context, f
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_identities(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Identities(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Identity]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.identities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Identities(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Identity]](
+		ctx,
+		results,
+		err,
+		"Group.identities",
+	)
+}
 
 func (ec *executionContext) _Group_roles(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1454,8 +1592,7 @@ func (ec *executionContext) _Group_roles(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_Group_roles(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Roles(ctx, obj, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_roles(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Role]) graphql.Marshaler {
@@ -1488,6 +1625,30 @@ func (ec *executionContext) fieldContext_Group_roles(ctx context.Context, field 
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_roles(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Roles(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Role]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.roles",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Roles(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Role]](
+		ctx,
+		results,
+		err,
+		"Group.roles",
+	)
+}
 
 func (ec *executionContext) _Group_roleBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1498,8 +1659,7 @@ func (ec *executionContext) _Group_roleBindings(ctx context.Context, field graph
 			return ec.fieldContext_Group_roleBindings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().RoleBindings(ctx, obj, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_roleBindings(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
@@ -1532,6 +1692,30 @@ func (ec *executionContext) fieldContext_Group_roleBindings(ctx context.Context,
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_roleBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.RoleBindings(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.roleBindings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.RoleBindings(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+		ctx,
+		results,
+		err,
+		"Group.roleBindings",
+	)
+}
 
 func (ec *executionContext) _Group_effectiveBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1542,8 +1726,7 @@ func (ec *executionContext) _Group_effectiveBindings(ctx context.Context, field 
 			return ec.fieldContext_Group_effectiveBindings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().EffectiveBindings(ctx, obj, fc.Args["capability"].(*platform.Capability), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_effectiveBindings(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
@@ -1576,6 +1759,30 @@ func (ec *executionContext) fieldContext_Group_effectiveBindings(ctx context.Con
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_effectiveBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.EffectiveBindings(ctx, batch.Parents, fc.Args["capability"].(*platform.Capability), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.effectiveBindings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.EffectiveBindings(ctx, []*platform.Group{obj}, fc.Args["capability"].(*platform.Capability), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+		ctx,
+		results,
+		err,
+		"Group.effectiveBindings",
+	)
+}
 
 func (ec *executionContext) _Group_repos(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1586,8 +1793,7 @@ func (ec *executionContext) _Group_repos(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_Group_repos(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Repos(ctx, obj, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RepoFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_repos(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Repo]) graphql.Marshaler {
@@ -1620,6 +1826,30 @@ func (ec *executionContext) fieldContext_Group_repos(ctx context.Context, field 
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_repos(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Repos(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RepoFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Repo]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.repos",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Repos(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RepoFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Repo]](
+		ctx,
+		results,
+		err,
+		"Group.repos",
+	)
+}
 
 func (ec *executionContext) _Group_tags(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1630,8 +1860,7 @@ func (ec *executionContext) _Group_tags(ctx context.Context, field graphql.Colle
 			return ec.fieldContext_Group_tags(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Tags(ctx, obj, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_tags(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Tag]) graphql.Marshaler {
@@ -1664,6 +1893,30 @@ func (ec *executionContext) fieldContext_Group_tags(ctx context.Context, field g
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_tags(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Tags(ctx, batch.Parents, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Tag]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.tags",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Tags(ctx, []*platform.Group{obj}, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Tag]](
+		ctx,
+		results,
+		err,
+		"Group.tags",
+	)
+}
 
 func (ec *executionContext) _Group_advisories(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1674,8 +1927,7 @@ func (ec *executionContext) _Group_advisories(ctx context.Context, field graphql
 			return ec.fieldContext_Group_advisories(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Advisories(ctx, obj, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_advisories(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Advisory]) graphql.Marshaler {
@@ -1708,6 +1960,30 @@ func (ec *executionContext) fieldContext_Group_advisories(ctx context.Context, f
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_advisories(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Advisories(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Advisory]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.advisories",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Advisories(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Advisory]](
+		ctx,
+		results,
+		err,
+		"Group.advisories",
+	)
+}
 
 func (ec *executionContext) _Group_identityProviders(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1718,8 +1994,7 @@ func (ec *executionContext) _Group_identityProviders(ctx context.Context, field 
 			return ec.fieldContext_Group_identityProviders(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().IdentityProviders(ctx, obj, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityProviderFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_identityProviders(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.IdentityProvider]) graphql.Marshaler {
@@ -1752,6 +2027,30 @@ func (ec *executionContext) fieldContext_Group_identityProviders(ctx context.Con
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_identityProviders(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.IdentityProviders(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityProviderFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.IdentityProvider]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.identityProviders",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.IdentityProviders(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityProviderFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.IdentityProvider]](
+		ctx,
+		results,
+		err,
+		"Group.identityProviders",
+	)
+}
 
 func (ec *executionContext) _Group_accountAssociation(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1762,7 +2061,7 @@ func (ec *executionContext) _Group_accountAssociation(ctx context.Context, field
 			return ec.fieldContext_Group_accountAssociation(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Group().AccountAssociation(ctx, obj)
+			return ec.resolveBatch_Group_accountAssociation(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.AccountAssociation) graphql.Marshaler {
@@ -1784,6 +2083,29 @@ func (ec *executionContext) fieldContext_Group_accountAssociation(_ context.Cont
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_accountAssociation(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.AccountAssociation(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.AccountAssociation](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.accountAssociation",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.AccountAssociation(ctx, []*platform.Group{obj})
+	return graphql.ResolveBatchSingleResult[*platform.AccountAssociation](
+		ctx,
+		results,
+		err,
+		"Group.accountAssociation",
+	)
+}
 
 func (ec *executionContext) _Group_invites(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1794,8 +2116,7 @@ func (ec *executionContext) _Group_invites(ctx context.Context, field graphql.Co
 			return ec.fieldContext_Group_invites(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Invites(ctx, obj, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.GroupInviteFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_invites(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.GroupInvite]) graphql.Marshaler {
@@ -1828,6 +2149,30 @@ func (ec *executionContext) fieldContext_Group_invites(ctx context.Context, fiel
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_invites(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Invites(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.GroupInviteFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.GroupInvite]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.invites",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Invites(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.GroupInviteFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.GroupInvite]](
+		ctx,
+		results,
+		err,
+		"Group.invites",
+	)
+}
 
 func (ec *executionContext) _Group_termsAcceptances(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1838,8 +2183,7 @@ func (ec *executionContext) _Group_termsAcceptances(ctx context.Context, field g
 			return ec.fieldContext_Group_termsAcceptances(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().TermsAcceptances(ctx, obj, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_termsAcceptances(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.TermsAcceptance]) graphql.Marshaler {
@@ -1872,6 +2216,30 @@ func (ec *executionContext) fieldContext_Group_termsAcceptances(ctx context.Cont
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Group_termsAcceptances(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.TermsAcceptances(ctx, batch.Parents, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.TermsAcceptance]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.termsAcceptances",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.TermsAcceptances(ctx, []*platform.Group{obj}, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.TermsAcceptance]](
+		ctx,
+		results,
+		err,
+		"Group.termsAcceptances",
+	)
+}
 
 func (ec *executionContext) _Group_subscriptions(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1882,8 +2250,7 @@ func (ec *executionContext) _Group_subscriptions(ctx context.Context, field grap
 			return ec.fieldContext_Group_subscriptions(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Group().Subscriptions(ctx, obj, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.EventSubscriptionFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Group_subscriptions(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Subscription]) graphql.Marshaler {
@@ -1915,6 +2282,30 @@ func (ec *executionContext) fieldContext_Group_subscriptions(ctx context.Context
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Group_subscriptions(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Subscriptions(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.EventSubscriptionFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Subscription]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.subscriptions",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Subscriptions(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.EventSubscriptionFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Subscription]](
+		ctx,
+		results,
+		err,
+		"Group.subscriptions",
+	)
 }
 
 func (ec *executionContext) _GroupConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Group]) (ret graphql.Marshaler) {
@@ -3430,6 +3821,7 @@ func (ec *executionContext) unmarshalNDeleteGroupInput2atriumᚋgraphᚋscalar�
 }
 
 func (ec *executionContext) marshalNGroup2ᚕᚖatriumᚋplatformᚐGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Group) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Group", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -3546,6 +3938,7 @@ func (ec *executionContext) marshalOGroup2ᚕᚖatriumᚋplatformᚐGroup(ctx co
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Group", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -3559,6 +3952,7 @@ func (ec *executionContext) marshalOGroup2ᚕᚖatriumᚋplatformᚐGroupᚄ(ctx
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Group", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

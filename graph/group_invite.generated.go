@@ -18,8 +18,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type GroupInviteResolver interface {
-	Group(ctx context.Context, obj *platform.GroupInvite) (*platform.Group, error)
-	Role(ctx context.Context, obj *platform.GroupInvite) (*platform.Role, error)
+	Group(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Group, error)
+	Role(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Role, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -420,7 +420,7 @@ func (ec *executionContext) _GroupInvite_group(ctx context.Context, field graphq
 			return ec.fieldContext_GroupInvite_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.GroupInvite().Group(ctx, obj)
+			return ec.resolveBatch_GroupInvite_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -442,6 +442,29 @@ func (ec *executionContext) fieldContext_GroupInvite_group(_ context.Context, fi
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_GroupInvite_group(ctx context.Context, field graphql.CollectedField, obj *platform.GroupInvite) (any, error) {
+	resolver := ec.Resolvers.GroupInvite()
+	if batch, ok := graphql.BatchParentsFor[*platform.GroupInvite](ctx, "GroupInvite"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"GroupInvite.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.GroupInvite{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"GroupInvite.group",
+	)
+}
 
 func (ec *executionContext) _GroupInvite_role(ctx context.Context, field graphql.CollectedField, obj *platform.GroupInvite) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -452,7 +475,7 @@ func (ec *executionContext) _GroupInvite_role(ctx context.Context, field graphql
 			return ec.fieldContext_GroupInvite_role(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.GroupInvite().Role(ctx, obj)
+			return ec.resolveBatch_GroupInvite_role(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Role) graphql.Marshaler {
@@ -473,6 +496,29 @@ func (ec *executionContext) fieldContext_GroupInvite_role(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_GroupInvite_role(ctx context.Context, field graphql.CollectedField, obj *platform.GroupInvite) (any, error) {
+	resolver := ec.Resolvers.GroupInvite()
+	if batch, ok := graphql.BatchParentsFor[*platform.GroupInvite](ctx, "GroupInvite"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Role(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Role](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"GroupInvite.role",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Role(ctx, []*platform.GroupInvite{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Role](
+		ctx,
+		results,
+		err,
+		"GroupInvite.role",
+	)
 }
 
 func (ec *executionContext) _GroupInviteConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.GroupInvite]) (ret graphql.Marshaler) {
@@ -1299,6 +1345,7 @@ func (ec *executionContext) unmarshalNDeleteGroupInviteInput2atriumᚋgraphᚋsc
 }
 
 func (ec *executionContext) marshalNGroupInvite2ᚕᚖatriumᚋplatformᚐGroupInviteᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.GroupInvite) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "GroupInvite", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1391,6 +1438,7 @@ func (ec *executionContext) marshalOGroupInvite2ᚕᚖatriumᚋplatformᚐGroupI
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "GroupInvite", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -18,10 +18,10 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type IdentityResolver interface {
-	Group(ctx context.Context, obj *platform.Identity) (*platform.Group, error)
-	RoleBindings(ctx context.Context, obj *platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
-	EffectiveCapabilities(ctx context.Context, obj *platform.Identity, on platform.UID) ([]platform.Capability, error)
-	Can(ctx context.Context, obj *platform.Identity, capability platform.Capability, on platform.UID) (*bool, error)
+	Group(ctx context.Context, objs []*platform.Identity) ([]*platform.Group, error)
+	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	EffectiveCapabilities(ctx context.Context, objs []*platform.Identity, on platform.UID) ([][]platform.Capability, error)
+	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -727,7 +727,7 @@ func (ec *executionContext) _Identity_group(ctx context.Context, field graphql.C
 			return ec.fieldContext_Identity_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Identity().Group(ctx, obj)
+			return ec.resolveBatch_Identity_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -749,6 +749,29 @@ func (ec *executionContext) fieldContext_Identity_group(_ context.Context, field
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Identity_group(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (any, error) {
+	resolver := ec.Resolvers.Identity()
+	if batch, ok := graphql.BatchParentsFor[*platform.Identity](ctx, "Identity"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Identity.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.Identity{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"Identity.group",
+	)
+}
 
 func (ec *executionContext) _Identity_roleBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -759,8 +782,7 @@ func (ec *executionContext) _Identity_roleBindings(ctx context.Context, field gr
 			return ec.fieldContext_Identity_roleBindings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Identity().RoleBindings(ctx, obj, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Identity_roleBindings(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
@@ -793,6 +815,30 @@ func (ec *executionContext) fieldContext_Identity_roleBindings(ctx context.Conte
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Identity_roleBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (any, error) {
+	resolver := ec.Resolvers.Identity()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Identity](ctx, "Identity"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.RoleBindings(ctx, batch.Parents, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Identity.roleBindings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.RoleBindings(ctx, []*platform.Identity{obj}, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+		ctx,
+		results,
+		err,
+		"Identity.roleBindings",
+	)
+}
 
 func (ec *executionContext) _Identity_effectiveCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -803,8 +849,7 @@ func (ec *executionContext) _Identity_effectiveCapabilities(ctx context.Context,
 			return ec.fieldContext_Identity_effectiveCapabilities(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Identity().EffectiveCapabilities(ctx, obj, fc.Args["on"].(platform.UID))
+			return ec.resolveBatch_Identity_effectiveCapabilities(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []platform.Capability) graphql.Marshaler {
@@ -837,6 +882,30 @@ func (ec *executionContext) fieldContext_Identity_effectiveCapabilities(ctx cont
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Identity_effectiveCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (any, error) {
+	resolver := ec.Resolvers.Identity()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Identity](ctx, "Identity"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.EffectiveCapabilities(ctx, batch.Parents, fc.Args["on"].(platform.UID))
+		})
+		return graphql.ResolveBatchGroupResult[[]platform.Capability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Identity.effectiveCapabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.EffectiveCapabilities(ctx, []*platform.Identity{obj}, fc.Args["on"].(platform.UID))
+	return graphql.ResolveBatchSingleResult[[]platform.Capability](
+		ctx,
+		results,
+		err,
+		"Identity.effectiveCapabilities",
+	)
+}
 
 func (ec *executionContext) _Identity_can(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -847,8 +916,7 @@ func (ec *executionContext) _Identity_can(ctx context.Context, field graphql.Col
 			return ec.fieldContext_Identity_can(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Identity().Can(ctx, obj, fc.Args["capability"].(platform.Capability), fc.Args["on"].(platform.UID))
+			return ec.resolveBatch_Identity_can(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
@@ -880,6 +948,30 @@ func (ec *executionContext) fieldContext_Identity_can(ctx context.Context, field
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Identity_can(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (any, error) {
+	resolver := ec.Resolvers.Identity()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Identity](ctx, "Identity"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Can(ctx, batch.Parents, fc.Args["capability"].(platform.Capability), fc.Args["on"].(platform.UID))
+		})
+		return graphql.ResolveBatchGroupResult[*bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Identity.can",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Can(ctx, []*platform.Identity{obj}, fc.Args["capability"].(platform.Capability), fc.Args["on"].(platform.UID))
+	return graphql.ResolveBatchSingleResult[*bool](
+		ctx,
+		results,
+		err,
+		"Identity.can",
+	)
 }
 
 func (ec *executionContext) _IdentityConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Identity]) (ret graphql.Marshaler) {
@@ -2268,6 +2360,7 @@ func (ec *executionContext) unmarshalNDeleteIdentityInput2atriumᚋgraphᚋscala
 }
 
 func (ec *executionContext) marshalNIdentity2ᚕᚖatriumᚋplatformᚐIdentityᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Identity) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Identity", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2373,6 +2466,7 @@ func (ec *executionContext) marshalOIdentity2ᚕᚖatriumᚋplatformᚐIdentity(
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Identity", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -18,9 +18,9 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type IdentityProviderResolver interface {
-	Group(ctx context.Context, obj *platform.IdentityProvider) (*platform.Group, error)
-	DefaultRole(ctx context.Context, obj *platform.IdentityProvider) (*platform.Role, error)
-	Mappings(ctx context.Context, obj *platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.ExternalGroupRoleMapping], error)
+	Group(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Group, error)
+	DefaultRole(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Role, error)
+	Mappings(ctx context.Context, objs []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ExternalGroupRoleMapping], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -451,7 +451,7 @@ func (ec *executionContext) _IdentityProvider_group(ctx context.Context, field g
 			return ec.fieldContext_IdentityProvider_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.IdentityProvider().Group(ctx, obj)
+			return ec.resolveBatch_IdentityProvider_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -473,6 +473,29 @@ func (ec *executionContext) fieldContext_IdentityProvider_group(_ context.Contex
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_IdentityProvider_group(ctx context.Context, field graphql.CollectedField, obj *platform.IdentityProvider) (any, error) {
+	resolver := ec.Resolvers.IdentityProvider()
+	if batch, ok := graphql.BatchParentsFor[*platform.IdentityProvider](ctx, "IdentityProvider"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"IdentityProvider.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.IdentityProvider{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"IdentityProvider.group",
+	)
+}
 
 func (ec *executionContext) _IdentityProvider_defaultRole(ctx context.Context, field graphql.CollectedField, obj *platform.IdentityProvider) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -483,7 +506,7 @@ func (ec *executionContext) _IdentityProvider_defaultRole(ctx context.Context, f
 			return ec.fieldContext_IdentityProvider_defaultRole(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.IdentityProvider().DefaultRole(ctx, obj)
+			return ec.resolveBatch_IdentityProvider_defaultRole(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Role) graphql.Marshaler {
@@ -505,6 +528,29 @@ func (ec *executionContext) fieldContext_IdentityProvider_defaultRole(_ context.
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_IdentityProvider_defaultRole(ctx context.Context, field graphql.CollectedField, obj *platform.IdentityProvider) (any, error) {
+	resolver := ec.Resolvers.IdentityProvider()
+	if batch, ok := graphql.BatchParentsFor[*platform.IdentityProvider](ctx, "IdentityProvider"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.DefaultRole(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Role](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"IdentityProvider.defaultRole",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.DefaultRole(ctx, []*platform.IdentityProvider{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Role](
+		ctx,
+		results,
+		err,
+		"IdentityProvider.defaultRole",
+	)
+}
 
 func (ec *executionContext) _IdentityProvider_mappings(ctx context.Context, field graphql.CollectedField, obj *platform.IdentityProvider) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -515,8 +561,7 @@ func (ec *executionContext) _IdentityProvider_mappings(ctx context.Context, fiel
 			return ec.fieldContext_IdentityProvider_mappings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.IdentityProvider().Mappings(ctx, obj, fc.Args["where"].(*scalar.ExternalGroupRoleMappingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_IdentityProvider_mappings(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
@@ -548,6 +593,30 @@ func (ec *executionContext) fieldContext_IdentityProvider_mappings(ctx context.C
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_IdentityProvider_mappings(ctx context.Context, field graphql.CollectedField, obj *platform.IdentityProvider) (any, error) {
+	resolver := ec.Resolvers.IdentityProvider()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.IdentityProvider](ctx, "IdentityProvider"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Mappings(ctx, batch.Parents, fc.Args["where"].(*scalar.ExternalGroupRoleMappingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.ExternalGroupRoleMapping]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"IdentityProvider.mappings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Mappings(ctx, []*platform.IdentityProvider{obj}, fc.Args["where"].(*scalar.ExternalGroupRoleMappingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.ExternalGroupRoleMapping]](
+		ctx,
+		results,
+		err,
+		"IdentityProvider.mappings",
+	)
 }
 
 func (ec *executionContext) _IdentityProviderConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.IdentityProvider]) (ret graphql.Marshaler) {
@@ -1849,6 +1918,7 @@ func (ec *executionContext) unmarshalNDeleteIdentityProviderInput2atriumᚋgraph
 }
 
 func (ec *executionContext) marshalNIdentityProvider2ᚕᚖatriumᚋplatformᚐIdentityProviderᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.IdentityProvider) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "IdentityProvider", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1974,6 +2044,7 @@ func (ec *executionContext) marshalOIdentityProvider2ᚕᚖatriumᚋplatformᚐI
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "IdentityProvider", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -17,7 +17,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type ImageResolver interface {
-	Size(ctx context.Context, obj *platform.Image, architecture *string) (*int64, error)
+	Size(ctx context.Context, objs []*platform.Image, architecture *string) ([]*int64, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -97,8 +97,7 @@ func (ec *executionContext) _Image_size(ctx context.Context, field graphql.Colle
 			return ec.fieldContext_Image_size(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Image().Size(ctx, obj, fc.Args["architecture"].(*string))
+			return ec.resolveBatch_Image_size(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
@@ -130,6 +129,30 @@ func (ec *executionContext) fieldContext_Image_size(ctx context.Context, field g
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Image_size(ctx context.Context, field graphql.CollectedField, obj *platform.Image) (any, error) {
+	resolver := ec.Resolvers.Image()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Image](ctx, "Image"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Size(ctx, batch.Parents, fc.Args["architecture"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*int64](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Image.size",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Size(ctx, []*platform.Image{obj}, fc.Args["architecture"].(*string))
+	return graphql.ResolveBatchSingleResult[*int64](
+		ctx,
+		results,
+		err,
+		"Image.size",
+	)
 }
 
 func (ec *executionContext) _Image_sizes(ctx context.Context, field graphql.CollectedField, obj *platform.Image) (ret graphql.Marshaler) {

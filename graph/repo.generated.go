@@ -18,11 +18,11 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type RepoResolver interface {
-	Group(ctx context.Context, obj *platform.Repo) (*platform.Group, error)
-	Readme(ctx context.Context, obj *platform.Repo) (*string, error)
-	Tags(ctx context.Context, obj *platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Tag], error)
-	Tag(ctx context.Context, obj *platform.Repo, name string) (*platform.Tag, error)
-	Advisories(ctx context.Context, obj *platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Advisory], error)
+	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
+	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
+	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
+	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
+	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -552,7 +552,7 @@ func (ec *executionContext) _Repo_group(ctx context.Context, field graphql.Colle
 			return ec.fieldContext_Repo_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Repo().Group(ctx, obj)
+			return ec.resolveBatch_Repo_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -574,6 +574,29 @@ func (ec *executionContext) fieldContext_Repo_group(_ context.Context, field gra
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Repo_group(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.Repo{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"Repo.group",
+	)
+}
 
 func (ec *executionContext) _Repo_readme(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -584,7 +607,7 @@ func (ec *executionContext) _Repo_readme(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_Repo_readme(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Repo().Readme(ctx, obj)
+			return ec.resolveBatch_Repo_readme(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -597,6 +620,29 @@ func (ec *executionContext) _Repo_readme(ctx context.Context, field graphql.Coll
 func (ec *executionContext) fieldContext_Repo_readme(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Repo", field, true, true, errors.New("field of type String does not have child fields"))
 }
+func (ec *executionContext) resolveBatch_Repo_readme(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Readme(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*string](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.readme",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Readme(ctx, []*platform.Repo{obj})
+	return graphql.ResolveBatchSingleResult[*string](
+		ctx,
+		results,
+		err,
+		"Repo.readme",
+	)
+}
 
 func (ec *executionContext) _Repo_tags(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -607,8 +653,7 @@ func (ec *executionContext) _Repo_tags(ctx context.Context, field graphql.Collec
 			return ec.fieldContext_Repo_tags(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Repo().Tags(ctx, obj, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Repo_tags(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Tag]) graphql.Marshaler {
@@ -641,6 +686,30 @@ func (ec *executionContext) fieldContext_Repo_tags(ctx context.Context, field gr
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Repo_tags(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Tags(ctx, batch.Parents, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Tag]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.tags",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Tags(ctx, []*platform.Repo{obj}, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Tag]](
+		ctx,
+		results,
+		err,
+		"Repo.tags",
+	)
+}
 
 func (ec *executionContext) _Repo_tag(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -651,8 +720,7 @@ func (ec *executionContext) _Repo_tag(ctx context.Context, field graphql.Collect
 			return ec.fieldContext_Repo_tag(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Repo().Tag(ctx, obj, fc.Args["name"].(string))
+			return ec.resolveBatch_Repo_tag(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Tag) graphql.Marshaler {
@@ -685,6 +753,30 @@ func (ec *executionContext) fieldContext_Repo_tag(ctx context.Context, field gra
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Repo_tag(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Tag(ctx, batch.Parents, fc.Args["name"].(string))
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Tag](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.tag",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Tag(ctx, []*platform.Repo{obj}, fc.Args["name"].(string))
+	return graphql.ResolveBatchSingleResult[*platform.Tag](
+		ctx,
+		results,
+		err,
+		"Repo.tag",
+	)
+}
 
 func (ec *executionContext) _Repo_advisories(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -695,8 +787,7 @@ func (ec *executionContext) _Repo_advisories(ctx context.Context, field graphql.
 			return ec.fieldContext_Repo_advisories(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Repo().Advisories(ctx, obj, fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Repo_advisories(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Advisory]) graphql.Marshaler {
@@ -728,6 +819,30 @@ func (ec *executionContext) fieldContext_Repo_advisories(ctx context.Context, fi
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Repo_advisories(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Advisories(ctx, batch.Parents, fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Advisory]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.advisories",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Advisories(ctx, []*platform.Repo{obj}, fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Advisory]](
+		ctx,
+		results,
+		err,
+		"Repo.advisories",
+	)
 }
 
 func (ec *executionContext) _RepoConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
@@ -2202,6 +2317,7 @@ func (ec *executionContext) unmarshalNDeleteRepoInput2atriumᚋgraphᚋscalarᚐ
 }
 
 func (ec *executionContext) marshalNRepo2ᚕᚖatriumᚋplatformᚐRepoᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Repo) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Repo", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2327,6 +2443,7 @@ func (ec *executionContext) marshalORepo2ᚕᚖatriumᚋplatformᚐRepo(ctx cont
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Repo", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -18,8 +18,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type RoleResolver interface {
-	Group(ctx context.Context, obj *platform.Role) (*platform.Group, error)
-	RoleBindings(ctx context.Context, obj *platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
+	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
+	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -372,7 +372,7 @@ func (ec *executionContext) _Role_group(ctx context.Context, field graphql.Colle
 			return ec.fieldContext_Role_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Role().Group(ctx, obj)
+			return ec.resolveBatch_Role_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -394,6 +394,29 @@ func (ec *executionContext) fieldContext_Role_group(_ context.Context, field gra
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Role_group(ctx context.Context, field graphql.CollectedField, obj *platform.Role) (any, error) {
+	resolver := ec.Resolvers.Role()
+	if batch, ok := graphql.BatchParentsFor[*platform.Role](ctx, "Role"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Role.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.Role{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"Role.group",
+	)
+}
 
 func (ec *executionContext) _Role_roleBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Role) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -404,8 +427,7 @@ func (ec *executionContext) _Role_roleBindings(ctx context.Context, field graphq
 			return ec.fieldContext_Role_roleBindings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Role().RoleBindings(ctx, obj, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Role_roleBindings(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
@@ -437,6 +459,30 @@ func (ec *executionContext) fieldContext_Role_roleBindings(ctx context.Context, 
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Role_roleBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Role) (any, error) {
+	resolver := ec.Resolvers.Role()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Role](ctx, "Role"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.RoleBindings(ctx, batch.Parents, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Role.roleBindings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.RoleBindings(ctx, []*platform.Role{obj}, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+		ctx,
+		results,
+		err,
+		"Role.roleBindings",
+	)
 }
 
 func (ec *executionContext) _RoleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Role]) (ret graphql.Marshaler) {
@@ -1297,6 +1343,7 @@ func (ec *executionContext) unmarshalNDeleteRoleInput2atriumᚋgraphᚋscalarᚐ
 }
 
 func (ec *executionContext) marshalNRole2ᚕᚖatriumᚋplatformᚐRoleᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Role) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Role", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1387,6 +1434,7 @@ func (ec *executionContext) marshalORole2ᚕᚖatriumᚋplatformᚐRole(ctx cont
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Role", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

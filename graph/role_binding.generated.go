@@ -18,9 +18,9 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type RoleBindingResolver interface {
-	Identity(ctx context.Context, obj *platform.RoleBinding) (*platform.Identity, error)
-	Group(ctx context.Context, obj *platform.RoleBinding) (*platform.Group, error)
-	Role(ctx context.Context, obj *platform.RoleBinding) (*platform.Role, error)
+	Identity(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Identity, error)
+	Group(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Group, error)
+	Role(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Role, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -283,7 +283,7 @@ func (ec *executionContext) _RoleBinding_identity(ctx context.Context, field gra
 			return ec.fieldContext_RoleBinding_identity(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.RoleBinding().Identity(ctx, obj)
+			return ec.resolveBatch_RoleBinding_identity(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Identity) graphql.Marshaler {
@@ -305,6 +305,29 @@ func (ec *executionContext) fieldContext_RoleBinding_identity(_ context.Context,
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_RoleBinding_identity(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (any, error) {
+	resolver := ec.Resolvers.RoleBinding()
+	if batch, ok := graphql.BatchParentsFor[*platform.RoleBinding](ctx, "RoleBinding"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Identity(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Identity](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"RoleBinding.identity",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Identity(ctx, []*platform.RoleBinding{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Identity](
+		ctx,
+		results,
+		err,
+		"RoleBinding.identity",
+	)
+}
 
 func (ec *executionContext) _RoleBinding_group(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -315,7 +338,7 @@ func (ec *executionContext) _RoleBinding_group(ctx context.Context, field graphq
 			return ec.fieldContext_RoleBinding_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.RoleBinding().Group(ctx, obj)
+			return ec.resolveBatch_RoleBinding_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -337,6 +360,29 @@ func (ec *executionContext) fieldContext_RoleBinding_group(_ context.Context, fi
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_RoleBinding_group(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (any, error) {
+	resolver := ec.Resolvers.RoleBinding()
+	if batch, ok := graphql.BatchParentsFor[*platform.RoleBinding](ctx, "RoleBinding"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"RoleBinding.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.RoleBinding{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"RoleBinding.group",
+	)
+}
 
 func (ec *executionContext) _RoleBinding_role(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -347,7 +393,7 @@ func (ec *executionContext) _RoleBinding_role(ctx context.Context, field graphql
 			return ec.fieldContext_RoleBinding_role(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.RoleBinding().Role(ctx, obj)
+			return ec.resolveBatch_RoleBinding_role(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Role) graphql.Marshaler {
@@ -368,6 +414,29 @@ func (ec *executionContext) fieldContext_RoleBinding_role(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_RoleBinding_role(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (any, error) {
+	resolver := ec.Resolvers.RoleBinding()
+	if batch, ok := graphql.BatchParentsFor[*platform.RoleBinding](ctx, "RoleBinding"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Role(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Role](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"RoleBinding.role",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Role(ctx, []*platform.RoleBinding{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Role](
+		ctx,
+		results,
+		err,
+		"RoleBinding.role",
+	)
 }
 
 func (ec *executionContext) _RoleBindingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
@@ -1432,6 +1501,7 @@ func (ec *executionContext) unmarshalNDeleteRoleBindingInput2atriumᚋgraphᚋsc
 }
 
 func (ec *executionContext) marshalNRoleBinding2ᚕᚖatriumᚋplatformᚐRoleBindingᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.RoleBinding) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "RoleBinding", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1534,6 +1604,7 @@ func (ec *executionContext) marshalORoleBinding2ᚕᚖatriumᚋplatformᚐRoleBi
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "RoleBinding", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -7197,6 +7197,140 @@ func (ec *executionContext) marshalNInt642atriumᚋplatformᚐInt64(ctx context.
 }
 
 func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
+	{
+		var batchItemsTermsAcceptance []*platform.TermsAcceptance
+		batchIdxMapTermsAcceptance := map[int]int{}
+		var batchItemsTag []*platform.Tag
+		batchIdxMapTag := map[int]int{}
+		var batchItemsRoleBinding []*platform.RoleBinding
+		batchIdxMapRoleBinding := map[int]int{}
+		var batchItemsRole []*platform.Role
+		batchIdxMapRole := map[int]int{}
+		var batchItemsRepo []*platform.Repo
+		batchIdxMapRepo := map[int]int{}
+		var batchItemsIdentityProvider []*platform.IdentityProvider
+		batchIdxMapIdentityProvider := map[int]int{}
+		var batchItemsIdentity []*platform.Identity
+		batchIdxMapIdentity := map[int]int{}
+		var batchItemsGroupInvite []*platform.GroupInvite
+		batchIdxMapGroupInvite := map[int]int{}
+		var batchItemsGroup []*platform.Group
+		batchIdxMapGroup := map[int]int{}
+		var batchItemsExternalGroupRoleMapping []*platform.ExternalGroupRoleMapping
+		batchIdxMapExternalGroupRoleMapping := map[int]int{}
+		var batchItemsEventSubscription []*platform.Subscription
+		batchIdxMapEventSubscription := map[int]int{}
+		var batchItemsDelivery []*platform.Delivery
+		batchIdxMapDelivery := map[int]int{}
+		var batchItemsArtifactVersion []*platform.ArtifactVersion
+		batchIdxMapArtifactVersion := map[int]int{}
+		var batchItemsArtifact []*platform.Artifact
+		batchIdxMapArtifact := map[int]int{}
+		var batchItemsAdvisory []*platform.Advisory
+		batchIdxMapAdvisory := map[int]int{}
+		var batchItemsAccountAssociation []*platform.AccountAssociation
+		batchIdxMapAccountAssociation := map[int]int{}
+		for i, item := range v {
+			switch concrete := item.(type) {
+			case *platform.TermsAcceptance:
+				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
+				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, concrete)
+			case *platform.Tag:
+				batchIdxMapTag[i] = len(batchItemsTag)
+				batchItemsTag = append(batchItemsTag, concrete)
+			case *platform.RoleBinding:
+				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
+				batchItemsRoleBinding = append(batchItemsRoleBinding, concrete)
+			case *platform.Role:
+				batchIdxMapRole[i] = len(batchItemsRole)
+				batchItemsRole = append(batchItemsRole, concrete)
+			case *platform.Repo:
+				batchIdxMapRepo[i] = len(batchItemsRepo)
+				batchItemsRepo = append(batchItemsRepo, concrete)
+			case *platform.IdentityProvider:
+				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
+				batchItemsIdentityProvider = append(batchItemsIdentityProvider, concrete)
+			case *platform.Identity:
+				batchIdxMapIdentity[i] = len(batchItemsIdentity)
+				batchItemsIdentity = append(batchItemsIdentity, concrete)
+			case *platform.GroupInvite:
+				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
+				batchItemsGroupInvite = append(batchItemsGroupInvite, concrete)
+			case *platform.Group:
+				batchIdxMapGroup[i] = len(batchItemsGroup)
+				batchItemsGroup = append(batchItemsGroup, concrete)
+			case *platform.ExternalGroupRoleMapping:
+				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
+				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, concrete)
+			case *platform.Subscription:
+				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
+				batchItemsEventSubscription = append(batchItemsEventSubscription, concrete)
+			case *platform.Delivery:
+				batchIdxMapDelivery[i] = len(batchItemsDelivery)
+				batchItemsDelivery = append(batchItemsDelivery, concrete)
+			case *platform.ArtifactVersion:
+				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
+				batchItemsArtifactVersion = append(batchItemsArtifactVersion, concrete)
+			case *platform.Artifact:
+				batchIdxMapArtifact[i] = len(batchItemsArtifact)
+				batchItemsArtifact = append(batchItemsArtifact, concrete)
+			case *platform.Advisory:
+				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
+				batchItemsAdvisory = append(batchItemsAdvisory, concrete)
+			case *platform.AccountAssociation:
+				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
+				batchItemsAccountAssociation = append(batchItemsAccountAssociation, concrete)
+			}
+		}
+		if len(batchItemsTermsAcceptance) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "TermsAcceptance", batchItemsTermsAcceptance, batchIdxMapTermsAcceptance)
+		}
+		if len(batchItemsTag) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Tag", batchItemsTag, batchIdxMapTag)
+		}
+		if len(batchItemsRoleBinding) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "RoleBinding", batchItemsRoleBinding, batchIdxMapRoleBinding)
+		}
+		if len(batchItemsRole) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Role", batchItemsRole, batchIdxMapRole)
+		}
+		if len(batchItemsRepo) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Repo", batchItemsRepo, batchIdxMapRepo)
+		}
+		if len(batchItemsIdentityProvider) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "IdentityProvider", batchItemsIdentityProvider, batchIdxMapIdentityProvider)
+		}
+		if len(batchItemsIdentity) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Identity", batchItemsIdentity, batchIdxMapIdentity)
+		}
+		if len(batchItemsGroupInvite) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "GroupInvite", batchItemsGroupInvite, batchIdxMapGroupInvite)
+		}
+		if len(batchItemsGroup) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Group", batchItemsGroup, batchIdxMapGroup)
+		}
+		if len(batchItemsExternalGroupRoleMapping) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "ExternalGroupRoleMapping", batchItemsExternalGroupRoleMapping, batchIdxMapExternalGroupRoleMapping)
+		}
+		if len(batchItemsEventSubscription) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "EventSubscription", batchItemsEventSubscription, batchIdxMapEventSubscription)
+		}
+		if len(batchItemsDelivery) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Delivery", batchItemsDelivery, batchIdxMapDelivery)
+		}
+		if len(batchItemsArtifactVersion) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "ArtifactVersion", batchItemsArtifactVersion, batchIdxMapArtifactVersion)
+		}
+		if len(batchItemsArtifact) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Artifact", batchItemsArtifact, batchIdxMapArtifact)
+		}
+		if len(batchItemsAdvisory) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Advisory", batchItemsAdvisory, batchIdxMapAdvisory)
+		}
+		if len(batchItemsAccountAssociation) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "AccountAssociation", batchItemsAccountAssociation, batchIdxMapAccountAssociation)
+		}
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -18,8 +18,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type EventSubscriptionResolver interface {
-	Group(ctx context.Context, obj *platform.Subscription) (*platform.Group, error)
-	Deliveries(ctx context.Context, obj *platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Delivery], error)
+	Group(ctx context.Context, objs []*platform.Subscription) ([]*platform.Group, error)
+	Deliveries(ctx context.Context, objs []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Delivery], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -473,7 +473,7 @@ func (ec *executionContext) _EventSubscription_group(ctx context.Context, field 
 			return ec.fieldContext_EventSubscription_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.EventSubscription().Group(ctx, obj)
+			return ec.resolveBatch_EventSubscription_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -495,6 +495,29 @@ func (ec *executionContext) fieldContext_EventSubscription_group(_ context.Conte
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_EventSubscription_group(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (any, error) {
+	resolver := ec.Resolvers.EventSubscription()
+	if batch, ok := graphql.BatchParentsFor[*platform.Subscription](ctx, "EventSubscription"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"EventSubscription.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.Subscription{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"EventSubscription.group",
+	)
+}
 
 func (ec *executionContext) _EventSubscription_deliveries(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -505,8 +528,7 @@ func (ec *executionContext) _EventSubscription_deliveries(ctx context.Context, f
 			return ec.fieldContext_EventSubscription_deliveries(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.EventSubscription().Deliveries(ctx, obj, fc.Args["where"].(*platform.DeliveryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_EventSubscription_deliveries(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Delivery]) graphql.Marshaler {
@@ -538,6 +560,30 @@ func (ec *executionContext) fieldContext_EventSubscription_deliveries(ctx contex
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_EventSubscription_deliveries(ctx context.Context, field graphql.CollectedField, obj *platform.Subscription) (any, error) {
+	resolver := ec.Resolvers.EventSubscription()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Subscription](ctx, "EventSubscription"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Deliveries(ctx, batch.Parents, fc.Args["where"].(*platform.DeliveryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Delivery]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"EventSubscription.deliveries",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Deliveries(ctx, []*platform.Subscription{obj}, fc.Args["where"].(*platform.DeliveryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Delivery]](
+		ctx,
+		results,
+		err,
+		"EventSubscription.deliveries",
+	)
 }
 
 func (ec *executionContext) _EventSubscriptionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Subscription]) (ret graphql.Marshaler) {
@@ -1569,6 +1615,7 @@ func (ec *executionContext) unmarshalNEnableSubscriptionInput2atriumᚋgraphᚐE
 }
 
 func (ec *executionContext) marshalNEventSubscription2ᚕᚖatriumᚋplatformᚐSubscriptionᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Subscription) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "EventSubscription", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1671,6 +1718,7 @@ func (ec *executionContext) marshalOEventSubscription2ᚕᚖatriumᚋplatformᚐ
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "EventSubscription", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

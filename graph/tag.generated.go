@@ -18,8 +18,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type TagResolver interface {
-	Repo(ctx context.Context, obj *platform.Tag) (*platform.Repo, error)
-	Image(ctx context.Context, obj *platform.Tag) (*platform.Image, error)
+	Repo(ctx context.Context, objs []*platform.Tag) ([]*platform.Repo, error)
+	Image(ctx context.Context, objs []*platform.Tag) ([]*platform.Image, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -310,7 +310,7 @@ func (ec *executionContext) _Tag_repo(ctx context.Context, field graphql.Collect
 			return ec.fieldContext_Tag_repo(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Tag().Repo(ctx, obj)
+			return ec.resolveBatch_Tag_repo(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Repo) graphql.Marshaler {
@@ -332,6 +332,29 @@ func (ec *executionContext) fieldContext_Tag_repo(_ context.Context, field graph
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Tag_repo(ctx context.Context, field graphql.CollectedField, obj *platform.Tag) (any, error) {
+	resolver := ec.Resolvers.Tag()
+	if batch, ok := graphql.BatchParentsFor[*platform.Tag](ctx, "Tag"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Repo(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Repo](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Tag.repo",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Repo(ctx, []*platform.Tag{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Repo](
+		ctx,
+		results,
+		err,
+		"Tag.repo",
+	)
+}
 
 func (ec *executionContext) _Tag_image(ctx context.Context, field graphql.CollectedField, obj *platform.Tag) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -342,7 +365,7 @@ func (ec *executionContext) _Tag_image(ctx context.Context, field graphql.Collec
 			return ec.fieldContext_Tag_image(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Tag().Image(ctx, obj)
+			return ec.resolveBatch_Tag_image(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Image) graphql.Marshaler {
@@ -363,6 +386,29 @@ func (ec *executionContext) fieldContext_Tag_image(_ context.Context, field grap
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Tag_image(ctx context.Context, field graphql.CollectedField, obj *platform.Tag) (any, error) {
+	resolver := ec.Resolvers.Tag()
+	if batch, ok := graphql.BatchParentsFor[*platform.Tag](ctx, "Tag"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Image(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Image](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Tag.image",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Image(ctx, []*platform.Tag{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Image](
+		ctx,
+		results,
+		err,
+		"Tag.image",
+	)
 }
 
 func (ec *executionContext) _TagConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Tag]) (ret graphql.Marshaler) {
@@ -1143,6 +1189,7 @@ func (ec *executionContext) unmarshalNDeleteTagInput2atriumᚋgraphᚋscalarᚐD
 }
 
 func (ec *executionContext) marshalNTag2ᚕᚖatriumᚋplatformᚐTagᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.Tag) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Tag", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1228,6 +1275,7 @@ func (ec *executionContext) marshalOTag2ᚕᚖatriumᚋplatformᚐTag(ctx contex
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Tag", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -18,10 +18,10 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type AcceptTermsPayloadResolver interface {
-	Group(ctx context.Context, obj *platform.AcceptedTerms) (*platform.Group, error)
+	Group(ctx context.Context, objs []*platform.AcceptedTerms) ([]*platform.Group, error)
 }
 type TermsAcceptanceResolver interface {
-	Group(ctx context.Context, obj *platform.TermsAcceptance) (*platform.Group, error)
+	Group(ctx context.Context, objs []*platform.TermsAcceptance) ([]*platform.Group, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -64,7 +64,7 @@ func (ec *executionContext) _AcceptTermsPayload_group(ctx context.Context, field
 			return ec.fieldContext_AcceptTermsPayload_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AcceptTermsPayload().Group(ctx, obj)
+			return ec.resolveBatch_AcceptTermsPayload_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -85,6 +85,29 @@ func (ec *executionContext) fieldContext_AcceptTermsPayload_group(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_AcceptTermsPayload_group(ctx context.Context, field graphql.CollectedField, obj *platform.AcceptedTerms) (any, error) {
+	resolver := ec.Resolvers.AcceptTermsPayload()
+	if batch, ok := graphql.BatchParentsFor[*platform.AcceptedTerms](ctx, "AcceptTermsPayload"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"AcceptTermsPayload.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.AcceptedTerms{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"AcceptTermsPayload.group",
+	)
 }
 
 func (ec *executionContext) _AcceptTermsPayload_documentIds(ctx context.Context, field graphql.CollectedField, obj *platform.AcceptedTerms) (ret graphql.Marshaler) {
@@ -234,7 +257,7 @@ func (ec *executionContext) _TermsAcceptance_group(ctx context.Context, field gr
 			return ec.fieldContext_TermsAcceptance_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.TermsAcceptance().Group(ctx, obj)
+			return ec.resolveBatch_TermsAcceptance_group(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -255,6 +278,29 @@ func (ec *executionContext) fieldContext_TermsAcceptance_group(_ context.Context
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_TermsAcceptance_group(ctx context.Context, field graphql.CollectedField, obj *platform.TermsAcceptance) (any, error) {
+	resolver := ec.Resolvers.TermsAcceptance()
+	if batch, ok := graphql.BatchParentsFor[*platform.TermsAcceptance](ctx, "TermsAcceptance"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Group(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.Group](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"TermsAcceptance.group",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Group(ctx, []*platform.TermsAcceptance{obj})
+	return graphql.ResolveBatchSingleResult[*platform.Group](
+		ctx,
+		results,
+		err,
+		"TermsAcceptance.group",
+	)
 }
 
 func (ec *executionContext) _TermsAcceptanceConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.TermsAcceptance]) (ret graphql.Marshaler) {
@@ -832,6 +878,7 @@ func (ec *executionContext) unmarshalNAcceptTermsInput2atriumᚋgraphᚐAcceptTe
 }
 
 func (ec *executionContext) marshalNTermsAcceptance2ᚕᚖatriumᚋplatformᚐTermsAcceptanceᚄ(ctx context.Context, sel ast.SelectionSet, v []*platform.TermsAcceptance) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "TermsAcceptance", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -910,6 +957,7 @@ func (ec *executionContext) marshalOTermsAcceptance2ᚕᚖatriumᚋplatformᚐTe
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "TermsAcceptance", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

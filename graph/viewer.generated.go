@@ -18,10 +18,10 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type ViewerResolver interface {
-	Identities(ctx context.Context, obj *platform.Actor) ([]*platform.Identity, error)
-	RoleBindings(ctx context.Context, obj *platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
-	Capabilities(ctx context.Context, obj *platform.Actor, on platform.UID) ([]platform.Capability, error)
-	Can(ctx context.Context, obj *platform.Actor, capability platform.Capability, on platform.UID) (bool, error)
+	Identities(ctx context.Context, objs []*platform.Actor) ([][]*platform.Identity, error)
+	RoleBindings(ctx context.Context, objs []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	Capabilities(ctx context.Context, objs []*platform.Actor, on platform.UID) ([][]platform.Capability, error)
+	Can(ctx context.Context, objs []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -139,7 +139,7 @@ func (ec *executionContext) _Viewer_identities(ctx context.Context, field graphq
 			return ec.fieldContext_Viewer_identities(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Viewer().Identities(ctx, obj)
+			return ec.resolveBatch_Viewer_identities(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*platform.Identity) graphql.Marshaler {
@@ -161,6 +161,29 @@ func (ec *executionContext) fieldContext_Viewer_identities(_ context.Context, fi
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Viewer_identities(ctx context.Context, field graphql.CollectedField, obj *platform.Actor) (any, error) {
+	resolver := ec.Resolvers.Viewer()
+	if batch, ok := graphql.BatchParentsFor[*platform.Actor](ctx, "Viewer"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Identities(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]*platform.Identity](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Viewer.identities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Identities(ctx, []*platform.Actor{obj})
+	return graphql.ResolveBatchSingleResult[[]*platform.Identity](
+		ctx,
+		results,
+		err,
+		"Viewer.identities",
+	)
+}
 
 func (ec *executionContext) _Viewer_roleBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Actor) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -171,8 +194,7 @@ func (ec *executionContext) _Viewer_roleBindings(ctx context.Context, field grap
 			return ec.fieldContext_Viewer_roleBindings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Viewer().RoleBindings(ctx, obj, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+			return ec.resolveBatch_Viewer_roleBindings(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
@@ -205,6 +227,30 @@ func (ec *executionContext) fieldContext_Viewer_roleBindings(ctx context.Context
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Viewer_roleBindings(ctx context.Context, field graphql.CollectedField, obj *platform.Actor) (any, error) {
+	resolver := ec.Resolvers.Viewer()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Actor](ctx, "Viewer"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.RoleBindings(ctx, batch.Parents, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+		})
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Viewer.roleBindings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.RoleBindings(ctx, []*platform.Actor{obj}, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+		ctx,
+		results,
+		err,
+		"Viewer.roleBindings",
+	)
+}
 
 func (ec *executionContext) _Viewer_capabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Actor) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -215,8 +261,7 @@ func (ec *executionContext) _Viewer_capabilities(ctx context.Context, field grap
 			return ec.fieldContext_Viewer_capabilities(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Viewer().Capabilities(ctx, obj, fc.Args["on"].(platform.UID))
+			return ec.resolveBatch_Viewer_capabilities(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []platform.Capability) graphql.Marshaler {
@@ -249,6 +294,30 @@ func (ec *executionContext) fieldContext_Viewer_capabilities(ctx context.Context
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Viewer_capabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Actor) (any, error) {
+	resolver := ec.Resolvers.Viewer()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Actor](ctx, "Viewer"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Capabilities(ctx, batch.Parents, fc.Args["on"].(platform.UID))
+		})
+		return graphql.ResolveBatchGroupResult[[]platform.Capability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Viewer.capabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Capabilities(ctx, []*platform.Actor{obj}, fc.Args["on"].(platform.UID))
+	return graphql.ResolveBatchSingleResult[[]platform.Capability](
+		ctx,
+		results,
+		err,
+		"Viewer.capabilities",
+	)
+}
 
 func (ec *executionContext) _Viewer_can(ctx context.Context, field graphql.CollectedField, obj *platform.Actor) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -259,8 +328,7 @@ func (ec *executionContext) _Viewer_can(ctx context.Context, field graphql.Colle
 			return ec.fieldContext_Viewer_can(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Viewer().Can(ctx, obj, fc.Args["capability"].(platform.Capability), fc.Args["on"].(platform.UID))
+			return ec.resolveBatch_Viewer_can(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
@@ -292,6 +360,30 @@ func (ec *executionContext) fieldContext_Viewer_can(ctx context.Context, field g
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Viewer_can(ctx context.Context, field graphql.CollectedField, obj *platform.Actor) (any, error) {
+	resolver := ec.Resolvers.Viewer()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Actor](ctx, "Viewer"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Can(ctx, batch.Parents, fc.Args["capability"].(platform.Capability), fc.Args["on"].(platform.UID))
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Viewer.can",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Can(ctx, []*platform.Actor{obj}, fc.Args["capability"].(platform.Capability), fc.Args["on"].(platform.UID))
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Viewer.can",
+	)
 }
 
 // endregion **************************** field.gotpl *****************************

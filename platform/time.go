@@ -35,6 +35,9 @@ func ParseTime(s string) (Time, error) {
 // String is the wire form, always with three decimals.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
+// Append appends the wire form.
+func (t Time) Append(b []byte) []byte { return t.UTC().AppendFormat(b, timeLayout) }
+
 // MarshalJSON writes the wire form; fields are tagged omitzero, so that an
 // absent time is left out.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }

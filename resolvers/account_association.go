@@ -40,12 +40,16 @@ func (e entities) FindManyAccountAssociationByUIDs(ctx context.Context, reps []*
 	return represented(ctx, readsOf(ctx).accountAssociations, keysOf(reps, func(r *graph.AccountAssociationByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (accountAssociations) Group(ctx context.Context, a *platform.AccountAssociation) (*platform.Group, error) {
-	return follow(ctx, a, readsOf(ctx).groups, func(a *platform.AccountAssociation) platform.UID { return a.UID })
+func (accountAssociations) Group(ctx context.Context, all []*platform.AccountAssociation) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(a *platform.AccountAssociation) platform.UID { return a.UID })
 }
 
 // AppInstallations are sorted by the numbers of the apps.
-func (gitHubAccounts) AppInstallations(_ context.Context, a *platform.GitHubAccount) ([]*graph.GitHubAppInstallations, error) {
+func (gitHubAccounts) AppInstallations(_ context.Context, all []*platform.GitHubAccount) ([][]*graph.GitHubAppInstallations, error) {
+	return keysOf(all, appInstallations), nil
+}
+
+func appInstallations(a *platform.GitHubAccount) []*graph.GitHubAppInstallations {
 	all := []*graph.GitHubAppInstallations{}
 	for _, app := range slices.Sorted(maps.Keys(a.AppInstallations)) {
 		of := &graph.GitHubAppInstallations{AppID: platform.Int64(app), Installations: []*platform.GitHubInstallation{}}
@@ -54,7 +58,7 @@ func (gitHubAccounts) AppInstallations(_ context.Context, a *platform.GitHubAcco
 		}
 		all = append(all, of)
 	}
-	return all, nil
+	return all
 }
 
 // apps are the GitHub apps of an input in its order. Clients list them; to the

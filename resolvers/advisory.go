@@ -21,17 +21,20 @@ func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.Advi
 	return represented(ctx, readsOf(ctx).advisories, keysOf(reps, func(r *graph.AdvisoryByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (advisories) Group(ctx context.Context, a *platform.Advisory) (*platform.Group, error) {
-	return follow(ctx, a, readsOf(ctx).groups, func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
+func (advisories) Group(ctx context.Context, all []*platform.Advisory) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
 }
 
 // namesOf are the names under which a vulnerability may be known.
 func namesOf(a *platform.Advisory) []string { return append([]string{a.AdvisoryID}, a.Aliases...) }
 
 // Vulnerabilities are found under several names, each is there once.
-func (advisories) Vulnerabilities(ctx context.Context, a *platform.Advisory) ([]*platform.Vulnerability, error) {
-	found, err := followAll(ctx, a, readsOf(ctx).vulnerabilities, namesOf, unlessMissing)
-	return distinct(found, func(v *platform.Vulnerability) string { return v.ID }), err
+func (advisories) Vulnerabilities(ctx context.Context, all []*platform.Advisory) ([][]*platform.Vulnerability, error) {
+	found, err := followAll(ctx, all, readsOf(ctx).vulnerabilities, namesOf, unlessMissing)
+	for i := range found {
+		found[i] = distinct(found[i], func(v *platform.Vulnerability) string { return v.ID })
+	}
+	return found, err
 }
 
 func distinct[T any](objects []*T, name func(*T) string) []*T {

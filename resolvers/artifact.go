@@ -28,6 +28,6 @@ func childrenOf(a *platform.Artifact) platform.UIDFilter {
 	return platform.UIDFilter{ChildrenOf: a.UID}
 }
 
-func (r artifacts) Versions(ctx context.Context, a *platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ArtifactVersionConnection, error) {
-	return nested(ctx, a, of(r.p.ArtifactVersions.ListEach, childrenOf), platform.ArtifactVersionFilter{}, window{orderBy, first, after, last, before, skip})
+func (r artifacts) Versions(ctx context.Context, all []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ArtifactVersionConnection, error) {
+	return nested(ctx, r.p.ArtifactVersions.ListEach, keysOf(all, childrenOf), platform.ArtifactVersionFilter{}, window{orderBy, first, after, last, before, skip})
 }

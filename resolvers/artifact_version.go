@@ -11,6 +11,6 @@ func (e entities) FindManyArtifactVersionByUIDs(ctx context.Context, reps []*gra
 	return represented(ctx, readsOf(ctx).artifactVersions, keysOf(reps, func(r *graph.ArtifactVersionByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (releases) Artifact(ctx context.Context, v *platform.ArtifactVersion) (*platform.Artifact, error) {
-	return follow(ctx, v, readsOf(ctx).artifacts, func(v *platform.ArtifactVersion) platform.UID { return v.UID.Parent() })
+func (releases) Artifact(ctx context.Context, all []*platform.ArtifactVersion) ([]*platform.Artifact, error) {
+	return follow(ctx, all, readsOf(ctx).artifacts, func(v *platform.ArtifactVersion) platform.UID { return v.UID.Parent() })
 }

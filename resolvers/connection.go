@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -93,64 +92,49 @@ func list[T, F any](ctx context.Context, read func(context.Context, platform.Lis
 	if err != nil {
 		return nil, err
 	}
-	remember(ctx, page.Items)
 	return scalar.NewConnection(page), nil
 }
 
-// nested answers an edge to many objects: the pages of all siblings of parent
-// in one read, whose rows are siblings in turn.
-func nested[P, T, F any](ctx context.Context, parent *P, read func(context.Context, platform.ListRequest[F], []*P) ([]platform.Page[T], []error), filter F, w window) (*scalar.Connection[T], error) {
-	req := request(ctx, platform.UIDFilter{}, filter, w)
-	edge := fmt.Sprint(edgeOf(ctx), req.Parts)
-	page, err := together(ctx, parent, edge, func(ctx context.Context, parents []*P) ([]platform.Page[T], []error) {
-		pages, errs := read(ctx, req, parents)
-		var rows []*T
-		for _, page := range pages {
-			rows = append(rows, page.Items...)
+// nested answers an edge to many objects: the pages of all parents in one read,
+// which knows them by their keys.
+func nested[K, T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []K) ([]platform.Page[T], []error), keys []K, filter F, w window) ([]*scalar.Connection[T], error) {
+	return connections(read(ctx, request(ctx, platform.UIDFilter{}, filter, w), keys))
+}
+
+// connections show pages, each or its error.
+func connections[T any](pages []platform.Page[T], errs []error) ([]*scalar.Connection[T], error) {
+	shown := make([]*scalar.Connection[T], len(pages))
+	for i, page := range pages {
+		shown[i] = scalar.NewConnection(page)
+	}
+	return shown, joined(errs)
+}
+
+// joined gives the errors of parents, in their order, as one; nil where there
+// are none.
+func joined(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return graphql.BatchErrorList(errs)
 		}
-		remember(ctx, rows)
-		return pages, errs
-	})
-	if err != nil {
-		return nil, err
 	}
-	return scalar.NewConnection(page), nil
-}
-
-// of reads for parents what the core reads for keys of them.
-func of[P, K, T, F any](read func(context.Context, platform.ListRequest[F], []K) ([]platform.Page[T], []error), key func(*P) K) func(context.Context, platform.ListRequest[F], []*P) ([]platform.Page[T], []error) {
-	return func(ctx context.Context, req platform.ListRequest[F], parents []*P) ([]platform.Page[T], []error) {
-		return read(ctx, req, keysOf(parents, key))
-	}
-}
-
-// only narrows a read to rows named one by one.
-func only[P, T, F any](by scalar.ByUID, read func(context.Context, platform.ListRequest[F], []*P) ([]platform.Page[T], []error)) func(context.Context, platform.ListRequest[F], []*P) ([]platform.Page[T], []error) {
-	return func(ctx context.Context, req platform.ListRequest[F], parents []*P) ([]platform.Page[T], []error) {
-		req.UIDP = within(nil, nil, by)
-		return read(ctx, req, parents)
-	}
+	return nil
 }
 
 // forEach reads for objects one by one what the core has no joint read for.
-func forEach[T, V any](objects []*T, read func(*T) (V, error)) ([]V, []error) {
+func forEach[T, V any](objects []T, read func(T) (V, error)) ([]V, error) {
 	values, errs := make([]V, len(objects)), make([]error, len(objects))
 	for i, object := range objects {
 		values[i], errs[i] = read(object)
 	}
-	return values, errs
+	return values, joined(errs)
 }
 
-// firsts reads the first row of the page of each parent, nil where there is
-// none.
-func firsts[P, T, F any](ctx context.Context, req platform.ListRequest[F], read func(context.Context, platform.ListRequest[F], []*P) ([]platform.Page[T], []error), parents []*P) ([]*T, []error) {
-	pages, errs := read(ctx, req, parents)
-	rows := make([]*T, len(parents))
-	for i, page := range pages {
-		if len(page.Items) > 0 {
-			rows[i] = page.Items[0]
-		}
+// keysOf are the keys of objects, in their order.
+func keysOf[T, K any](objects []*T, key func(*T) K) []K {
+	keys := make([]K, len(objects))
+	for i, object := range objects {
+		keys[i] = key(object)
 	}
-	remember(ctx, rows)
-	return rows, errs
+	return keys
 }

@@ -12,7 +12,6 @@ func (m mutations) Redeliver(ctx context.Context, input graph.RedeliverInput) (*
 	if err != nil {
 		return nil, err
 	}
-	remember(ctx, again)
 	return &graph.RedeliverPayload{Deliveries: again}, nil
 }
 
@@ -20,6 +19,6 @@ func (e entities) FindManyDeliveryByUIDs(ctx context.Context, reps []*graph.Deli
 	return represented(ctx, readsOf(ctx).deliveries, keysOf(reps, func(r *graph.DeliveryByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (deliveries) Subscription(ctx context.Context, d *platform.Delivery) (*platform.Subscription, error) {
-	return follow(ctx, d, readsOf(ctx).subscriptions, func(d *platform.Delivery) platform.UID { return d.UID.Parent() })
+func (deliveries) Subscription(ctx context.Context, all []*platform.Delivery) ([]*platform.Subscription, error) {
+	return follow(ctx, all, readsOf(ctx).subscriptions, func(d *platform.Delivery) platform.UID { return d.UID.Parent() })
 }

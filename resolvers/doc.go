@@ -1,7 +1,8 @@
 // Package resolvers reads the fields of the graph from the platform's
 // operations, federated and with Relay's connections (schema/README.md). A
-// resolver decodes its arguments, calls one operation of package platform and
-// encodes the result; no rule and no permission lives here. The endpoint
+// resolver decodes its arguments, calls one operation of package platform for all
+// parents of a level at once, and encodes the result; no rule and no permission
+// lives here. The endpoint
 // itself, with its transports and limits, is package graphql.
 //
 // There is one file per kind; what they share:
@@ -9,7 +10,6 @@
 //	executor.go    the schema over a platform, with reads for each response
 //	root.go        which type resolves what
 //	connection.go  arguments of lists into requests of the core
-//	together.go    one read for all siblings of an object: no N+1
 //	loader.go      reads by key, each key once in a response
 //	node.go        node, nodes and federation's entities
 //	input.go       inputs and payloads of mutations

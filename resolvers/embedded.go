@@ -14,16 +14,24 @@ import (
 // needs no second read.
 var boundFields = map[string]bool{"__typename": true, "id": true, "uid": true, "name": true, "description": true}
 
-// embedded answers an edge to what its row shows already, after the check that
-// a read would make. It answers false where more is selected than the row shows.
-func embedded[T any](ctx context.Context, uid platform.UID, check func(context.Context, platform.UID) error, shown T) (*T, bool, error) {
-	if uid == "" || !selectsOnly(graphql.GetFieldContext(ctx).Field.Selections, boundFields) {
-		return nil, false, nil
-	}
-	if err := check(ctx, uid); err != nil {
-		return nil, true, err
-	}
-	return &shown, true, nil
+// showsAll reports whether a role binding shows all that is selected of the edge
+// that is being resolved.
+func showsAll(ctx context.Context) bool {
+	return selectsOnly(graphql.GetFieldContext(ctx).Field.Selections, boundFields)
+}
+
+// shown answers an edge of role bindings with what these show already, after
+// the check that a read would make. An edge without a uid leads nowhere.
+func shown[T any](ctx context.Context, bindings []*platform.RoleBinding, uid func(*platform.RoleBinding) platform.UID, check func(context.Context, platform.UID) error, show func(*platform.RoleBinding) *T) ([]*T, error) {
+	return forEach(bindings, func(b *platform.RoleBinding) (*T, error) {
+		if uid(b) == "" {
+			return nil, nil
+		}
+		if err := check(ctx, uid(b)); err != nil {
+			return nil, err
+		}
+		return show(b), nil
+	})
 }
 
 // selectsOnly reports whether no field but these is selected, whatever the

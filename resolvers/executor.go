@@ -7,9 +7,9 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
+	"atrium/graphql/execute"
 	"atrium/graphql/limit"
 	"atrium/platform"
 )
@@ -17,17 +17,12 @@ import (
 // NewExecutor executes documents over p. Each response reads for itself, so
 // that nobody is shown what was read for someone else or before a change.
 func NewExecutor(p *platform.Platform, errors *Presenter) *executor.Executor {
-	x := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: root{p}}))
+	start := func(ctx context.Context) context.Context { return withReads(ctx, p) }
+	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{Start: start, Count: countBytes}))
 	x.SetErrorPresenter(errors.Present)
 	x.SetRecoverFunc(caught)
 	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-		return next(withReads(ctx, p))
-	})
-	x.AroundRootFields(func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-		if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
-			ctx = withReads(ctx, p) // each one shows what those before it changed
-		}
-		return measured(ctx, next(ctx))
+		return next(start(ctx))
 	})
 	return x
 }

@@ -36,7 +36,6 @@ func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, inp
 			return field
 		})
 	}
-	remember(ctx, removed)
 	payload := &scalar.BatchDeleteExternalGroupRoleMappingsPayload{ExternalGroupRoleMappings: removed}
 	for _, mapping := range removed {
 		payload.DeletedIDs = append(payload.DeletedIDs, scalar.GlobalID("ExternalGroupRoleMapping", string(mapping.UID)))
@@ -49,14 +48,14 @@ func (e entities) FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, re
 	return represented(ctx, readsOf(ctx).externalGroupRoleMappings, keysOf(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, m *platform.ExternalGroupRoleMapping) (*platform.IdentityProvider, error) {
-	return follow(ctx, m, readsOf(ctx).identityProviders, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
+func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error) {
+	return follow(ctx, all, readsOf(ctx).identityProviders, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
 }
 
-func (externalGroupRoleMappings) Role(ctx context.Context, m *platform.ExternalGroupRoleMapping) (*platform.Role, error) {
-	return follow(ctx, m, readsOf(ctx).roles, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
+func (externalGroupRoleMappings) Role(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error) {
+	return follow(ctx, all, readsOf(ctx).roles, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
 }
 
-func (externalGroupRoleMappings) Scope(ctx context.Context, m *platform.ExternalGroupRoleMapping) (*platform.Group, error) {
-	return follow(ctx, m, readsOf(ctx).groups, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
+func (externalGroupRoleMappings) Scope(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
 }

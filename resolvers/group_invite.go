@@ -38,10 +38,10 @@ func (e entities) FindManyGroupInviteByUIDs(ctx context.Context, reps []*graph.G
 	return represented(ctx, readsOf(ctx).groupInvites, keysOf(reps, func(r *graph.GroupInviteByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (groupInvites) Group(ctx context.Context, i *platform.GroupInvite) (*platform.Group, error) {
-	return follow(ctx, i, readsOf(ctx).groups, func(i *platform.GroupInvite) platform.UID { return i.UID.Parent() })
+func (groupInvites) Group(ctx context.Context, all []*platform.GroupInvite) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(i *platform.GroupInvite) platform.UID { return i.UID.Parent() })
 }
 
-func (groupInvites) Role(ctx context.Context, i *platform.GroupInvite) (*platform.Role, error) {
-	return follow(ctx, i, readsOf(ctx).roles, func(i *platform.GroupInvite) platform.UID { return i.RoleUID })
+func (groupInvites) Role(ctx context.Context, all []*platform.GroupInvite) ([]*platform.Role, error) {
+	return follow(ctx, all, readsOf(ctx).roles, func(i *platform.GroupInvite) platform.UID { return i.RoleUID })
 }

@@ -39,22 +39,26 @@ func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*p
 	return &uid, err
 }
 
-func (identities) Group(ctx context.Context, i *platform.Identity) (*platform.Group, error) {
-	return follow(ctx, i, readsOf(ctx).groups, func(i *platform.Identity) platform.UID { return i.UID.Parent() })
+func (identities) Group(ctx context.Context, all []*platform.Identity) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(i *platform.Identity) platform.UID { return i.UID.Parent() })
 }
 
-func (r identities) RoleBindings(ctx context.Context, i *platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
+func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := or(where)
-	bound := of(r.p.RoleBindings.ListOfIdentities, func(i *platform.Identity) platform.UID { return i.UID })
-	return nested(ctx, i, only(f.ByUID, bound), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return connections(r.p.RoleBindings.ListOfIdentities(ctx, req, keysOf(all, func(i *platform.Identity) platform.UID { return i.UID })))
 }
 
-func (r identities) EffectiveCapabilities(ctx context.Context, i *platform.Identity, on platform.UID) ([]platform.Capability, error) {
-	return r.p.Identities.EffectiveCapabilities(ctx, i.UID, on)
+func (r identities) EffectiveCapabilities(ctx context.Context, all []*platform.Identity, on platform.UID) ([][]platform.Capability, error) {
+	return forEach(all, func(i *platform.Identity) ([]platform.Capability, error) {
+		return r.p.Identities.EffectiveCapabilities(ctx, i.UID, on)
+	})
 }
 
-func (r identities) Can(ctx context.Context, i *platform.Identity, capability platform.Capability, on platform.UID) (*bool, error) {
-	held, err := r.p.Identities.EffectiveCapabilities(ctx, i.UID, on)
-	can := slices.Contains(held, capability)
-	return &can, err
+func (r identities) Can(ctx context.Context, all []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error) {
+	return forEach(all, func(i *platform.Identity) (*bool, error) {
+		held, err := r.p.Identities.EffectiveCapabilities(ctx, i.UID, on)
+		can := slices.Contains(held, capability)
+		return &can, err
+	})
 }

@@ -41,16 +41,16 @@ func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*gr
 	return represented(ctx, readsOf(ctx).identityProviders, keysOf(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (identityProviders) Group(ctx context.Context, i *platform.IdentityProvider) (*platform.Group, error) {
-	return follow(ctx, i, readsOf(ctx).groups, func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
+func (identityProviders) Group(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
 }
 
-func (identityProviders) DefaultRole(ctx context.Context, i *platform.IdentityProvider) (*platform.Role, error) {
-	return follow(ctx, i, readsOf(ctx).roles, func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
+func (identityProviders) DefaultRole(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Role, error) {
+	return follow(ctx, all, readsOf(ctx).roles, func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
 }
 
-func (r identityProviders) Mappings(ctx context.Context, i *platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
+func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := or(where)
-	own := of(r.p.ExternalGroupRoleMappings.ListEach, func(i *platform.IdentityProvider) platform.UIDFilter { return within(nil, &i.UID, f.ByUID) })
-	return nested(ctx, i, own, f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	below := keysOf(all, func(i *platform.IdentityProvider) platform.UIDFilter { return within(nil, &i.UID, f.ByUID) })
+	return nested(ctx, r.p.ExternalGroupRoleMappings.ListEach, below, f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
 }

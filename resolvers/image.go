@@ -6,7 +6,9 @@ import (
 	"atrium/platform"
 )
 
-func (images) Size(_ context.Context, i *platform.Image, architecture *string) (*int64, error) {
-	size, _ := i.Size(or(architecture))
-	return &size.Size, nil
+func (images) Size(_ context.Context, all []*platform.Image, architecture *string) ([]*int64, error) {
+	return keysOf(all, func(i *platform.Image) *int64 {
+		size, _ := i.Size(or(architecture))
+		return &size.Size
+	}), nil
 }

@@ -2,10 +2,12 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/graph-gophers/dataloader/v7"
 
 	"atrium/platform"
@@ -15,10 +17,8 @@ import (
 // response, so that nobody is shown what was read for someone else or before
 // a change.
 type reads struct {
-	families families
 	without  platform.LongTexts // what the operation does not select
 	reported sync.Map           // messages of hidden errors
-	edges    sync.Map           // edgeOf: string, by edgeKey
 
 	groups          *loader[platform.UID, platform.Group]
 	identities      *loader[platform.UID, platform.Identity]
@@ -48,7 +48,6 @@ type readsKey struct{}
 func withReads(ctx context.Context, p *platform.Platform) context.Context {
 	without := unselectedTexts(ctx)
 	return context.WithValue(ctx, readsKey{}, &reads{
-		families:        families{places: map[any]any{}},
 		without:         without,
 		groups:          newLoader(p.Groups.GetMany),
 		identities:      newLoader(p.Identities.GetMany),
@@ -134,42 +133,47 @@ func (l *loader[K, V]) one(ctx context.Context, key K) (*V, error) {
 	return rows[0], errs[0]
 }
 
-// follow reads what key of object names, for all its siblings at once. The
-// zero key names nothing.
-func follow[T any, K comparable, V any](ctx context.Context, object *T, l *loader[K, V], key func(*T) K) (*V, error) {
+// follow reads what key of each object names. The zero key names nothing.
+func follow[T any, K comparable, V any](ctx context.Context, objects []*T, l *loader[K, V], key func(*T) K) ([]*V, error) {
 	var nothing K
-	if key(object) == nothing {
-		return nil, nil
-	}
-	return together(ctx, object, edgeOf(ctx), func(ctx context.Context, all []*T) ([]*V, []error) {
-		rows, errs := l.many(ctx, keysOf(all, key))
-		remember(ctx, rows)
-		return rows, errs
-	})
-}
-
-// followAll reads what several keys of object name, for all its siblings at
-// once. What ignoring makes nil of an error is left out.
-func followAll[T any, K comparable, V any](ctx context.Context, object *T, l *loader[K, V], keys func(*T) []K, ignoring func(error) error) ([]*V, error) {
-	return together(ctx, object, edgeOf(ctx), func(ctx context.Context, all []*T) ([][]*V, []error) {
-		rows, _ := l.many(ctx, slices.Concat(keysOf(all, keys)...))
-		remember(ctx, rows)
-		return forEach(all, func(object *T) ([]*V, error) {
-			found, errs := l.many(ctx, keys(object)) // read above
-			for _, err := range errs {
-				if ignoring(err) != nil {
-					return nil, err
-				}
-			}
-			return slices.DeleteFunc(found, func(row *V) bool { return row == nil }), nil
-		})
-	})
-}
-
-func keysOf[T, K any](objects []*T, key func(*T) K) []K {
-	keys := make([]K, len(objects))
+	keys, places := make([]K, 0, len(objects)), make([]int, 0, len(objects))
 	for i, object := range objects {
-		keys[i] = key(object)
+		if k := key(object); k != nothing {
+			keys, places = append(keys, k), append(places, i)
+		}
 	}
-	return keys
+	named, missing := l.many(ctx, keys)
+	rows, errs := make([]*V, len(objects)), make([]error, len(objects))
+	for n, i := range places {
+		rows[i], errs[i] = named[n], missing[n]
+	}
+	return rows, joined(errs)
+}
+
+// followAll reads what several keys of each object name. What ignoring makes nil
+// of an error is left out.
+func followAll[T any, K comparable, V any](ctx context.Context, objects []*T, l *loader[K, V], keys func(*T) []K, ignoring func(error) error) ([][]*V, error) {
+	l.many(ctx, slices.Concat(keysOf(objects, keys)...))
+	return forEach(objects, func(object *T) ([]*V, error) {
+		found, errs := l.many(ctx, keys(object)) // read above
+		for _, err := range errs {
+			if ignoring(err) != nil {
+				return nil, err
+			}
+		}
+		return slices.DeleteFunc(found, func(row *V) bool { return row == nil }), nil
+	})
+}
+
+// ignoring leaves errors out of what was read for many.
+func ignoring(err error, ignore func(error) error) error {
+	var each graphql.BatchErrors
+	if !errors.As(err, &each) {
+		return err
+	}
+	kept := slices.Clone(each.Errors())
+	for i := range kept {
+		kept[i] = ignore(kept[i])
+	}
+	return joined(kept)
 }

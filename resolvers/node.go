@@ -99,7 +99,6 @@ func nodesByKey[K comparable, V any, P entity[V]](l *loader[K, V], parse func(st
 			keys[i] = parse(name)
 		}
 		rows, errs := l.many(ctx, keys)
-		remember(ctx, rows)
 		found := make([]fedruntime.Entity, len(rows))
 		for i, row := range rows {
 			if row != nil { // a nil pointer is no nil interface
@@ -122,7 +121,6 @@ func represented[K comparable, V any](ctx context.Context, l *loader[K, V], keys
 		return nil, tooMany("representations")
 	}
 	rows, errs := l.many(ctx, keys)
-	remember(ctx, rows)
 	for i := range errs {
 		if errs[i] = unlessMissing(errs[i]); errs[i] != nil {
 			errs[i] = platform.AsError(errs[i]) // told from gqlgen's own, see present

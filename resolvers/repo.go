@@ -49,35 +49,38 @@ func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (
 
 func repoUID(r *platform.Repo) platform.UID { return r.UID }
 
-func (repos) Group(ctx context.Context, r *platform.Repo) (*platform.Group, error) {
-	return follow(ctx, r, readsOf(ctx).groups, func(r *platform.Repo) platform.UID { return r.UID.Parent() })
+func (repos) Group(ctx context.Context, all []*platform.Repo) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(r *platform.Repo) platform.UID { return r.UID.Parent() })
 }
 
-func (r repos) Readme(ctx context.Context, repo *platform.Repo) (*string, error) {
-	readme, err := together(ctx, repo, edgeOf(ctx), func(ctx context.Context, all []*platform.Repo) ([]*platform.Readme, []error) {
-		return r.p.Repos.Readmes(ctx, keysOf(all, repoUID))
-	})
-	content := or(readme).Content
-	return &content, err
+func (r repos) Readme(ctx context.Context, all []*platform.Repo) ([]*string, error) {
+	readmes, errs := r.p.Repos.Readmes(ctx, keysOf(all, repoUID))
+	return keysOf(readmes, func(r *platform.Readme) *string { return new(or(r).Content) }), joined(errs)
 }
 
-func inRepo(by scalar.ByUID) func(*platform.Repo) platform.UIDFilter {
-	return func(r *platform.Repo) platform.UIDFilter { return within(nil, &r.UID, by) }
+func inRepo(all []*platform.Repo, by scalar.ByUID) []platform.UIDFilter {
+	return keysOf(all, func(r *platform.Repo) platform.UIDFilter { return within(nil, &r.UID, by) })
 }
 
-func (r repos) Tags(ctx context.Context, repo *platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TagConnection, error) {
+func (r repos) Tags(ctx context.Context, all []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
 	f := or(where)
-	return nested(ctx, repo, of(r.p.Tags.ListEach, inRepo(f.ByUID)), f.Tags(), window{orderBy, first, after, last, before, skip})
+	return nested(ctx, r.p.Tags.ListEach, inRepo(all, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
 }
 
-func (r repos) Tag(ctx context.Context, repo *platform.Repo, name string) (*platform.Tag, error) {
-	return together(ctx, repo, edgeOf(ctx), func(ctx context.Context, all []*platform.Repo) ([]*platform.Tag, []error) {
-		named := platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Name: name}, PageSize: 1, Parts: platform.PartItems}
-		return firsts(ctx, named, of(r.p.Tags.ListEach, inRepo(scalar.ByUID{})), all)
-	})
+func (r repos) Tag(ctx context.Context, all []*platform.Repo, name string) ([]*platform.Tag, error) {
+	named := platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Name: name}, PageSize: 1, Parts: platform.PartItems}
+	pages, errs := r.p.Tags.ListEach(ctx, named, inRepo(all, scalar.ByUID{}))
+	tags := make([]*platform.Tag, len(all))
+	for i, page := range pages {
+		if len(page.Items) > 0 { // a repo need not have one of this name
+			tags[i] = page.Items[0]
+		}
+	}
+	return tags, joined(errs)
 }
 
-func (r repos) Advisories(ctx context.Context, repo *platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryConnection, error) {
+func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
 	f := or(where)
-	return nested(ctx, repo, only(f.ByUID, r.p.Advisories.ListOfRepos), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, within(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	return connections(r.p.Advisories.ListOfRepos(ctx, req, all))
 }

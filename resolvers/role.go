@@ -33,12 +33,12 @@ func (e entities) FindManyRoleByUIDs(ctx context.Context, reps []*graph.RoleByUI
 	return represented(ctx, readsOf(ctx).roles, keysOf(reps, func(r *graph.RoleByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (roles) Group(ctx context.Context, r *platform.Role) (*platform.Group, error) {
-	return follow(ctx, r, readsOf(ctx).groups, func(r *platform.Role) platform.UID { return r.UID.Parent() })
+func (roles) Group(ctx context.Context, all []*platform.Role) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(r *platform.Role) platform.UID { return r.UID.Parent() })
 }
 
-func (r roles) RoleBindings(ctx context.Context, role *platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
+func (r roles) RoleBindings(ctx context.Context, all []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := or(where)
-	bound := of(r.p.RoleBindings.ListOfRoles, func(r *platform.Role) platform.UID { return r.UID })
-	return nested(ctx, role, only(f.ByUID, bound), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return connections(r.p.RoleBindings.ListOfRoles(ctx, req, keysOf(all, func(r *platform.Role) platform.UID { return r.UID })))
 }

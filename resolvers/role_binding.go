@@ -44,7 +44,6 @@ func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.Batc
 	if err != nil {
 		return nil, err
 	}
-	remember(ctx, made)
 	return &graph.BatchCreateRoleBindingsPayload{
 		RoleBindings: made, RoleBindingEdges: edges(ctx, m.p.RoleBindings.ListEach, input.Parent, made...),
 	}, nil
@@ -64,26 +63,32 @@ func batched(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[
 	return inputs, malformed
 }
 
-func (r roleBindings) Identity(ctx context.Context, b *platform.RoleBinding) (*platform.Identity, error) {
-	bound := b.Identity
-	if shown, ok, err := embedded(ctx, bound.UID, r.p.Identities.CheckReadable, platform.Identity{UID: bound.UID, Name: bound.Name, Description: bound.Description}); ok {
-		return shown, err
+func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {
+	uid := func(b *platform.RoleBinding) platform.UID { return b.Identity.UID }
+	if !showsAll(ctx) {
+		return follow(ctx, all, readsOf(ctx).identities, uid)
 	}
-	return follow(ctx, b, readsOf(ctx).identities, func(b *platform.RoleBinding) platform.UID { return b.Identity.UID })
+	return shown(ctx, all, uid, r.p.Identities.CheckReadable, func(b *platform.RoleBinding) *platform.Identity {
+		return &platform.Identity{UID: b.Identity.UID, Name: b.Identity.Name, Description: b.Identity.Description}
+	})
 }
 
-func (r roleBindings) Group(ctx context.Context, b *platform.RoleBinding) (*platform.Group, error) {
-	bound := b.Group
-	if shown, ok, err := embedded(ctx, bound.UID, r.p.Groups.CheckReadable, platform.Group{UID: bound.UID, Name: bound.Name, Description: bound.Description}); ok {
-		return shown, err
+func (r roleBindings) Group(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Group, error) {
+	uid := func(b *platform.RoleBinding) platform.UID { return b.Group.UID }
+	if !showsAll(ctx) {
+		return follow(ctx, all, readsOf(ctx).groups, uid)
 	}
-	return follow(ctx, b, readsOf(ctx).groups, func(b *platform.RoleBinding) platform.UID { return b.Group.UID })
+	return shown(ctx, all, uid, r.p.Groups.CheckReadable, func(b *platform.RoleBinding) *platform.Group {
+		return &platform.Group{UID: b.Group.UID, Name: b.Group.Name, Description: b.Group.Description}
+	})
 }
 
-func (r roleBindings) Role(ctx context.Context, b *platform.RoleBinding) (*platform.Role, error) {
-	bound := b.Role
-	if shown, ok, err := embedded(ctx, bound.UID, r.p.Roles.CheckReadable, platform.Role{UID: bound.UID, Name: bound.Name, Description: bound.Description}); ok {
-		return shown, err
+func (r roleBindings) Role(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Role, error) {
+	uid := func(b *platform.RoleBinding) platform.UID { return b.Role.UID }
+	if !showsAll(ctx) {
+		return follow(ctx, all, readsOf(ctx).roles, uid)
 	}
-	return follow(ctx, b, readsOf(ctx).roles, func(b *platform.RoleBinding) platform.UID { return b.Role.UID })
+	return shown(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) *platform.Role {
+		return &platform.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}
+	})
 }

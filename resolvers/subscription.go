@@ -59,11 +59,11 @@ func (e entities) FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*g
 	return represented(ctx, readsOf(ctx).subscriptions, keysOf(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (sinks) Group(ctx context.Context, s *platform.Subscription) (*platform.Group, error) {
-	return follow(ctx, s, readsOf(ctx).groups, func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
+func (sinks) Group(ctx context.Context, all []*platform.Subscription) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
 }
 
-func (r sinks) Deliveries(ctx context.Context, s *platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.DeliveryConnection, error) {
-	own := of(r.p.Deliveries.ListEach, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
-	return nested(ctx, s, own, or(where), window{orderBy, first, after, last, before, skip})
+func (r sinks) Deliveries(ctx context.Context, all []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.DeliveryConnection, error) {
+	own := keysOf(all, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
+	return nested(ctx, r.p.Deliveries.ListEach, own, or(where), window{orderBy, first, after, last, before, skip})
 }

@@ -29,16 +29,14 @@ func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDs
 	return represented(ctx, readsOf(ctx).tags, keysOf(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (tags) Repo(ctx context.Context, t *platform.Tag) (*platform.Repo, error) {
-	return follow(ctx, t, readsOf(ctx).repos, func(t *platform.Tag) platform.UID { return t.UID.Parent() })
+func (tags) Repo(ctx context.Context, all []*platform.Tag) ([]*platform.Repo, error) {
+	return follow(ctx, all, readsOf(ctx).repos, func(t *platform.Tag) platform.UID { return t.UID.Parent() })
 }
 
 // Image is null where nothing is known of the digest: a tag need not have one.
-func (r tags) Image(ctx context.Context, t *platform.Tag) (*platform.Image, error) {
-	image, err := together(ctx, t, edgeOf(ctx), func(ctx context.Context, all []*platform.Tag) ([]*platform.Image, []error) {
-		return r.p.Images.GetMany(ctx, keysOf(all, func(t *platform.Tag) platform.ImageKey {
-			return platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
-		}))
-	})
-	return image, unlessMissing(err)
+func (r tags) Image(ctx context.Context, all []*platform.Tag) ([]*platform.Image, error) {
+	images, errs := r.p.Images.GetMany(ctx, keysOf(all, func(t *platform.Tag) platform.ImageKey {
+		return platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
+	}))
+	return images, ignoring(joined(errs), unlessMissing)
 }

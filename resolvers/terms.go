@@ -25,10 +25,10 @@ func (e entities) FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, 
 	}))
 }
 
-func (terms) Group(ctx context.Context, t *platform.TermsAcceptance) (*platform.Group, error) {
-	return follow(ctx, t, readsOf(ctx).groups, func(t *platform.TermsAcceptance) platform.UID { return t.OrgUID })
+func (terms) Group(ctx context.Context, all []*platform.TermsAcceptance) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(t *platform.TermsAcceptance) platform.UID { return t.OrgUID })
 }
 
-func (acceptedTerms) Group(ctx context.Context, a *platform.AcceptedTerms) (*platform.Group, error) {
-	return follow(ctx, a, readsOf(ctx).groups, func(a *platform.AcceptedTerms) platform.UID { return a.Group })
+func (acceptedTerms) Group(ctx context.Context, all []*platform.AcceptedTerms) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups, func(a *platform.AcceptedTerms) platform.UID { return a.Group })
 }

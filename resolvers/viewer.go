@@ -16,22 +16,26 @@ func (queries) Viewer(ctx context.Context) (*platform.Actor, error) {
 	return actor, nil
 }
 
-func (v viewers) Identities(ctx context.Context, _ *platform.Actor) ([]*platform.Identity, error) {
-	own, err := v.p.Identities.Own(ctx)
-	remember(ctx, own)
-	return own, err
+// Fields of the viewer are about the caller: there is but one.
+
+func (v viewers) Identities(ctx context.Context, all []*platform.Actor) ([][]*platform.Identity, error) {
+	return forEach(all, func(*platform.Actor) ([]*platform.Identity, error) { return v.p.Identities.Own(ctx) })
 }
 
-func (v viewers) RoleBindings(ctx context.Context, _ *platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
+func (v viewers) RoleBindings(ctx context.Context, all []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := or(where)
-	return list(ctx, v.p.RoleBindings.ListOwn, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return forEach(all, func(*platform.Actor) (*scalar.RoleBindingConnection, error) {
+		return list(ctx, v.p.RoleBindings.ListOwn, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	})
 }
 
-func (viewers) Capabilities(_ context.Context, a *platform.Actor, on platform.UID) ([]platform.Capability, error) {
-	return a.CapabilitiesOn(on)
+func (viewers) Capabilities(_ context.Context, all []*platform.Actor, on platform.UID) ([][]platform.Capability, error) {
+	return forEach(all, func(a *platform.Actor) ([]platform.Capability, error) { return a.CapabilitiesOn(on) })
 }
 
-func (viewers) Can(_ context.Context, a *platform.Actor, capability platform.Capability, on platform.UID) (bool, error) {
-	held, err := a.CapabilitiesOn(on)
-	return slices.Contains(held, capability), err
+func (viewers) Can(_ context.Context, all []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error) {
+	return forEach(all, func(a *platform.Actor) (bool, error) {
+		held, err := a.CapabilitiesOn(on)
+		return slices.Contains(held, capability), err
+	})
 }

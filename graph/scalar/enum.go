@@ -5,6 +5,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"atrium/graphql/execute"
 	"atrium/platform"
 )
 
@@ -12,12 +13,12 @@ import (
 // begin with; unspecified is null. Inputs are checked against the schema
 // before they come here.
 
-func enum[E ~string](prefix string, value E) graphql.Marshaler {
+func appendEnum[E ~string](b []byte, prefix string, value E) []byte {
 	name := strings.TrimPrefix(string(value), prefix)
 	if name == "" || name == "UNSPECIFIED" {
-		return graphql.Null
+		return execute.AppendNull(b)
 	}
-	return graphql.MarshalString(name)
+	return execute.AppendString(b, name)
 }
 
 func value[E ~string](prefix string, v any) (E, error) {
@@ -41,9 +42,14 @@ func capabilityName(c platform.Capability) string {
 	return strings.ToUpper(strings.ReplaceAll(string(c), ".", "_"))
 }
 
-// MarshalCapability writes a dotted name in upper snake case.
+// AppendCapability appends a dotted name in upper snake case.
+func AppendCapability(b []byte, c platform.Capability, _ bool) []byte {
+	return execute.AppendString(b, capabilityName(c))
+}
+
+// MarshalCapability gives a capability.
 func MarshalCapability(c platform.Capability) graphql.Marshaler {
-	return graphql.MarshalString(capabilityName(c))
+	return marshal(AppendCapability(nil, c, false))
 }
 
 // UnmarshalCapability reads a capability.
@@ -52,87 +58,112 @@ func UnmarshalCapability(v any) (platform.Capability, error) {
 	return capabilities[name], err
 }
 
-// MarshalOrgKind writes what an organisation is.
-func MarshalOrgKind(v platform.OrgKind) graphql.Marshaler { return enum("ORG_KIND_", v) }
+// AppendOrgKind appends what an organisation is.
+func AppendOrgKind(b []byte, v platform.OrgKind, _ bool) []byte { return appendEnum(b, "ORG_KIND_", v) }
+
+// MarshalOrgKind gives what an organisation is.
+func MarshalOrgKind(v platform.OrgKind) graphql.Marshaler { return marshal(AppendOrgKind(nil, v, true)) }
 
 // UnmarshalOrgKind reads what an organisation is.
 func UnmarshalOrgKind(v any) (platform.OrgKind, error) {
 	return value[platform.OrgKind]("ORG_KIND_", v)
 }
 
-// MarshalOrgStatus writes how far an organisation is.
-func MarshalOrgStatus(v platform.OrgStatus) graphql.Marshaler { return enum("ORG_STATUS_", v) }
+// AppendOrgStatus appends how far an organisation is.
+func AppendOrgStatus(b []byte, v platform.OrgStatus, _ bool) []byte { return appendEnum(b, "ORG_STATUS_", v) }
+
+// MarshalOrgStatus gives how far an organisation is.
+func MarshalOrgStatus(v platform.OrgStatus) graphql.Marshaler { return marshal(AppendOrgStatus(nil, v, true)) }
 
 // UnmarshalOrgStatus reads how far an organisation is.
 func UnmarshalOrgStatus(v any) (platform.OrgStatus, error) {
 	return value[platform.OrgStatus]("ORG_STATUS_", v)
 }
 
-// MarshalCatalogTier writes a part of the catalogue.
-func MarshalCatalogTier(v platform.CatalogTier) graphql.Marshaler { return enum("CATALOG_TIER_", v) }
+// AppendCatalogTier appends a part of the catalogue.
+func AppendCatalogTier(b []byte, v platform.CatalogTier, _ bool) []byte { return appendEnum(b, "CATALOG_TIER_", v) }
+
+// MarshalCatalogTier gives a part of the catalogue.
+func MarshalCatalogTier(v platform.CatalogTier) graphql.Marshaler { return marshal(AppendCatalogTier(nil, v, true)) }
 
 // UnmarshalCatalogTier reads a part of the catalogue.
 func UnmarshalCatalogTier(v any) (platform.CatalogTier, error) {
 	return value[platform.CatalogTier]("CATALOG_TIER_", v)
 }
 
-// MarshalCorrelationRule writes how the people of a provider are told apart.
-func MarshalCorrelationRule(v platform.CorrelationRule) graphql.Marshaler {
-	return enum("CORRELATION_RULE_", v)
-}
+// AppendCorrelationRule appends how the people of a provider are told apart.
+func AppendCorrelationRule(b []byte, v platform.CorrelationRule, _ bool) []byte { return appendEnum(b, "CORRELATION_RULE_", v) }
+
+// MarshalCorrelationRule gives how the people of a provider are told apart.
+func MarshalCorrelationRule(v platform.CorrelationRule) graphql.Marshaler { return marshal(AppendCorrelationRule(nil, v, true)) }
 
 // UnmarshalCorrelationRule reads how the people of a provider are told apart.
 func UnmarshalCorrelationRule(v any) (platform.CorrelationRule, error) {
 	return value[platform.CorrelationRule]("CORRELATION_RULE_", v)
 }
 
-// MarshalRelationshipType writes the type of an identity's rule.
-func MarshalRelationshipType(v platform.RelationshipType) graphql.Marshaler {
-	return enum("RELATIONSHIP_TYPE_", v)
-}
+// AppendRelationshipType appends the type of an identity's rule.
+func AppendRelationshipType(b []byte, v platform.RelationshipType, _ bool) []byte { return appendEnum(b, "RELATIONSHIP_TYPE_", v) }
+
+// MarshalRelationshipType gives the type of an identity's rule.
+func MarshalRelationshipType(v platform.RelationshipType) graphql.Marshaler { return marshal(AppendRelationshipType(nil, v, true)) }
 
 // UnmarshalRelationshipType reads the type of an identity's rule.
 func UnmarshalRelationshipType(v any) (platform.RelationshipType, error) {
 	return value[platform.RelationshipType]("RELATIONSHIP_TYPE_", v)
 }
 
-// MarshalReviewState writes what a review came to.
-func MarshalReviewState(v platform.ReviewState) graphql.Marshaler { return enum("REVIEW_STATE_", v) }
+// AppendReviewState appends what a review came to.
+func AppendReviewState(b []byte, v platform.ReviewState, _ bool) []byte { return appendEnum(b, "REVIEW_STATE_", v) }
+
+// MarshalReviewState gives what a review came to.
+func MarshalReviewState(v platform.ReviewState) graphql.Marshaler { return marshal(AppendReviewState(nil, v, true)) }
 
 // UnmarshalReviewState reads what a review came to.
 func UnmarshalReviewState(v any) (platform.ReviewState, error) {
 	return value[platform.ReviewState]("REVIEW_STATE_", v)
 }
 
-// MarshalAdvisoryEventType writes the variant of an advisory event.
-func MarshalAdvisoryEventType(v platform.EventType) graphql.Marshaler {
-	return enum("EVENT_TYPE_FILTER_", v)
-}
+// AppendAdvisoryEventType appends the variant of an advisory event.
+func AppendAdvisoryEventType(b []byte, v platform.EventType, _ bool) []byte { return appendEnum(b, "EVENT_TYPE_FILTER_", v) }
+
+// MarshalAdvisoryEventType gives the variant of an advisory event.
+func MarshalAdvisoryEventType(v platform.EventType) graphql.Marshaler { return marshal(AppendAdvisoryEventType(nil, v, true)) }
 
 // UnmarshalAdvisoryEventType reads the variant of an advisory event.
 func UnmarshalAdvisoryEventType(v any) (platform.EventType, error) {
 	return value[platform.EventType]("EVENT_TYPE_FILTER_", v)
 }
 
-// MarshalEcosystem writes a language's world of libraries.
-func MarshalEcosystem(v platform.Ecosystem) graphql.Marshaler { return enum("ECOSYSTEM_", v) }
+// AppendEcosystem appends a language's world of libraries.
+func AppendEcosystem(b []byte, v platform.Ecosystem, _ bool) []byte { return appendEnum(b, "ECOSYSTEM_", v) }
+
+// MarshalEcosystem gives a language's world of libraries.
+func MarshalEcosystem(v platform.Ecosystem) graphql.Marshaler { return marshal(AppendEcosystem(nil, v, true)) }
 
 // UnmarshalEcosystem reads a language's world of libraries.
 func UnmarshalEcosystem(v any) (platform.Ecosystem, error) {
 	return value[platform.Ecosystem]("ECOSYSTEM_", v)
 }
 
-// MarshalDeliveryState writes what has become of a delivery.
-func MarshalDeliveryState(v platform.DeliveryState) graphql.Marshaler { return enum("", v) }
+// AppendDeliveryState appends what has become of a delivery.
+func AppendDeliveryState(b []byte, v platform.DeliveryState, _ bool) []byte { return appendEnum(b, "", v) }
+
+// MarshalDeliveryState gives what has become of a delivery.
+func MarshalDeliveryState(v platform.DeliveryState) graphql.Marshaler { return marshal(AppendDeliveryState(nil, v, true)) }
 
 // UnmarshalDeliveryState reads what has become of a delivery.
 func UnmarshalDeliveryState(v any) (platform.DeliveryState, error) {
 	return value[platform.DeliveryState]("", v)
 }
 
-// MarshalType writes the type of a severity, reference or false positive,
+// AppendType appends the type of a severity, reference or false positive,
 // which are plain text in the core.
-func MarshalType(v string) graphql.Marshaler { return enum("TYPE_", v) }
+func AppendType(b []byte, v string, _ bool) []byte { return appendEnum(b, "TYPE_", v) }
+
+// MarshalType gives the type of a severity, reference or false positive,
+// which are plain text in the core.
+func MarshalType(v string) graphql.Marshaler { return marshal(AppendType(nil, v, true)) }
 
 // UnmarshalType reads such a type.
 func UnmarshalType(v any) (string, error) {

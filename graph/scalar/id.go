@@ -33,8 +33,21 @@ func ParseGlobalID(id string) (typeName, key string, ok bool) {
 	return typeName, key, ok && typeName != "" && key != ""
 }
 
-// MarshalUID writes a UID as the scalar ID: as the object's global id in a
-// field named id, as it is everywhere else.
+// The scalar ID shows the key of an object: as the object's global id in its
+// field id, which is what the functions for nodes append, and as it is everywhere
+// else.
+
+// AppendUID appends a UID.
+func AppendUID(b []byte, u platform.UID, nullable bool) []byte {
+	return AppendKey(b, string(u), nullable)
+}
+
+// AppendNodeUID appends the global id of an object that has a UID.
+func AppendNodeUID(b []byte, typeName string, u platform.UID) []byte {
+	return AppendNodeKey(b, typeName, string(u))
+}
+
+// MarshalUID gives a UID.
 func MarshalUID(u platform.UID) graphql.ContextMarshaler { return MarshalKey(string(u)) }
 
 // UnmarshalUID reads a UID, well formed or not: the core decides. null is "".
@@ -43,21 +56,41 @@ func UnmarshalUID(ctx context.Context, v any) (platform.UID, error) {
 	return platform.UID(key), err
 }
 
-// MarshalKey writes the key of a kind without UIDs as the scalar ID.
-func MarshalKey(key string) graphql.ContextMarshaler {
-	return marshaler(func(ctx context.Context, w io.Writer) {
-		if fc := graphql.GetFieldContext(ctx); inNodeID(fc) {
-			graphql.MarshalString(GlobalID(fc.Object, key)).MarshalGQL(w)
-			return
-		}
-		writeText(ctx, w, key)
-	})
+// AppendKey appends the key of a kind without UIDs.
+func AppendKey(b []byte, key string, nullable bool) []byte { return AppendString(b, key, nullable) }
+
+// AppendNodeKey appends the global id of an object that has such a key.
+func AppendNodeKey(b []byte, typeName, key string) []byte {
+	var buffer [128]byte
+	name := append(append(append(buffer[:0], typeName...), ':'), key...)
+	return append(base64.RawURLEncoding.AppendEncode(append(b, '"'), name), '"')
 }
 
-// MarshalTermsKey writes what names an acceptance of terms, which has no UID.
-func MarshalTermsKey(k platform.TermsKey) graphql.ContextMarshaler {
-	return MarshalKey(string(k.Group) + "#" + k.DocID)
+// MarshalKey gives such a key.
+func MarshalKey(key string) graphql.ContextMarshaler { return idMarshaler(key) }
+
+// An idMarshaler is a key that is shown by the field that it stands in.
+type idMarshaler string
+
+// MarshalGQLContext writes the key.
+func (m idMarshaler) MarshalGQLContext(ctx context.Context, w io.Writer) error {
+	text := AppendKey(nil, string(m), isInNullableField(ctx))
+	if fc := graphql.GetFieldContext(ctx); inNodeID(fc) {
+		text = AppendNodeKey(nil, fc.Object, string(m))
+	}
+	_, err := w.Write(text)
+	return err
 }
+
+// AppendNodeTermsKey appends the global id of an acceptance of terms.
+func AppendNodeTermsKey(b []byte, typeName string, k platform.TermsKey) []byte {
+	return AppendNodeKey(b, typeName, termsKey(k))
+}
+
+func termsKey(k platform.TermsKey) string { return string(k.Group) + "#" + k.DocID }
+
+// MarshalTermsKey gives what names an acceptance of terms, which has no UID.
+func MarshalTermsKey(k platform.TermsKey) graphql.ContextMarshaler { return MarshalKey(termsKey(k)) }
 
 // UnmarshalTermsKey reads what names an acceptance of terms.
 func UnmarshalTermsKey(ctx context.Context, v any) (platform.TermsKey, error) {

@@ -12,28 +12,33 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"atrium/graphql/execute"
 	"atrium/platform"
 )
 
-type marshaler func(ctx context.Context, w io.Writer)
+// Each scalar has one function that appends it to an answer. Its Marshal
+// function, which gqlgen's executor calls, gives what that appends.
 
+// A marshaler is a scalar whose text depends on the field that it stands in.
+type marshaler func(b []byte, nullable bool) []byte
+
+// MarshalGQLContext writes the scalar.
 func (m marshaler) MarshalGQLContext(ctx context.Context, w io.Writer) error {
-	m(ctx, w)
-	return nil
+	_, err := w.Write(m(nil, isInNullableField(ctx)))
+	return err
 }
 
-// writeText writes s; in a nullable field "" is null.
-func writeText(ctx context.Context, w io.Writer, s string) {
-	if s == "" && inNullableField(ctx) {
-		graphql.Null.MarshalGQL(w)
-		return
-	}
-	graphql.MarshalString(s).MarshalGQL(w)
-}
-
-func inNullableField(ctx context.Context) bool {
+func isInNullableField(ctx context.Context) bool {
 	fc := graphql.GetFieldContext(ctx)
 	return fc != nil && fc.Field.Field != nil && fc.Field.Definition != nil && !fc.Field.Definition.Type.NonNull
+}
+
+// marshal gives a scalar whose text is the same in every field.
+func marshal(text []byte) graphql.Marshaler {
+	if string(text) == "null" { // gqlgen compares
+		return graphql.Null
+	}
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(text) }) // w is a buffer
 }
 
 // malformed is the error of an input that is not of its type. It names the
@@ -56,9 +61,17 @@ func malformed(ctx context.Context, description string) error {
 	return platform.Invalid(platform.Violation{Field: strings.Join(field, "."), Description: description})
 }
 
-// MarshalString writes text.
+// AppendString appends text; in a nullable field "" is null.
+func AppendString(b []byte, s string, nullable bool) []byte {
+	if s == "" && nullable {
+		return execute.AppendNull(b)
+	}
+	return execute.AppendString(b, s)
+}
+
+// MarshalString gives text.
 func MarshalString(s string) graphql.ContextMarshaler {
-	return marshaler(func(ctx context.Context, w io.Writer) { writeText(ctx, w, s) })
+	return marshaler(func(b []byte, nullable bool) []byte { return AppendString(b, s, nullable) })
 }
 
 // UnmarshalString reads text.
@@ -73,9 +86,12 @@ func UnmarshalString(ctx context.Context, v any) (string, error) {
 	}
 }
 
-// MarshalInt writes a whole number.
+// AppendInt appends a whole number.
+func AppendInt(b []byte, n int, _ bool) []byte { return execute.AppendInt64(b, int64(n)) }
+
+// MarshalInt gives a whole number.
 func MarshalInt(n int) graphql.ContextMarshaler {
-	return marshaler(func(_ context.Context, w io.Writer) { graphql.MarshalInt(n).MarshalGQL(w) })
+	return marshaler(func(b []byte, nullable bool) []byte { return AppendInt(b, n, nullable) })
 }
 
 // UnmarshalInt reads a whole number of 32 bits: the GraphQL specification
@@ -88,15 +104,17 @@ func UnmarshalInt(ctx context.Context, v any) (int, error) {
 	return int(n), nil
 }
 
-// MarshalInt32 writes a whole number; in a nullable field 0 is null.
+// AppendInt32 appends a whole number; in a nullable field 0 is null.
+func AppendInt32(b []byte, n int32, nullable bool) []byte {
+	if n == 0 && nullable {
+		return execute.AppendNull(b)
+	}
+	return execute.AppendInt64(b, int64(n))
+}
+
+// MarshalInt32 gives a whole number.
 func MarshalInt32(n int32) graphql.ContextMarshaler {
-	return marshaler(func(ctx context.Context, w io.Writer) {
-		if n == 0 && inNullableField(ctx) {
-			graphql.Null.MarshalGQL(w)
-			return
-		}
-		graphql.MarshalInt32(n).MarshalGQL(w)
-	})
+	return marshaler(func(b []byte, nullable bool) []byte { return AppendInt32(b, n, nullable) })
 }
 
 // UnmarshalInt32 reads a whole number of 32 bits; no input has one so far.
@@ -105,12 +123,18 @@ func UnmarshalInt32(ctx context.Context, v any) (int32, error) {
 	return int32(n), err //nolint:gosec // it has 32 bits
 }
 
-// MarshalDateTime writes a moment, always with three decimals.
-func MarshalDateTime(t platform.Time) graphql.ContextMarshaler {
+// AppendDateTime appends a moment, always with three decimals. The zero time is
+// an empty text.
+func AppendDateTime(b []byte, t platform.Time, nullable bool) []byte {
 	if t.IsZero() {
-		return MarshalString("")
+		return AppendString(b, "", nullable)
 	}
-	return MarshalString(t.String())
+	return append(t.Append(append(b, '"')), '"')
+}
+
+// MarshalDateTime gives a moment.
+func MarshalDateTime(t platform.Time) graphql.ContextMarshaler {
+	return marshaler(func(b []byte, nullable bool) []byte { return AppendDateTime(b, t, nullable) })
 }
 
 // UnmarshalDateTime reads RFC 3339 in any zone.
@@ -126,20 +150,28 @@ func UnmarshalDateTime(ctx context.Context, v any) (platform.Time, error) {
 	return t, nil
 }
 
-// MarshalByteCount writes a number of bytes; 0 is not known.
-func MarshalByteCount(n int64) graphql.Marshaler {
+// AppendByteCount appends a number of bytes; 0 is not known.
+func AppendByteCount(b []byte, n int64, _ bool) []byte {
 	if n == 0 {
-		return graphql.Null
+		return execute.AppendNull(b)
 	}
-	return graphql.MarshalInt64(n)
+	return execute.AppendInt64(b, n)
 }
+
+// MarshalByteCount gives a number of bytes.
+func MarshalByteCount(n int64) graphql.Marshaler { return marshal(AppendByteCount(nil, n, true)) }
 
 // UnmarshalByteCount reads a number of bytes; no input has one so far.
 func UnmarshalByteCount(v any) (int64, error) { return graphql.UnmarshalInt64(v) }
 
-// MarshalBase64 writes bytes; none is null.
-func MarshalBase64(b []byte) graphql.ContextMarshaler {
-	return MarshalString(base64.StdEncoding.EncodeToString(b))
+// AppendBase64 appends bytes; none is an empty text.
+func AppendBase64(b, data []byte, nullable bool) []byte {
+	return AppendString(b, base64.StdEncoding.EncodeToString(data), nullable)
+}
+
+// MarshalBase64 gives bytes.
+func MarshalBase64(data []byte) graphql.ContextMarshaler {
+	return marshaler(func(b []byte, nullable bool) []byte { return AppendBase64(b, data, nullable) })
 }
 
 // UnmarshalBase64 reads bytes; no input has some so far.
@@ -155,18 +187,21 @@ func UnmarshalBase64(ctx context.Context, v any) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalJSON writes JSON as it is; none is null.
-func MarshalJSON(raw json.RawMessage) graphql.Marshaler {
+// AppendJSON appends JSON as it is; none is null.
+func AppendJSON(b []byte, raw json.RawMessage, _ bool) []byte {
 	if len(raw) == 0 {
-		return graphql.Null
+		return execute.AppendNull(b)
 	}
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(raw) }) // w is a buffer
+	return append(b, raw...)
 }
+
+// MarshalJSON gives JSON.
+func MarshalJSON(raw json.RawMessage) graphql.Marshaler { return marshal(AppendJSON(nil, raw, true)) }
 
 // UnmarshalJSON reads any value; no input has one so far.
 func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
-// MarshalDuration writes a length of time.
+// MarshalDuration gives a length of time; no answer has one so far.
 func MarshalDuration(d platform.Duration) graphql.ContextMarshaler { return MarshalString(d.String()) }
 
 // UnmarshalDuration reads seconds.
@@ -182,9 +217,14 @@ func UnmarshalDuration(ctx context.Context, v any) (platform.Duration, error) {
 	return d, nil
 }
 
-// MarshalInt64 writes a whole number as text.
+// AppendInt64 appends a whole number as text.
+func AppendInt64(b []byte, n platform.Int64, _ bool) []byte {
+	return append(execute.AppendInt64(append(b, '"'), int64(n)), '"')
+}
+
+// MarshalInt64 gives a whole number as text.
 func MarshalInt64(n platform.Int64) graphql.ContextMarshaler {
-	return MarshalString(strconv.FormatInt(int64(n), 10))
+	return marshaler(func(b []byte, nullable bool) []byte { return AppendInt64(b, n, nullable) })
 }
 
 // UnmarshalInt64 reads text, or a number.
@@ -200,12 +240,15 @@ func UnmarshalInt64(ctx context.Context, v any) (platform.Int64, error) {
 	return platform.Int64(n), nil
 }
 
-// MarshalStringMap writes a JSON object of strings.
+// AppendStringMap appends a JSON object of strings, sorted by name.
+func AppendStringMap(b []byte, m map[string]string, _ bool) []byte {
+	text, _ := json.Marshal(m) // strings, or null: it cannot fail
+	return append(b, text...)
+}
+
+// MarshalStringMap gives a JSON object of strings.
 func MarshalStringMap(m map[string]string) graphql.ContextMarshaler {
-	return marshaler(func(_ context.Context, w io.Writer) {
-		b, _ := json.Marshal(m) // strings, or null: it cannot fail,
-		_, _ = w.Write(b)       // and w is a buffer
-	})
+	return marshaler(func(b []byte, nullable bool) []byte { return AppendStringMap(b, m, nullable) })
 }
 
 // UnmarshalStringMap reads a JSON object of strings.

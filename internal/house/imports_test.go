@@ -20,8 +20,8 @@ const adapter = "an adapter decodes, calls one operation of the core and encodes
 // no rule of their own.
 var rules = map[string]rule{
 	"platform":          {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
-	"graph":             {[]string{"platform", "graph/scalar"}, "it is generated from the schema, over the core's types"},
-	"graph/scalar":      {[]string{"platform"}, "it is the leaf that the generated code stands on"},
+	"graph":             {[]string{"platform", "graph/scalar", "graphql/execute"}, "it is generated from the schema, over the core's types"},
+	"graph/scalar":      {[]string{"platform", "graphql/execute"}, "it is the leaf that the generated code stands on"},
 	"graphql":           {[]string{"graphql/refusal", "graphql/limit", "graphql/execute", "graphql/transport"}, "it only puts the parts of an endpoint together"},
 	"graphql/refusal":   {nil, "every part of the endpoint refuses with it"},
 	"graphql/limit":     {[]string{"graphql/refusal"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
@@ -53,6 +53,7 @@ var rules = map[string]rule{
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
+	"internal/gqlgen":     {nil, "it generates from the schema alone, before the code that uses the result can be built"},
 	"internal/house":      {nil, "it looks at the house from outside"},
 	"internal/schemadiff": {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }

@@ -1,0 +1,147 @@
+package execute
+
+import (
+	"context"
+	"errors"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// An Engine executes operations of one schema. It compiles each once, reads
+// every field that needs a read for all objects of a level at a time, and writes
+// the answer in one pass.
+type Engine struct {
+	schema *Schema
+	plans  plans
+	EngineOptions
+}
+
+// EngineOptions are what an Engine needs to know of the resolvers.
+type EngineOptions struct {
+	// Start gives the context that a mutation reads in, each field of it anew.
+	Start func(ctx context.Context) context.Context
+	// Count counts the bytes of answers while they are written, and refuses
+	// what there is no room for; nil: nobody counts.
+	Count func(ctx context.Context, n int) error
+}
+
+// NewEngine makes an Engine for a schema.
+func NewEngine(s *Schema, o EngineOptions) *Engine { return &Engine{schema: s, EngineOptions: o} }
+
+// Schema is the schema as clients see it.
+func (e *Engine) Schema() *ast.Schema { return e.schema.Schema }
+
+// Complexity has nothing to say: the limits price documents.
+func (e *Engine) Complexity(context.Context, string, string, int, map[string]any) (int, bool) {
+	return 0, false
+}
+
+// Exec starts an operation. The handler gives its responses one by one.
+func (e *Engine) Exec(ctx context.Context) graphql.ResponseHandler {
+	operation := graphql.GetOperationContext(ctx)
+	p := e.plans.find(e.schema, operation)
+	if operation.Operation.Operation == ast.Subscription {
+		return e.subscribe(ctx, p)
+	}
+	done := false
+	return func(ctx context.Context) *graphql.Response {
+		if done {
+			return nil
+		}
+		done = true
+		return e.answer(ctx, p, operation.Operation.Operation == ast.Mutation)
+	}
+}
+
+// answer executes a query or a mutation.
+func (e *Engine) answer(ctx context.Context, p *plan, isMutation bool) *graphql.Response {
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
+	r := newRun(ctx, p)
+	w := &writer{run: r, ctx: ctx, count: e.Count}
+	if isMutation {
+		return &graphql.Response{Data: e.mutate(r, w, p.root)}
+	}
+	r.read(ctx, p.root, []any{e})
+	w.write(p.root, e)
+	return &graphql.Response{Data: w.b}
+}
+
+// mutate executes the fields of a mutation one after the other, each with all
+// that is selected below it.
+func (e *Engine) mutate(r *run, w *writer, root *selection) []byte {
+	base, complete := w.ctx, true
+	w.b = append(w.b, '{')
+	for i, f := range root.fields {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.ctx = base
+		if e.Start != nil {
+			w.ctx = e.Start(base)
+		}
+		r.read(w.ctx, &selection{object: root.object, fields: []*plannedField{f}, reads: f.reads}, []any{e})
+		if !w.writeField(f, e) && f.returns.NonNull {
+			complete = false
+		}
+	}
+	if !complete {
+		return []byte(null)
+	}
+	return append(w.b, '}')
+}
+
+var errStreams = errors.New("must subscribe to exactly one stream")
+
+// subscribe opens the source of a subscription. Each event is answered by itself.
+func (e *Engine) subscribe(ctx context.Context, p *plan) graphql.ResponseHandler {
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
+	if len(p.root.fields) != 1 {
+		graphql.AddError(ctx, errStreams)
+		return nil
+	}
+	f := p.root.fields[0]
+	source, err := e.open(ctx, newRun(ctx, p), f)
+	if err != nil {
+		return nil
+	}
+	return func(ctx context.Context) *graphql.Response {
+		event, ok := source(ctx)
+		if !ok {
+			return nil
+		}
+		return e.answerEvent(ctx, p, event)
+	}
+}
+
+// open opens the source of the one field of a subscription.
+func (e *Engine) open(ctx context.Context, r *run, f *plannedField) (source Source, err error) {
+	ctx = r.enter(ctx, f)
+	if f.Stream == nil { // __typename, of which there are no events
+		graphql.AddError(ctx, errStreams)
+		return nil, errStreams
+	}
+	_, err = r.safely(ctx, func() ([]any, error) {
+		arguments, err := r.argumentsOf(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		graphql.GetFieldContext(ctx).Args = arguments
+		source, err = f.Stream(ctx, arguments)
+		return nil, err
+	})
+	graphql.AddError(ctx, graphql.AddFieldLocationToError(ctx, err))
+	return source, err
+}
+
+// answerEvent answers one event of a subscription.
+func (e *Engine) answerEvent(ctx context.Context, p *plan, event any) *graphql.Response {
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
+	r, f := newRun(ctx, p), p.root.fields[0]
+	r.columns[f.number] = column{values: []any{event}, errorOf: func(int) error { return nil }}
+	r.readLevels(r.stepsBelow(r.enter(ctx, f), nil, f, []any{event}))
+	w := &writer{run: r, ctx: ctx}
+	w.b = append(w.b, '{')
+	w.writeField(f, nil)
+	return &graphql.Response{Data: append(w.b, '}')}
+}

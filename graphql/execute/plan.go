@@ -1,0 +1,115 @@
+package execute
+
+import (
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// A plan is an operation that is ready to be executed: its selections merged for
+// each type that an object may have, in the order of the answer.
+type plan struct {
+	root   *selection
+	fields int // of all selections, numbered from 0
+}
+
+// A selection is what is selected of the objects of one type in one place of a
+// document.
+type selection struct {
+	object *Object
+	fields []*plannedField
+	reads  bool // a field of it reads, or one below
+}
+
+// A plannedField is a field in one place of a document.
+type plannedField struct {
+	*Field
+	object     *Object
+	collected  graphql.CollectedField
+	number     int
+	key        []byte // what stands before the value: "alias":
+	returns    *ast.Type
+	isLeaf     bool
+	arguments  string // as they are written
+	reads      bool // it has a Resolve, or a field below it has
+	below      *selection
+	belowTypes map[string]*selection // by the name of the type, where there may be several
+}
+
+// selectionOf is what is selected of an object that the field gives.
+func (f *plannedField) selectionOf(value any) *selection {
+	if f.TypeOf == nil {
+		return f.below
+	}
+	return f.belowTypes[f.TypeOf(value)]
+}
+
+// A planner makes the plan of one operation.
+type planner struct {
+	*Schema
+	operation *graphql.OperationContext
+	fields    int
+}
+
+func (s *Schema) plan(operation *graphql.OperationContext) *plan {
+	p := &planner{Schema: s, operation: operation}
+	root := p.selection(s.rootOf(operation.Operation.Operation), operation.Operation.SelectionSet)
+	return &plan{root, p.fields}
+}
+
+func (s *Schema) rootOf(operation ast.Operation) *Object {
+	switch operation {
+	case ast.Mutation:
+		return s.Objects[s.Mutation.Name]
+	case ast.Subscription:
+		return s.Objects[s.Subscription.Name]
+	default:
+		return s.Objects[s.Query.Name]
+	}
+}
+
+func (p *planner) selection(object *Object, set ast.SelectionSet) *selection {
+	s := &selection{object: object}
+	for _, collected := range graphql.CollectFields(p.operation, set, object.Satisfies) {
+		field := p.field(object, collected)
+		s.fields = append(s.fields, field)
+		s.reads = s.reads || field.reads
+	}
+	return s
+}
+
+func (p *planner) field(object *Object, collected graphql.CollectedField) *plannedField {
+	f := &plannedField{
+		Field: object.Fields[collected.Name], object: object, collected: collected, number: p.fields,
+		key: append(AppendString(nil, collected.Alias), ':'), returns: collected.Definition.Type,
+	}
+	p.fields++
+	if collected.Name == "__typename" {
+		name := AppendString(nil, object.Name)
+		f.Field = &Field{Append: func(b []byte, _ any) []byte { return append(b, name...) }}
+	}
+	f.isLeaf = f.Append != nil || f.AppendValue != nil
+	for _, argument := range collected.Arguments {
+		f.arguments += argument.Name + ":" + argument.Value.String() + ","
+	}
+	f.reads = f.Resolve != nil
+	if !f.isLeaf {
+		p.planBelow(f)
+	}
+	return f
+}
+
+// planBelow plans what is selected of the objects that a field gives.
+func (p *planner) planBelow(f *plannedField) {
+	definition := p.Types[f.returns.Name()]
+	if f.TypeOf == nil {
+		f.below = p.selection(p.Objects[definition.Name], f.collected.Selections)
+		f.reads = f.reads || f.below.reads
+		return
+	}
+	f.belowTypes = map[string]*selection{}
+	for _, possible := range p.GetPossibleTypes(definition) {
+		below := p.selection(p.Objects[possible.Name], f.collected.Selections)
+		f.belowTypes[possible.Name] = below
+		f.reads = f.reads || below.reads
+	}
+}

@@ -1,0 +1,128 @@
+package execute
+
+import (
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// How much of plans is kept in memory.
+const (
+	maxConditions   = 6     // Boolean variables of @skip and @include; with more, nothing is kept
+	maxPlanFields   = 4_000 // of one plan
+	maxPlannedBytes = 32 << 20
+	plannedBytes    = 256 // about what a field of a plan takes
+)
+
+// plans keeps the plans of documents that are asked again and again. An
+// operation whose document has been forgotten comes again as another one, so
+// everything is forgotten when there is too much.
+type plans struct {
+	lock  sync.Mutex
+	known map[*ast.OperationDefinition]*operationPlans
+	bytes int
+}
+
+// operationPlans are the plans of one operation, by the values of the Boolean
+// variables that decide what is selected.
+type operationPlans struct {
+	conditions []string
+	byValues   [1 << maxConditions]*plan
+}
+
+// find gives the plan of an operation.
+func (p *plans) find(schema *Schema, operation *graphql.OperationContext) *plan {
+	p.lock.Lock()
+	known := p.known[operation.Operation]
+	p.lock.Unlock()
+	if known == nil {
+		known = &operationPlans{conditions: conditionsOf(operation)}
+	}
+	if len(known.conditions) > maxConditions {
+		return schema.plan(operation)
+	}
+	values := known.values(operation.Variables)
+	p.lock.Lock()
+	planned := known.byValues[values]
+	p.lock.Unlock()
+	if planned == nil {
+		planned = schema.plan(operation)
+		p.keep(operation.Operation, known, values, planned)
+	}
+	return planned
+}
+
+func (p *plans) keep(operation *ast.OperationDefinition, known *operationPlans, values int, planned *plan) {
+	if planned.fields > maxPlanFields {
+		return
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.known == nil || p.bytes > maxPlannedBytes {
+		p.known, p.bytes = map[*ast.OperationDefinition]*operationPlans{}, 0
+	}
+	if other := p.known[operation]; other != nil {
+		known = other
+	}
+	p.known[operation] = known
+	known.byValues[values] = planned
+	p.bytes += len(known.byValues)*8 + planned.fields*plannedBytes
+}
+
+// values numbers what the conditions are, one bit for each.
+func (o *operationPlans) values(variables map[string]any) (number int) {
+	for i, name := range o.conditions {
+		if isTrue, _ := variables[name].(bool); isTrue {
+			number |= 1 << i
+		}
+	}
+	return number
+}
+
+// conditionsOf names the variables of @skip and @include in an operation and in
+// the fragments of its document.
+func conditionsOf(operation *graphql.OperationContext) []string {
+	var names conditionNames
+	names.add(operation.Operation.SelectionSet)
+	for _, fragment := range operation.Doc.Fragments {
+		names.add(fragment.SelectionSet)
+	}
+	return names
+}
+
+type conditionNames []string
+
+func (n *conditionNames) add(set ast.SelectionSet) {
+	for _, selected := range set {
+		switch selected := selected.(type) {
+		case *ast.Field:
+			n.addDirectives(selected.Directives)
+			n.add(selected.SelectionSet)
+		case *ast.InlineFragment:
+			n.addDirectives(selected.Directives)
+			n.add(selected.SelectionSet)
+		case *ast.FragmentSpread:
+			n.addDirectives(selected.Directives)
+		}
+	}
+}
+
+func (n *conditionNames) addDirectives(directives ast.DirectiveList) {
+	for _, directive := range directives {
+		for _, argument := range directive.Arguments {
+			if (directive.Name == "skip" || directive.Name == "include") && argument.Value.Kind == ast.Variable {
+				n.addName(argument.Value.Raw)
+			}
+		}
+	}
+}
+
+func (n *conditionNames) addName(name string) {
+	for _, known := range *n {
+		if known == name {
+			return
+		}
+	}
+	*n = append(*n, name)
+}

@@ -1,0 +1,168 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// A Schema is what the engine knows of a schema: the types as clients see them,
+// and how each field is read from Go values. Generated code makes the latter.
+type Schema struct {
+	*ast.Schema
+	Objects map[string]*Object
+}
+
+// An Object tells how the fields of one object type are read.
+type Object struct {
+	Name      string
+	Satisfies []string // the names that a fragment on this type may be for
+	Fields    map[string]*Field
+}
+
+// A Field tells how one field is read. Exactly one of Append, Get, Resolve and
+// Stream is set.
+type Field struct {
+	// Arguments decodes the arguments; nil for a field that takes none.
+	Arguments func(ctx context.Context, raw map[string]any) (map[string]any, error)
+
+	// Append writes a scalar of parent.
+	Append func(b []byte, parent any) []byte
+	// Get gives an object or a List that parent holds; nil is null.
+	Get func(parent any, arguments map[string]any) any
+	// Resolve reads the values of all parents at once. They are in the order of
+	// the parents, and so are the errors of a graphql.BatchErrors.
+	Resolve func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error)
+	// Stream opens the source of a subscription.
+	Stream func(ctx context.Context, arguments map[string]any) (Source, error)
+
+	// AppendValue writes a scalar that Resolve gave; nil where it gives objects.
+	AppendValue func(b []byte, value any) []byte
+	// TypeOf names the type of an object, where the field's type is an interface
+	// or a union; nil where it is an object type.
+	TypeOf func(value any) string
+}
+
+// A Source gives the events of a subscription one by one; false at their end.
+type Source func(ctx context.Context) (event any, ok bool)
+
+// A List is what Get and Resolve give for a list of objects.
+type List interface {
+	Len() int
+	At(i int) any // nil is null
+}
+
+type (
+	pointers[T any]   []*T
+	values[T any]     []T
+	interfaces[T any] []T
+)
+
+func (l pointers[T]) Len() int     { return len(l) }
+func (l pointers[T]) At(i int) any { return Pointer(l[i]) }
+
+func (l values[T]) Len() int     { return len(l) }
+func (l values[T]) At(i int) any { return &l[i] }
+
+func (l interfaces[T]) Len() int     { return len(l) }
+func (l interfaces[T]) At(i int) any { return Interface(l[i]) }
+
+// Pointer gives an object as a value of a field.
+func Pointer[T any](object *T) any {
+	if object == nil { // a nil pointer is no nil interface
+		return nil
+	}
+	return object
+}
+
+// Struct gives an object that is no pointer as a value of a field.
+func Struct[T any](object T) any { return &object }
+
+// Interface gives an object of an interface as a value of a field.
+func Interface[T any](object T) any {
+	if v := reflect.ValueOf(object); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
+	return object
+}
+
+// Value gives a scalar as a value of a field.
+func Value[T any](value T) any { return value }
+
+// Pointers gives a list of objects as a value of a field.
+func Pointers[T any](list []*T) any { return pointers[T](list) }
+
+// Structs gives a list of objects that are no pointers as a value of a field.
+func Structs[T any](list []T) any { return values[T](list) }
+
+// Interfaces gives a list of objects of an interface as a value of a field.
+func Interfaces[T any](list []T) any { return interfaces[T](list) }
+
+// Nullable gives a list as give does, and null where there is none.
+func Nullable[T any](list []T, give func([]T) any) any {
+	if list == nil {
+		return nil
+	}
+	return give(list)
+}
+
+// Parents are the parents of a field with their type.
+func Parents[T any](parents []any) []*T {
+	typed := make([]*T, len(parents))
+	for i, parent := range parents {
+		typed[i] = parent.(*T) //nolint:forcetypeassert // the executor keeps objects of different types apart
+	}
+	return typed
+}
+
+// Each gives what was read for each parent as values of a field.
+func Each[T any](read []T, err error, give func(T) any) ([]any, error) {
+	all := make([]any, len(read))
+	for i, value := range read {
+		all[i] = give(value)
+	}
+	return all, err
+}
+
+// One gives the value of a root field.
+func One[T any](read T, err error, give func(T) any) ([]any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []any{give(read)}, nil
+}
+
+// Receive makes a source of a channel.
+func Receive[T any](events <-chan T, err error, give func(T) any) (Source, error) {
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (any, bool) {
+		select {
+		case event, ok := <-events:
+			if !ok {
+				return nil, false
+			}
+			return give(event), true
+		case <-ctx.Done():
+			return nil, false
+		}
+	}, nil
+}
+
+// errorsOf gives each of n parents its error: those of a batch, or the one that
+// concerns all of them.
+func errorsOf(err error, n int) func(i int) error {
+	var each graphql.BatchErrors
+	switch {
+	case err == nil:
+		return func(int) error { return nil }
+	case errors.As(err, &each) && len(each.Errors()) == n:
+		return func(i int) error { return each.Errors()[i] }
+	default:
+		return func(int) error { return err }
+	}
+}

@@ -1,0 +1,203 @@
+package execute
+
+import (
+	"context"
+	"errors"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// A writer writes the answer of a run, depth first. It goes on behind an error,
+// so that the answer names all of them, and takes back what has become null.
+type writer struct {
+	*run
+	ctx   context.Context //nolint:containedctx // of the root
+	b     []byte
+	place []place // of what is being written
+
+	count   func(ctx context.Context, n int) error // see Options.Count
+	counted int
+	isFull  bool
+}
+
+// A place is a field, or an element of a list.
+type place struct {
+	field *plannedField // nil: an element
+	index int
+}
+
+// countedAtOnce is how many bytes are counted ahead, since most writes are small.
+const countedAtOnce = 4 << 10
+
+var (
+	errNull        = errors.New("must not be null")
+	errElementNull = errors.New("the requested element is null which the schema does not allow")
+)
+
+// write writes an object, and reports whether it is not null.
+func (w *writer) write(s *selection, object any) bool {
+	start, complete := len(w.b), true
+	w.b = append(w.b, '{')
+	for i, f := range s.fields {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		if !w.writeField(f, object) && f.returns.NonNull {
+			complete = false
+		}
+	}
+	if !complete {
+		return w.writeNull(start)
+	}
+	w.b = append(w.b, '}')
+	return w.fits()
+}
+
+// writeNull puts null in the place of all that was written from start on.
+func (w *writer) writeNull(start int) bool {
+	w.b = append(w.b[:start], null...)
+	return false
+}
+
+// fits counts what has been written. What the answer may not hold is dropped:
+// all of it is refused in the end.
+func (w *writer) fits() bool {
+	if w.count != nil && len(w.b) > w.counted && !w.isFull {
+		more := max(len(w.b)-w.counted, countedAtOnce)
+		w.isFull = w.count(w.ctx, more) != nil
+		w.counted += more
+	}
+	if w.isFull {
+		w.b = w.b[:0]
+	}
+	return !w.isFull
+}
+
+// writeField writes a field of an object, and reports whether it is not null.
+func (w *writer) writeField(f *plannedField, parent any) bool {
+	w.b = append(w.b, f.key...)
+	start := len(w.b)
+	if f.Append != nil {
+		w.b = f.Append(w.b, parent)
+		return w.writtenLeaf(f, start)
+	}
+	w.place = append(w.place, place{field: f})
+	defer func() { w.place = w.place[:len(w.place)-1] }()
+	value, err := w.valueOf(f, parent)
+	switch {
+	case err != nil:
+		ctx := w.here()
+		graphql.AddError(ctx, graphql.AddFieldLocationToError(ctx, err))
+		return w.writeNull(start)
+	case value == nil:
+		if f.returns.NonNull {
+			w.report(errNull)
+		}
+		return w.writeNull(start)
+	case f.isLeaf:
+		w.b = f.AppendValue(w.b, value)
+		return !w.isNull(start) || w.missing(f.returns, start)
+	default:
+		return w.writeValue(f, f.returns, value)
+	}
+}
+
+// valueOf is what was read for a field of an object, or what the object holds.
+func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
+	c := &w.columns[f.number]
+	if c.errorOf == nil { // nothing below it is read
+		if f.Arguments == nil {
+			return f.Get(parent, nil), nil
+		}
+		var err error
+		if c.arguments, err = w.argumentsOf(w.here(), f); err != nil {
+			return nil, err
+		}
+		return f.Get(parent, c.arguments), nil
+	}
+	i := c.written
+	c.written++
+	return c.values[i], c.errorOf(i)
+}
+
+// writeValue writes an object or a list that a field gave.
+func (w *writer) writeValue(f *plannedField, of *ast.Type, value any) bool {
+	list, isList := value.(List)
+	if !isList {
+		return w.write(f.selectionOf(value), value)
+	}
+	start, complete := len(w.b), true
+	w.b = append(w.b, '[')
+	for i := range list.Len() {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.place = append(w.place, place{index: i})
+		if !w.writeElement(f, of.Elem, list.At(i)) && of.Elem.NonNull {
+			complete = false
+		}
+		w.place = w.place[:len(w.place)-1]
+		if w.isFull {
+			return false
+		}
+	}
+	if !complete {
+		return w.writeNull(start)
+	}
+	w.b = append(w.b, ']')
+	return true
+}
+
+func (w *writer) writeElement(f *plannedField, of *ast.Type, element any) bool {
+	if element != nil {
+		return w.writeValue(f, of, element)
+	}
+	start := len(w.b)
+	if of.NonNull {
+		w.report(errElementNull)
+	}
+	return w.writeNull(start)
+}
+
+// writtenLeaf reports whether a scalar, which was written from start on, is not
+// null.
+func (w *writer) writtenLeaf(f *plannedField, start int) bool {
+	if !w.isNull(start) {
+		return true
+	}
+	w.place = append(w.place, place{field: f})
+	defer func() { w.place = w.place[:len(w.place)-1] }()
+	return w.missing(f.returns, start)
+}
+
+func (w *writer) isNull(start int) bool { return string(w.b[start:]) == null }
+
+// missing tells of a null where the schema allows none. It is always false.
+func (w *writer) missing(of *ast.Type, _ int) bool {
+	if of.NonNull {
+		w.report(errElementNull)
+	}
+	return false
+}
+
+// report adds an error of what is being written, unless it has one.
+func (w *writer) report(err error) {
+	ctx := w.here()
+	if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+		graphql.AddError(ctx, err)
+	}
+}
+
+// here is the context of what is being written.
+func (w *writer) here() context.Context {
+	ctx := w.ctx
+	for _, p := range w.place {
+		if p.field != nil {
+			ctx = w.enter(ctx, p.field)
+		} else {
+			ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Index: &p.index})
+		}
+	}
+	return ctx
+}
