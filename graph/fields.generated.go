@@ -17,147 +17,150 @@ import (
 func NewSchema(resolvers ResolverRoot) *execute.Schema {
 	e := &executableSchema{Resolvers: resolvers}
 	return &execute.Schema{Schema: e.Schema(), Objects: map[string]*execute.Object{
-		"AcceptGroupInvitePayload":                    e.fieldsAcceptGroupInvitePayload(),
-		"AcceptTermsPayload":                          e.fieldsAcceptTermsPayload(),
-		"AccountAssociation":                          e.fieldsAccountAssociation(),
-		"AccountAssociationConnection":                e.fieldsAccountAssociationConnection(),
-		"AccountAssociationEdge":                      e.fieldsAccountAssociationEdge(),
-		"Advisory":                                    e.fieldsAdvisory(),
-		"AdvisoryConnection":                          e.fieldsAdvisoryConnection(),
-		"AdvisoryDetection":                           e.fieldsAdvisoryDetection(),
-		"AdvisoryDocument":                            e.fieldsAdvisoryDocument(),
-		"AdvisoryEdge":                                e.fieldsAdvisoryEdge(),
-		"AdvisoryEvent":                               e.fieldsAdvisoryEvent(),
-		"AdvisoryFalsePositive":                       e.fieldsAdvisoryFalsePositive(),
-		"AdvisoryFix":                                 e.fieldsAdvisoryFix(),
-		"AdvisoryNVDDetection":                        e.fieldsAdvisoryNVDDetection(),
-		"AdvisoryNote":                                e.fieldsAdvisoryNote(),
-		"AdvisoryPatch":                               e.fieldsAdvisoryPatch(),
-		"AdvisoryScanDetection":                       e.fieldsAdvisoryScanDetection(),
-		"AmazonAccount":                               e.fieldsAmazonAccount(),
-		"Artifact":                                    e.fieldsArtifact(),
-		"ArtifactConnection":                          e.fieldsArtifactConnection(),
-		"ArtifactCount":                               e.fieldsArtifactCount(),
-		"ArtifactEdge":                                e.fieldsArtifactEdge(),
-		"ArtifactVersion":                             e.fieldsArtifactVersion(),
-		"ArtifactVersionConnection":                   e.fieldsArtifactVersionConnection(),
-		"ArtifactVersionEdge":                         e.fieldsArtifactVersionEdge(),
-		"AuditLogConnection":                          e.fieldsAuditLogConnection(),
-		"AuditLogEdge":                                e.fieldsAuditLogEdge(),
-		"AzureAccount":                                e.fieldsAzureAccount(),
-		"BatchCreateRoleBindingsPayload":              e.fieldsBatchCreateRoleBindingsPayload(),
+		"AcceptGroupInvitePayload":       e.fieldsAcceptGroupInvitePayload(),
+		"AcceptTermsPayload":             e.fieldsAcceptTermsPayload(),
+		"AccountAssociation":             e.fieldsAccountAssociation(),
+		"AccountAssociationConnection":   e.fieldsAccountAssociationConnection(),
+		"AccountAssociationEdge":         e.fieldsAccountAssociationEdge(),
+		"Advisory":                       e.fieldsAdvisory(),
+		"AdvisoryConnection":             e.fieldsAdvisoryConnection(),
+		"AdvisoryDetection":              e.fieldsAdvisoryDetection(),
+		"AdvisoryDocument":               e.fieldsAdvisoryDocument(),
+		"AdvisoryEdge":                   e.fieldsAdvisoryEdge(),
+		"AdvisoryEvent":                  e.fieldsAdvisoryEvent(),
+		"AdvisoryFalsePositive":          e.fieldsAdvisoryFalsePositive(),
+		"AdvisoryFix":                    e.fieldsAdvisoryFix(),
+		"AdvisoryNVDDetection":           e.fieldsAdvisoryNVDDetection(),
+		"AdvisoryNote":                   e.fieldsAdvisoryNote(),
+		"AdvisoryPatch":                  e.fieldsAdvisoryPatch(),
+		"AdvisoryScanDetection":          e.fieldsAdvisoryScanDetection(),
+		"AdvisorySeverity":               e.fieldsAdvisorySeverity(),
+		"AdvisorySummary":                e.fieldsAdvisorySummary(),
+		"AmazonAccount":                  e.fieldsAmazonAccount(),
+		"Artifact":                       e.fieldsArtifact(),
+		"ArtifactConnection":             e.fieldsArtifactConnection(),
+		"ArtifactCount":                  e.fieldsArtifactCount(),
+		"ArtifactEdge":                   e.fieldsArtifactEdge(),
+		"ArtifactVersion":                e.fieldsArtifactVersion(),
+		"ArtifactVersionConnection":      e.fieldsArtifactVersionConnection(),
+		"ArtifactVersionEdge":            e.fieldsArtifactVersionEdge(),
+		"AuditLogConnection":             e.fieldsAuditLogConnection(),
+		"AuditLogEdge":                   e.fieldsAuditLogEdge(),
+		"AzureAccount":                   e.fieldsAzureAccount(),
+		"BatchCreateRoleBindingsPayload": e.fieldsBatchCreateRoleBindingsPayload(),
 		"BatchDeleteExternalGroupRoleMappingsPayload": e.fieldsBatchDeleteExternalGroupRoleMappingsPayload(),
-		"ClaimMatch":                                  e.fieldsClaimMatch(),
-		"CreateAccountAssociationPayload":             e.fieldsCreateAccountAssociationPayload(),
-		"CreateExternalGroupRoleMappingPayload":       e.fieldsCreateExternalGroupRoleMappingPayload(),
-		"CreateGroupInvitePayload":                    e.fieldsCreateGroupInvitePayload(),
-		"CreateGroupPayload":                          e.fieldsCreateGroupPayload(),
-		"CreateIdentityPayload":                       e.fieldsCreateIdentityPayload(),
-		"CreateIdentityProviderPayload":               e.fieldsCreateIdentityProviderPayload(),
-		"CreateRepoPayload":                           e.fieldsCreateRepoPayload(),
-		"CreateRoleBindingPayload":                    e.fieldsCreateRoleBindingPayload(),
-		"CreateRolePayload":                           e.fieldsCreateRolePayload(),
-		"CreateSubscriptionPayload":                   e.fieldsCreateSubscriptionPayload(),
-		"CreateTagPayload":                            e.fieldsCreateTagPayload(),
-		"DeleteAccountAssociationPayload":             e.fieldsDeleteAccountAssociationPayload(),
-		"DeleteExternalGroupRoleMappingPayload":       e.fieldsDeleteExternalGroupRoleMappingPayload(),
-		"DeleteGroupInvitePayload":                    e.fieldsDeleteGroupInvitePayload(),
-		"DeleteGroupPayload":                          e.fieldsDeleteGroupPayload(),
-		"DeleteIdentityPayload":                       e.fieldsDeleteIdentityPayload(),
-		"DeleteIdentityProviderPayload":               e.fieldsDeleteIdentityProviderPayload(),
-		"DeleteRepoPayload":                           e.fieldsDeleteRepoPayload(),
-		"DeleteRoleBindingPayload":                    e.fieldsDeleteRoleBindingPayload(),
-		"DeleteRolePayload":                           e.fieldsDeleteRolePayload(),
-		"DeleteSubscriptionPayload":                   e.fieldsDeleteSubscriptionPayload(),
-		"DeleteTagPayload":                            e.fieldsDeleteTagPayload(),
-		"Delivery":                                    e.fieldsDelivery(),
-		"DeliveryConnection":                          e.fieldsDeliveryConnection(),
-		"DeliveryEdge":                                e.fieldsDeliveryEdge(),
-		"DocumentAdvisory":                            e.fieldsDocumentAdvisory(),
-		"DocumentDetection":                           e.fieldsDocumentDetection(),
-		"DocumentEvent":                               e.fieldsDocumentEvent(),
-		"DocumentFix":                                 e.fieldsDocumentFix(),
-		"DocumentScan":                                e.fieldsDocumentScan(),
-		"EnableSubscriptionPayload":                   e.fieldsEnableSubscriptionPayload(),
-		"Entity":                                      e.fieldsEntity(),
-		"Event":                                       e.fieldsEvent(),
-		"EventActor":                                  e.fieldsEventActor(),
-		"EventSubscription":                           e.fieldsEventSubscription(),
-		"EventSubscriptionConnection":                 e.fieldsEventSubscriptionConnection(),
-		"EventSubscriptionEdge":                       e.fieldsEventSubscriptionEdge(),
-		"ExternalGroupRoleMapping":                    e.fieldsExternalGroupRoleMapping(),
-		"ExternalGroupRoleMappingConnection":          e.fieldsExternalGroupRoleMappingConnection(),
-		"ExternalGroupRoleMappingEdge":                e.fieldsExternalGroupRoleMappingEdge(),
-		"GitHubAccount":                               e.fieldsGitHubAccount(),
-		"GitHubAppInstallations":                      e.fieldsGitHubAppInstallations(),
-		"GitHubInstallation":                          e.fieldsGitHubInstallation(),
-		"GoogleAccount":                               e.fieldsGoogleAccount(),
-		"Group":                                       e.fieldsGroup(),
-		"GroupConnection":                             e.fieldsGroupConnection(),
-		"GroupEdge":                                   e.fieldsGroupEdge(),
-		"GroupInvite":                                 e.fieldsGroupInvite(),
-		"GroupInviteConnection":                       e.fieldsGroupInviteConnection(),
-		"GroupInviteEdge":                             e.fieldsGroupInviteEdge(),
-		"Identity":                                    e.fieldsIdentity(),
-		"IdentityConnection":                          e.fieldsIdentityConnection(),
-		"IdentityEdge":                                e.fieldsIdentityEdge(),
-		"IdentityProvider":                            e.fieldsIdentityProvider(),
-		"IdentityProviderConnection":                  e.fieldsIdentityProviderConnection(),
-		"IdentityProviderEdge":                        e.fieldsIdentityProviderEdge(),
-		"Image":                                       e.fieldsImage(),
-		"ImageSize":                                   e.fieldsImageSize(),
-		"Mutation":                                    e.fieldsMutation(),
-		"OIDC":                                        e.fieldsOIDC(),
-		"PageInfo":                                    e.fieldsPageInfo(),
-		"PlatformServices":                            e.fieldsPlatformServices(),
-		"Query":                                       e.fieldsQuery(),
-		"RedeliverPayload":                            e.fieldsRedeliverPayload(),
-		"Reference":                                   e.fieldsReference(),
-		"Repo":                                        e.fieldsRepo(),
-		"RepoConnection":                              e.fieldsRepoConnection(),
-		"RepoEdge":                                    e.fieldsRepoEdge(),
-		"ReportedImageRef":                            e.fieldsReportedImageRef(),
-		"ResolvedVulnerability":                       e.fieldsResolvedVulnerability(),
-		"ResolvedVulnerabilityReport":                 e.fieldsResolvedVulnerabilityReport(),
-		"ResourceLimit":                               e.fieldsResourceLimit(),
-		"Role":                                        e.fieldsRole(),
-		"RoleBinding":                                 e.fieldsRoleBinding(),
-		"RoleBindingConnection":                       e.fieldsRoleBindingConnection(),
-		"RoleBindingEdge":                             e.fieldsRoleBindingEdge(),
-		"RoleConnection":                              e.fieldsRoleConnection(),
-		"RoleEdge":                                    e.fieldsRoleEdge(),
-		"RotateSubscriptionSecretPayload":             e.fieldsRotateSubscriptionSecretPayload(),
-		"Severity":                                    e.fieldsSeverity(),
-		"StaticKeys":                                  e.fieldsStaticKeys(),
-		"Subscription":                                e.fieldsSubscription(),
-		"SyncConfig":                                  e.fieldsSyncConfig(),
-		"Tag":                                         e.fieldsTag(),
-		"TagConnection":                               e.fieldsTagConnection(),
-		"TagEdge":                                     e.fieldsTagEdge(),
-		"TermsAcceptance":                             e.fieldsTermsAcceptance(),
-		"TermsAcceptanceConnection":                   e.fieldsTermsAcceptanceConnection(),
-		"TermsAcceptanceEdge":                         e.fieldsTermsAcceptanceEdge(),
-		"TestSubscriptionPayload":                     e.fieldsTestSubscriptionPayload(),
-		"UpdateAccountAssociationPayload":             e.fieldsUpdateAccountAssociationPayload(),
-		"UpdateGroupPayload":                          e.fieldsUpdateGroupPayload(),
-		"UpdateIdentityPayload":                       e.fieldsUpdateIdentityPayload(),
-		"UpdateIdentityProviderPayload":               e.fieldsUpdateIdentityProviderPayload(),
-		"UpdateRepoPayload":                           e.fieldsUpdateRepoPayload(),
-		"UpdateRepoReadmePayload":                     e.fieldsUpdateRepoReadmePayload(),
-		"UpdateRoleBindingPayload":                    e.fieldsUpdateRoleBindingPayload(),
-		"UpdateRolePayload":                           e.fieldsUpdateRolePayload(),
-		"VerifyIdentityProviderPayload":               e.fieldsVerifyIdentityProviderPayload(),
-		"Viewer":                                      e.fieldsViewer(),
-		"VulnerabilityMetadata":                       e.fieldsVulnerabilityMetadata(),
-		"VulnerabilityMetadataConnection":             e.fieldsVulnerabilityMetadataConnection(),
-		"VulnerabilityMetadataEdge":                   e.fieldsVulnerabilityMetadataEdge(),
-		"_Service":                                    e.fields_Service(),
-		"__Directive":                                 e.fields__Directive(),
-		"__EnumValue":                                 e.fields__EnumValue(),
-		"__Field":                                     e.fields__Field(),
-		"__InputValue":                                e.fields__InputValue(),
-		"__Schema":                                    e.fields__Schema(),
-		"__Type":                                      e.fields__Type(),
+		"ClaimMatch":                            e.fieldsClaimMatch(),
+		"CreateAccountAssociationPayload":       e.fieldsCreateAccountAssociationPayload(),
+		"CreateExternalGroupRoleMappingPayload": e.fieldsCreateExternalGroupRoleMappingPayload(),
+		"CreateGroupInvitePayload":              e.fieldsCreateGroupInvitePayload(),
+		"CreateGroupPayload":                    e.fieldsCreateGroupPayload(),
+		"CreateIdentityPayload":                 e.fieldsCreateIdentityPayload(),
+		"CreateIdentityProviderPayload":         e.fieldsCreateIdentityProviderPayload(),
+		"CreateRepoPayload":                     e.fieldsCreateRepoPayload(),
+		"CreateRoleBindingPayload":              e.fieldsCreateRoleBindingPayload(),
+		"CreateRolePayload":                     e.fieldsCreateRolePayload(),
+		"CreateSubscriptionPayload":             e.fieldsCreateSubscriptionPayload(),
+		"CreateTagPayload":                      e.fieldsCreateTagPayload(),
+		"DeleteAccountAssociationPayload":       e.fieldsDeleteAccountAssociationPayload(),
+		"DeleteExternalGroupRoleMappingPayload": e.fieldsDeleteExternalGroupRoleMappingPayload(),
+		"DeleteGroupInvitePayload":              e.fieldsDeleteGroupInvitePayload(),
+		"DeleteGroupPayload":                    e.fieldsDeleteGroupPayload(),
+		"DeleteIdentityPayload":                 e.fieldsDeleteIdentityPayload(),
+		"DeleteIdentityProviderPayload":         e.fieldsDeleteIdentityProviderPayload(),
+		"DeleteRepoPayload":                     e.fieldsDeleteRepoPayload(),
+		"DeleteRoleBindingPayload":              e.fieldsDeleteRoleBindingPayload(),
+		"DeleteRolePayload":                     e.fieldsDeleteRolePayload(),
+		"DeleteSubscriptionPayload":             e.fieldsDeleteSubscriptionPayload(),
+		"DeleteTagPayload":                      e.fieldsDeleteTagPayload(),
+		"Delivery":                              e.fieldsDelivery(),
+		"DeliveryConnection":                    e.fieldsDeliveryConnection(),
+		"DeliveryEdge":                          e.fieldsDeliveryEdge(),
+		"DocumentAdvisory":                      e.fieldsDocumentAdvisory(),
+		"DocumentDetection":                     e.fieldsDocumentDetection(),
+		"DocumentEvent":                         e.fieldsDocumentEvent(),
+		"DocumentFix":                           e.fieldsDocumentFix(),
+		"DocumentScan":                          e.fieldsDocumentScan(),
+		"EnableSubscriptionPayload":             e.fieldsEnableSubscriptionPayload(),
+		"Entity":                                e.fieldsEntity(),
+		"Event":                                 e.fieldsEvent(),
+		"EventActor":                            e.fieldsEventActor(),
+		"EventSubscription":                     e.fieldsEventSubscription(),
+		"EventSubscriptionConnection":           e.fieldsEventSubscriptionConnection(),
+		"EventSubscriptionEdge":                 e.fieldsEventSubscriptionEdge(),
+		"ExternalGroupRoleMapping":              e.fieldsExternalGroupRoleMapping(),
+		"ExternalGroupRoleMappingConnection":    e.fieldsExternalGroupRoleMappingConnection(),
+		"ExternalGroupRoleMappingEdge":          e.fieldsExternalGroupRoleMappingEdge(),
+		"GitHubAccount":                         e.fieldsGitHubAccount(),
+		"GitHubAppInstallations":                e.fieldsGitHubAppInstallations(),
+		"GitHubInstallation":                    e.fieldsGitHubInstallation(),
+		"GoogleAccount":                         e.fieldsGoogleAccount(),
+		"Group":                                 e.fieldsGroup(),
+		"GroupConnection":                       e.fieldsGroupConnection(),
+		"GroupEdge":                             e.fieldsGroupEdge(),
+		"GroupInvite":                           e.fieldsGroupInvite(),
+		"GroupInviteConnection":                 e.fieldsGroupInviteConnection(),
+		"GroupInviteEdge":                       e.fieldsGroupInviteEdge(),
+		"Identity":                              e.fieldsIdentity(),
+		"IdentityConnection":                    e.fieldsIdentityConnection(),
+		"IdentityEdge":                          e.fieldsIdentityEdge(),
+		"IdentityProvider":                      e.fieldsIdentityProvider(),
+		"IdentityProviderConnection":            e.fieldsIdentityProviderConnection(),
+		"IdentityProviderEdge":                  e.fieldsIdentityProviderEdge(),
+		"Image":                                 e.fieldsImage(),
+		"ImageSize":                             e.fieldsImageSize(),
+		"Mutation":                              e.fieldsMutation(),
+		"OIDC":                                  e.fieldsOIDC(),
+		"PageInfo":                              e.fieldsPageInfo(),
+		"PlatformServices":                      e.fieldsPlatformServices(),
+		"Query":                                 e.fieldsQuery(),
+		"RedeliverPayload":                      e.fieldsRedeliverPayload(),
+		"Reference":                             e.fieldsReference(),
+		"Repo":                                  e.fieldsRepo(),
+		"RepoConnection":                        e.fieldsRepoConnection(),
+		"RepoEdge":                              e.fieldsRepoEdge(),
+		"ReportedImageRef":                      e.fieldsReportedImageRef(),
+		"ResolvedVulnerability":                 e.fieldsResolvedVulnerability(),
+		"ResolvedVulnerabilityReport":           e.fieldsResolvedVulnerabilityReport(),
+		"ResourceLimit":                         e.fieldsResourceLimit(),
+		"Role":                                  e.fieldsRole(),
+		"RoleBinding":                           e.fieldsRoleBinding(),
+		"RoleBindingConnection":                 e.fieldsRoleBindingConnection(),
+		"RoleBindingEdge":                       e.fieldsRoleBindingEdge(),
+		"RoleConnection":                        e.fieldsRoleConnection(),
+		"RoleEdge":                              e.fieldsRoleEdge(),
+		"RotateSubscriptionSecretPayload":       e.fieldsRotateSubscriptionSecretPayload(),
+		"Severity":                              e.fieldsSeverity(),
+		"SeverityCount":                         e.fieldsSeverityCount(),
+		"StaticKeys":                            e.fieldsStaticKeys(),
+		"Subscription":                          e.fieldsSubscription(),
+		"SyncConfig":                            e.fieldsSyncConfig(),
+		"Tag":                                   e.fieldsTag(),
+		"TagConnection":                         e.fieldsTagConnection(),
+		"TagEdge":                               e.fieldsTagEdge(),
+		"TermsAcceptance":                       e.fieldsTermsAcceptance(),
+		"TermsAcceptanceConnection":             e.fieldsTermsAcceptanceConnection(),
+		"TermsAcceptanceEdge":                   e.fieldsTermsAcceptanceEdge(),
+		"TestSubscriptionPayload":               e.fieldsTestSubscriptionPayload(),
+		"UpdateAccountAssociationPayload":       e.fieldsUpdateAccountAssociationPayload(),
+		"UpdateGroupPayload":                    e.fieldsUpdateGroupPayload(),
+		"UpdateIdentityPayload":                 e.fieldsUpdateIdentityPayload(),
+		"UpdateIdentityProviderPayload":         e.fieldsUpdateIdentityProviderPayload(),
+		"UpdateRepoPayload":                     e.fieldsUpdateRepoPayload(),
+		"UpdateRepoReadmePayload":               e.fieldsUpdateRepoReadmePayload(),
+		"UpdateRoleBindingPayload":              e.fieldsUpdateRoleBindingPayload(),
+		"UpdateRolePayload":                     e.fieldsUpdateRolePayload(),
+		"VerifyIdentityProviderPayload":         e.fieldsVerifyIdentityProviderPayload(),
+		"Viewer":                                e.fieldsViewer(),
+		"VulnerabilityMetadata":                 e.fieldsVulnerabilityMetadata(),
+		"VulnerabilityMetadataConnection":       e.fieldsVulnerabilityMetadataConnection(),
+		"VulnerabilityMetadataEdge":             e.fieldsVulnerabilityMetadataEdge(),
+		"_Service":                              e.fields_Service(),
+		"__Directive":                           e.fields__Directive(),
+		"__EnumValue":                           e.fields__EnumValue(),
+		"__Field":                               e.fields__Field(),
+		"__InputValue":                          e.fields__InputValue(),
+		"__Schema":                              e.fields__Schema(),
+		"__Type":                                e.fields__Type(),
 	}}
 }
 
@@ -309,6 +312,7 @@ func (e *executableSchema) fieldsAdvisory() *execute.Object {
 		}},
 		"events":     {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Events) }},
 		"severities": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Severities) }},
+		"severity":   {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Advisory).Severity) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := e.Resolvers.Advisory().Group(ctx, execute.Parents[platform.Advisory](parents))
 			return execute.Each(values, err, execute.Pointer)
@@ -516,6 +520,40 @@ func (e *executableSchema) fieldsAdvisoryScanDetection() *execute.Object {
 		}},
 		"grypeDbChecksum": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.ScanV1).GrypeDBChecksum, true)
+		}},
+	}}
+}
+
+func (e *executableSchema) fieldsAdvisorySeverity() *execute.Object {
+	return &execute.Object{Name: "AdvisorySeverity", Satisfies: []string{"AdvisorySeverity"}, Fields: map[string]*execute.Field{
+		"rating": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeverityRating(b, parent.(*platform.AdvisorySeverity).Rating, false)
+		}},
+		"score": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*platform.AdvisorySeverity).Score, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+		"vector": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.AdvisorySeverity).Vector, true)
+		}},
+		"version": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.AdvisorySeverity).Version, true)
+		}},
+		"source": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeveritySource(b, parent.(*platform.AdvisorySeverity).Source, true)
+		}},
+	}}
+}
+
+func (e *executableSchema) fieldsAdvisorySummary() *execute.Object {
+	return &execute.Object{Name: "AdvisorySummary", Satisfies: []string{"AdvisorySummary"}, Fields: map[string]*execute.Field{
+		"open": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.AdvisorySummary).Open)
+		}},
+		"fixed": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.AdvisorySummary).Fixed)
+		}},
+		"notAffected": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.AdvisorySummary).NotAffected)
 		}},
 	}}
 }
@@ -1692,6 +1730,11 @@ func (e *executableSchema) fieldsGroup() *execute.Object {
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
+		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := e.Resolvers.Group().AdvisorySummary(ctx, execute.Parents[platform.Group](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"identityProviders": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
 			return (&executionContext{}).field_Group_identityProviders_args(ctx, raw)
 		},
@@ -2483,6 +2526,14 @@ func (e *executableSchema) fieldsQuery() *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"advisorySummary": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+			return (&executionContext{}).field_Query_advisorySummary_args(ctx, raw)
+		},
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := e.Resolvers.Query().AdvisorySummary(ctx, arguments["within"].(*platform.UID))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"advisoryDocuments": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
 			return (&executionContext{}).field_Query_advisoryDocuments_args(ctx, raw)
 		},
@@ -2832,6 +2883,11 @@ func (e *executableSchema) fieldsRepo() *execute.Object {
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
+		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := e.Resolvers.Repo().AdvisorySummary(ctx, execute.Parents[platform.Repo](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -3050,6 +3106,30 @@ func (e *executableSchema) fieldsSeverity() *execute.Object {
 		"type": {Append: func(b []byte, parent any) []byte { return scalar.AppendType(b, parent.(*platform.Severity).Type, true) }},
 		"score": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.Severity).Score, true)
+		}},
+	}}
+}
+
+func (e *executableSchema) fieldsSeverityCount() *execute.Object {
+	return &execute.Object{Name: "SeverityCount", Satisfies: []string{"SeverityCount"}, Fields: map[string]*execute.Field{
+		"total": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Total)
+		}},
+		"critical": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Critical)
+		}},
+		"high": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).High)
+		}},
+		"medium": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Medium)
+		}},
+		"low": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.SeverityCount).Low) }},
+		"none": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).None)
+		}},
+		"unknown": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Unknown)
 		}},
 	}}
 }
