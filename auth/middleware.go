@@ -31,6 +31,25 @@ func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, er
 // ctx with its bearer. Without values it returns ctx itself. It is also used for
 // gRPC metadata and the first message of a websocket.
 func (v *Verifier) Authorize(ctx context.Context, authorization []string) (context.Context, error) {
+	authorized, err := v.authorize(ctx, authorization)
+	if v.observe != nil {
+		v.observe(outcomeOf(authorization, err))
+	}
+	return authorized, err
+}
+
+func outcomeOf(authorization []string, err error) string {
+	switch {
+	case err != nil:
+		return strings.ToLower(platform.AsError(err).Code.String())
+	case len(authorization) == 0:
+		return "anonymous"
+	default:
+		return "accepted"
+	}
+}
+
+func (v *Verifier) authorize(ctx context.Context, authorization []string) (context.Context, error) {
 	if len(authorization) == 0 {
 		return ctx, nil
 	}

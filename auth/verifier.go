@@ -46,6 +46,10 @@ type Options struct {
 	// private addresses or use plain http, for local use and tests.
 	AllowHosts []string
 
+	// Observe is told what became of the token of each request: anonymous,
+	// accepted, or the code of the error in lower case. nil means nobody.
+	Observe func(outcome string)
+
 	Clock  func() time.Time // nil means time.Now
 	Logger *slog.Logger     // nil means slog.Default
 }
@@ -60,6 +64,7 @@ type Verifier struct {
 	issuers     *issuers
 	verified    *verifiedTokens
 	now         func() time.Time
+	observe     func(outcome string)
 }
 
 // New returns a Verifier. It fetches no keys yet.
@@ -76,6 +81,7 @@ func New(o Options) *Verifier {
 		audience:    slices.Clone(o.Audience),
 		development: o.Development,
 		now:         o.Clock,
+		observe:     o.Observe,
 		verified:    newVerifiedTokens(),
 		issuers: &issuers{
 			directory: o.Directory,

@@ -13,7 +13,7 @@ const suiteSeconds = 180;
 const folder = mkdtempSync(join(tmpdir(), 'atrium-e2e-'));
 const database = ['--database-url', `sqlite:${folder}/atrium.db`];
 const output = join(folder, 'output'), log = join(folder, 'log');
-const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--allow-host', '127.0.0.1', ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
+const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--allow-host', '127.0.0.1', '--metrics-addr', '127.0.0.1:0', ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
 
 process.on('exit', () => {
   server.kill();
@@ -40,13 +40,14 @@ const run = (suite, env) => new Promise((done) => {
 });
 
 const site = await ready();
+const [, metrics] = readFileSync(log, 'utf8').match(/"msg":"metrics","url":"([^"]+)"/);
 const token = spawnSync(program, ['token', ...database], { encoding: 'utf8' });
 if (token.status !== 0) throw new Error('no token: ' + token.stderr);
 
 let failed = 0;
 for (const suite of suites) {
   const started = Date.now();
-  const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim() });
+  const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_METRICS: metrics, ATRIUM_PROGRAM: program });
   const [told] = text.match(/^\d+ passed, \d+ failed$/m) ?? ['it broke off'];
   console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${told.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
   if (passed) continue;

@@ -69,9 +69,10 @@ func IsHidden(ctx context.Context, shown *platform.Error) bool {
 	return hidden && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// Report logs an error that IsHidden, with what the attributes say of where it
-// happened.
+// Report notes the code of an error that is shown. It logs an error that
+// IsHidden, with what the attributes say of where it happened.
 func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID string, attributes ...any) {
+	platform.TraceOf(ctx).NoteCode(shown.Code)
 	if !IsHidden(ctx, shown) {
 		return
 	}

@@ -47,7 +47,8 @@ type connection struct {
 	migrate   func(context.Context) error
 	check     func(context.Context) error // see checkTables
 	newClient func(*river.Config) (client, error)
-	resign    func(ctx context.Context, replica string) error // see resign
+	resign    func(ctx context.Context, replica string) error               // see resign
+	depth     func(ctx context.Context) (map[rivertype.JobState]int, error) // how many jobs are in each state
 	close     func()
 }
 
@@ -118,7 +119,10 @@ func newConnection[T any](driver riverdriver.Driver[T], withLock lockFunc, close
 		check:     func(ctx context.Context) error { return checkTables(ctx, driver) },
 		newClient: func(c *river.Config) (client, error) { return river.NewClient(driver, c) },
 		resign:    func(ctx context.Context, replica string) error { return resign(ctx, driver.GetExecutor(), replica) },
-		close:     closePool,
+		depth: func(ctx context.Context) (map[rivertype.JobState]int, error) {
+			return driver.GetExecutor().JobCountByAllStates(ctx, &riverdriver.JobCountByAllStatesParams{})
+		},
+		close: closePool,
 	}
 }
 

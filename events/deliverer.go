@@ -187,3 +187,22 @@ func unfinishedStates() []rivertype.JobState {
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 	}
 }
+
+// depthTimeout limits how long Depth asks the database.
+const depthTimeout = 2 * time.Second
+
+// Depth returns how many deliveries the queue has to make, by the state of their
+// job. Jobs that have ended are not counted, because the queue soon forgets them.
+func (d *Deliverer) Depth() (map[string]int, error) {
+	ctx, cancel := context.WithTimeout(platform.InBackground(context.Background()), depthTimeout)
+	defer cancel()
+	found, err := d.connection.depth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	depth := map[string]int{}
+	for _, state := range unfinishedStates() {
+		depth[string(state)] = found[state]
+	}
+	return depth, nil
+}

@@ -13,158 +13,7 @@ import (
 	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 )
 
-// NewSchema tells the executor how the fields of the schema are read.
-func NewSchema(resolvers ResolverRoot) *execute.Schema {
-	e := &executableSchema{Resolvers: resolvers}
-	return &execute.Schema{Schema: e.Schema(), Objects: map[string]*execute.Object{
-		"AcceptGroupInvitePayload":       e.fieldsAcceptGroupInvitePayload(),
-		"AcceptTermsPayload":             e.fieldsAcceptTermsPayload(),
-		"AccountAssociation":             e.fieldsAccountAssociation(),
-		"AccountAssociationConnection":   e.fieldsAccountAssociationConnection(),
-		"AccountAssociationEdge":         e.fieldsAccountAssociationEdge(),
-		"Advisory":                       e.fieldsAdvisory(),
-		"AdvisoryConnection":             e.fieldsAdvisoryConnection(),
-		"AdvisoryDetection":              e.fieldsAdvisoryDetection(),
-		"AdvisoryDocument":               e.fieldsAdvisoryDocument(),
-		"AdvisoryEdge":                   e.fieldsAdvisoryEdge(),
-		"AdvisoryEvent":                  e.fieldsAdvisoryEvent(),
-		"AdvisoryFalsePositive":          e.fieldsAdvisoryFalsePositive(),
-		"AdvisoryFix":                    e.fieldsAdvisoryFix(),
-		"AdvisoryNVDDetection":           e.fieldsAdvisoryNVDDetection(),
-		"AdvisoryNote":                   e.fieldsAdvisoryNote(),
-		"AdvisoryPatch":                  e.fieldsAdvisoryPatch(),
-		"AdvisoryScanDetection":          e.fieldsAdvisoryScanDetection(),
-		"AdvisorySeverity":               e.fieldsAdvisorySeverity(),
-		"AdvisorySummary":                e.fieldsAdvisorySummary(),
-		"AmazonAccount":                  e.fieldsAmazonAccount(),
-		"Artifact":                       e.fieldsArtifact(),
-		"ArtifactConnection":             e.fieldsArtifactConnection(),
-		"ArtifactCount":                  e.fieldsArtifactCount(),
-		"ArtifactEdge":                   e.fieldsArtifactEdge(),
-		"ArtifactVersion":                e.fieldsArtifactVersion(),
-		"ArtifactVersionConnection":      e.fieldsArtifactVersionConnection(),
-		"ArtifactVersionEdge":            e.fieldsArtifactVersionEdge(),
-		"AuditLogConnection":             e.fieldsAuditLogConnection(),
-		"AuditLogEdge":                   e.fieldsAuditLogEdge(),
-		"AzureAccount":                   e.fieldsAzureAccount(),
-		"BatchCreateRoleBindingsPayload": e.fieldsBatchCreateRoleBindingsPayload(),
-		"BatchDeleteExternalGroupRoleMappingsPayload": e.fieldsBatchDeleteExternalGroupRoleMappingsPayload(),
-		"ClaimMatch":                            e.fieldsClaimMatch(),
-		"CreateAccountAssociationPayload":       e.fieldsCreateAccountAssociationPayload(),
-		"CreateExternalGroupRoleMappingPayload": e.fieldsCreateExternalGroupRoleMappingPayload(),
-		"CreateGroupInvitePayload":              e.fieldsCreateGroupInvitePayload(),
-		"CreateGroupPayload":                    e.fieldsCreateGroupPayload(),
-		"CreateIdentityPayload":                 e.fieldsCreateIdentityPayload(),
-		"CreateIdentityProviderPayload":         e.fieldsCreateIdentityProviderPayload(),
-		"CreateRepoPayload":                     e.fieldsCreateRepoPayload(),
-		"CreateRoleBindingPayload":              e.fieldsCreateRoleBindingPayload(),
-		"CreateRolePayload":                     e.fieldsCreateRolePayload(),
-		"CreateSubscriptionPayload":             e.fieldsCreateSubscriptionPayload(),
-		"CreateTagPayload":                      e.fieldsCreateTagPayload(),
-		"DeleteAccountAssociationPayload":       e.fieldsDeleteAccountAssociationPayload(),
-		"DeleteExternalGroupRoleMappingPayload": e.fieldsDeleteExternalGroupRoleMappingPayload(),
-		"DeleteGroupInvitePayload":              e.fieldsDeleteGroupInvitePayload(),
-		"DeleteGroupPayload":                    e.fieldsDeleteGroupPayload(),
-		"DeleteIdentityPayload":                 e.fieldsDeleteIdentityPayload(),
-		"DeleteIdentityProviderPayload":         e.fieldsDeleteIdentityProviderPayload(),
-		"DeleteRepoPayload":                     e.fieldsDeleteRepoPayload(),
-		"DeleteRoleBindingPayload":              e.fieldsDeleteRoleBindingPayload(),
-		"DeleteRolePayload":                     e.fieldsDeleteRolePayload(),
-		"DeleteSubscriptionPayload":             e.fieldsDeleteSubscriptionPayload(),
-		"DeleteTagPayload":                      e.fieldsDeleteTagPayload(),
-		"Delivery":                              e.fieldsDelivery(),
-		"DeliveryConnection":                    e.fieldsDeliveryConnection(),
-		"DeliveryEdge":                          e.fieldsDeliveryEdge(),
-		"DocumentAdvisory":                      e.fieldsDocumentAdvisory(),
-		"DocumentDetection":                     e.fieldsDocumentDetection(),
-		"DocumentEvent":                         e.fieldsDocumentEvent(),
-		"DocumentFix":                           e.fieldsDocumentFix(),
-		"DocumentScan":                          e.fieldsDocumentScan(),
-		"EnableSubscriptionPayload":             e.fieldsEnableSubscriptionPayload(),
-		"Entity":                                e.fieldsEntity(),
-		"Event":                                 e.fieldsEvent(),
-		"EventActor":                            e.fieldsEventActor(),
-		"EventSubscription":                     e.fieldsEventSubscription(),
-		"EventSubscriptionConnection":           e.fieldsEventSubscriptionConnection(),
-		"EventSubscriptionEdge":                 e.fieldsEventSubscriptionEdge(),
-		"ExternalGroupRoleMapping":              e.fieldsExternalGroupRoleMapping(),
-		"ExternalGroupRoleMappingConnection":    e.fieldsExternalGroupRoleMappingConnection(),
-		"ExternalGroupRoleMappingEdge":          e.fieldsExternalGroupRoleMappingEdge(),
-		"GitHubAccount":                         e.fieldsGitHubAccount(),
-		"GitHubAppInstallations":                e.fieldsGitHubAppInstallations(),
-		"GitHubInstallation":                    e.fieldsGitHubInstallation(),
-		"GoogleAccount":                         e.fieldsGoogleAccount(),
-		"Group":                                 e.fieldsGroup(),
-		"GroupConnection":                       e.fieldsGroupConnection(),
-		"GroupEdge":                             e.fieldsGroupEdge(),
-		"GroupInvite":                           e.fieldsGroupInvite(),
-		"GroupInviteConnection":                 e.fieldsGroupInviteConnection(),
-		"GroupInviteEdge":                       e.fieldsGroupInviteEdge(),
-		"Identity":                              e.fieldsIdentity(),
-		"IdentityConnection":                    e.fieldsIdentityConnection(),
-		"IdentityEdge":                          e.fieldsIdentityEdge(),
-		"IdentityProvider":                      e.fieldsIdentityProvider(),
-		"IdentityProviderConnection":            e.fieldsIdentityProviderConnection(),
-		"IdentityProviderEdge":                  e.fieldsIdentityProviderEdge(),
-		"Image":                                 e.fieldsImage(),
-		"ImageSize":                             e.fieldsImageSize(),
-		"Mutation":                              e.fieldsMutation(),
-		"OIDC":                                  e.fieldsOIDC(),
-		"PageInfo":                              e.fieldsPageInfo(),
-		"PlatformServices":                      e.fieldsPlatformServices(),
-		"Query":                                 e.fieldsQuery(),
-		"RedeliverPayload":                      e.fieldsRedeliverPayload(),
-		"Reference":                             e.fieldsReference(),
-		"Repo":                                  e.fieldsRepo(),
-		"RepoConnection":                        e.fieldsRepoConnection(),
-		"RepoEdge":                              e.fieldsRepoEdge(),
-		"ReportedImageRef":                      e.fieldsReportedImageRef(),
-		"ResolvedVulnerability":                 e.fieldsResolvedVulnerability(),
-		"ResolvedVulnerabilityReport":           e.fieldsResolvedVulnerabilityReport(),
-		"ResourceLimit":                         e.fieldsResourceLimit(),
-		"Role":                                  e.fieldsRole(),
-		"RoleBinding":                           e.fieldsRoleBinding(),
-		"RoleBindingConnection":                 e.fieldsRoleBindingConnection(),
-		"RoleBindingEdge":                       e.fieldsRoleBindingEdge(),
-		"RoleConnection":                        e.fieldsRoleConnection(),
-		"RoleEdge":                              e.fieldsRoleEdge(),
-		"RotateSubscriptionSecretPayload":       e.fieldsRotateSubscriptionSecretPayload(),
-		"Severity":                              e.fieldsSeverity(),
-		"SeverityCount":                         e.fieldsSeverityCount(),
-		"StaticKeys":                            e.fieldsStaticKeys(),
-		"Subscription":                          e.fieldsSubscription(),
-		"SyncConfig":                            e.fieldsSyncConfig(),
-		"Tag":                                   e.fieldsTag(),
-		"TagConnection":                         e.fieldsTagConnection(),
-		"TagEdge":                               e.fieldsTagEdge(),
-		"TermsAcceptance":                       e.fieldsTermsAcceptance(),
-		"TermsAcceptanceConnection":             e.fieldsTermsAcceptanceConnection(),
-		"TermsAcceptanceEdge":                   e.fieldsTermsAcceptanceEdge(),
-		"TestSubscriptionPayload":               e.fieldsTestSubscriptionPayload(),
-		"UpdateAccountAssociationPayload":       e.fieldsUpdateAccountAssociationPayload(),
-		"UpdateGroupPayload":                    e.fieldsUpdateGroupPayload(),
-		"UpdateIdentityPayload":                 e.fieldsUpdateIdentityPayload(),
-		"UpdateIdentityProviderPayload":         e.fieldsUpdateIdentityProviderPayload(),
-		"UpdateRepoPayload":                     e.fieldsUpdateRepoPayload(),
-		"UpdateRepoReadmePayload":               e.fieldsUpdateRepoReadmePayload(),
-		"UpdateRoleBindingPayload":              e.fieldsUpdateRoleBindingPayload(),
-		"UpdateRolePayload":                     e.fieldsUpdateRolePayload(),
-		"VerifyIdentityProviderPayload":         e.fieldsVerifyIdentityProviderPayload(),
-		"Viewer":                                e.fieldsViewer(),
-		"VulnerabilityMetadata":                 e.fieldsVulnerabilityMetadata(),
-		"VulnerabilityMetadataConnection":       e.fieldsVulnerabilityMetadataConnection(),
-		"VulnerabilityMetadataEdge":             e.fieldsVulnerabilityMetadataEdge(),
-		"_Service":                              e.fields_Service(),
-		"__Directive":                           e.fields__Directive(),
-		"__EnumValue":                           e.fields__EnumValue(),
-		"__Field":                               e.fields__Field(),
-		"__InputValue":                          e.fields__InputValue(),
-		"__Schema":                              e.fields__Schema(),
-		"__Type":                                e.fields__Type(),
-	}}
-}
-
-func (e *executableSchema) fieldsAcceptGroupInvitePayload() *execute.Object {
+func fieldsAcceptGroupInvitePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AcceptGroupInvitePayload", Satisfies: []string{"AcceptGroupInvitePayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.RoleBinding]).Node)
@@ -175,13 +24,13 @@ func (e *executableSchema) fieldsAcceptGroupInvitePayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAcceptTermsPayload() *execute.Object {
+func fieldsAcceptTermsPayload(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AcceptTermsPayload", Satisfies: []string{"AcceptTermsPayload"}, Fields: map[string]*execute.Field{
 		"groupUid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*platform.AcceptedTerms).Group, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.AcceptTermsPayload().Group(ctx, execute.Parents[platform.AcceptedTerms](parents))
+			values, err := resolvers.AcceptTermsPayload().Group(ctx, execute.Parents[platform.AcceptedTerms](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -191,7 +40,7 @@ func (e *executableSchema) fieldsAcceptTermsPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAccountAssociation() *execute.Object {
+func fieldsAccountAssociation(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociation", Satisfies: []string{"AccountAssociation", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "AccountAssociation", parent.(*platform.AccountAssociation).UID)
@@ -227,17 +76,17 @@ func (e *executableSchema) fieldsAccountAssociation() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.AccountAssociation).UpdateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.AccountAssociation().Group(ctx, execute.Parents[platform.AccountAssociation](parents))
+			values, err := resolvers.AccountAssociation().Group(ctx, execute.Parents[platform.AccountAssociation](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsAccountAssociationConnection() *execute.Object {
+func fieldsAccountAssociationConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociationConnection", Satisfies: []string{"AccountAssociationConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.AccountAssociation]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.AccountAssociation]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.AccountAssociation]).Nodes())
@@ -254,7 +103,7 @@ func (e *executableSchema) fieldsAccountAssociationConnection() *execute.Object 
 	}}
 }
 
-func (e *executableSchema) fieldsAccountAssociationEdge() *execute.Object {
+func fieldsAccountAssociationEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociationEdge", Satisfies: []string{"AccountAssociationEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.AccountAssociation]).Cursor(), false)
@@ -265,7 +114,7 @@ func (e *executableSchema) fieldsAccountAssociationEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisory() *execute.Object {
+func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Advisory", Satisfies: []string{"Advisory", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Advisory", parent.(*platform.Advisory).UID)
@@ -314,22 +163,22 @@ func (e *executableSchema) fieldsAdvisory() *execute.Object {
 		"severities": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Severities) }},
 		"severity":   {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Advisory).Severity) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Advisory().Group(ctx, execute.Parents[platform.Advisory](parents))
+			values, err := resolvers.Advisory().Group(ctx, execute.Parents[platform.Advisory](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"vulnerabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Advisory().Vulnerabilities(ctx, execute.Parents[platform.Advisory](parents))
+			values, err := resolvers.Advisory().Vulnerabilities(ctx, execute.Parents[platform.Advisory](parents))
 			return execute.Each(values, err, func(list []*platform.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryConnection() *execute.Object {
+func fieldsAdvisoryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryConnection", Satisfies: []string{"AdvisoryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Advisory]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Advisory]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Advisory]).Nodes())
@@ -346,14 +195,14 @@ func (e *executableSchema) fieldsAdvisoryConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryDetection() *execute.Object {
+func fieldsAdvisoryDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDetection", Satisfies: []string{"AdvisoryDetection"}, Fields: map[string]*execute.Field{
 		"nvdapi": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Detection).NVDAPI) }},
 		"scanv1": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Detection).ScanV1) }},
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryDocument() *execute.Object {
+func fieldsAdvisoryDocument(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryDocument", Satisfies: []string{"AdvisoryDocument", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeKey(b, "AdvisoryDocument", parent.(*platform.AdvisoryDocument).ID)
@@ -367,7 +216,7 @@ func (e *executableSchema) fieldsAdvisoryDocument() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryEdge() *execute.Object {
+func fieldsAdvisoryEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryEdge", Satisfies: []string{"AdvisoryEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Advisory]).Cursor(), false)
@@ -378,7 +227,7 @@ func (e *executableSchema) fieldsAdvisoryEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryEvent() *execute.Object {
+func fieldsAdvisoryEvent(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryEvent", Satisfies: []string{"AdvisoryEvent"}, Fields: map[string]*execute.Field{
 		"uid": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*platform.AdvisoryEvent).UID, true)
@@ -429,7 +278,7 @@ func (e *executableSchema) fieldsAdvisoryEvent() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryFalsePositive() *execute.Object {
+func fieldsAdvisoryFalsePositive(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryFalsePositive", Satisfies: []string{"AdvisoryFalsePositive"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendType(b, parent.(*platform.FalsePositiveDetermination).Type, true)
@@ -440,7 +289,7 @@ func (e *executableSchema) fieldsAdvisoryFalsePositive() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryFix() *execute.Object {
+func fieldsAdvisoryFix(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryFix", Satisfies: []string{"AdvisoryFix"}, Fields: map[string]*execute.Field{
 		"fixedVersion": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.Fixed).FixedVersion, true)
@@ -458,7 +307,7 @@ func (e *executableSchema) fieldsAdvisoryFix() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryNVDDetection() *execute.Object {
+func fieldsAdvisoryNVDDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryNVDDetection", Satisfies: []string{"AdvisoryNVDDetection"}, Fields: map[string]*execute.Field{
 		"cpeSearched": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.NVDAPI).CPESearched, true)
@@ -469,13 +318,13 @@ func (e *executableSchema) fieldsAdvisoryNVDDetection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryNote() *execute.Object {
+func fieldsAdvisoryNote(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryNote", Satisfies: []string{"AdvisoryNote"}, Fields: map[string]*execute.Field{
 		"note": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Note).Note, true) }},
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryPatch() *execute.Object {
+func fieldsAdvisoryPatch(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryPatch", Satisfies: []string{"AdvisoryPatch"}, Fields: map[string]*execute.Field{
 		"patchedVersions": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*platform.Patched).PatchedVersions, func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
@@ -486,7 +335,7 @@ func (e *executableSchema) fieldsAdvisoryPatch() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisoryScanDetection() *execute.Object {
+func fieldsAdvisoryScanDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryScanDetection", Satisfies: []string{"AdvisoryScanDetection"}, Fields: map[string]*execute.Field{
 		"scanner": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.ScanV1).Scanner, true)
@@ -524,7 +373,7 @@ func (e *executableSchema) fieldsAdvisoryScanDetection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisorySeverity() *execute.Object {
+func fieldsAdvisorySeverity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisorySeverity", Satisfies: []string{"AdvisorySeverity"}, Fields: map[string]*execute.Field{
 		"rating": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendSeverityRating(b, parent.(*platform.AdvisorySeverity).Rating, false)
@@ -544,7 +393,7 @@ func (e *executableSchema) fieldsAdvisorySeverity() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAdvisorySummary() *execute.Object {
+func fieldsAdvisorySummary(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisorySummary", Satisfies: []string{"AdvisorySummary"}, Fields: map[string]*execute.Field{
 		"open": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(&parent.(*platform.AdvisorySummary).Open)
@@ -558,7 +407,7 @@ func (e *executableSchema) fieldsAdvisorySummary() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAmazonAccount() *execute.Object {
+func fieldsAmazonAccount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AmazonAccount", Satisfies: []string{"AmazonAccount"}, Fields: map[string]*execute.Field{
 		"account": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.AmazonAccount).Account, false)
@@ -566,7 +415,7 @@ func (e *executableSchema) fieldsAmazonAccount() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsArtifact() *execute.Object {
+func fieldsArtifact(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Artifact", Satisfies: []string{"Artifact", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Artifact", parent.(*platform.Artifact).UID)
@@ -593,21 +442,19 @@ func (e *executableSchema) fieldsArtifact() *execute.Object {
 		"updateTime": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*platform.Artifact).UpdateTime, false)
 		}},
-		"versions": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Artifact_versions_args(ctx, raw)
-		},
+		"versions": {Arguments: field_Artifact_versions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Artifact().Versions(ctx, execute.Parents[platform.Artifact](parents), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Artifact().Versions(ctx, execute.Parents[platform.Artifact](parents), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsArtifactConnection() *execute.Object {
+func fieldsArtifactConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactConnection", Satisfies: []string{"ArtifactConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Artifact]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Artifact]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Artifact]).Nodes())
@@ -624,7 +471,7 @@ func (e *executableSchema) fieldsArtifactConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsArtifactCount() *execute.Object {
+func fieldsArtifactCount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactCount", Satisfies: []string{"ArtifactCount"}, Fields: map[string]*execute.Field{
 		"ecosystem": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendEcosystem(b, parent.(*platform.EcosystemCount).Ecosystem, false)
@@ -635,7 +482,7 @@ func (e *executableSchema) fieldsArtifactCount() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsArtifactEdge() *execute.Object {
+func fieldsArtifactEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactEdge", Satisfies: []string{"ArtifactEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Artifact]).Cursor(), false)
@@ -646,7 +493,7 @@ func (e *executableSchema) fieldsArtifactEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsArtifactVersion() *execute.Object {
+func fieldsArtifactVersion(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersion", Satisfies: []string{"ArtifactVersion", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "ArtifactVersion", parent.(*platform.ArtifactVersion).UID)
@@ -673,17 +520,17 @@ func (e *executableSchema) fieldsArtifactVersion() *execute.Object {
 			return scalar.AppendByteCount(b, parent.(*platform.ArtifactVersion).SizeBytes, true)
 		}},
 		"artifact": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.ArtifactVersion().Artifact(ctx, execute.Parents[platform.ArtifactVersion](parents))
+			values, err := resolvers.ArtifactVersion().Artifact(ctx, execute.Parents[platform.ArtifactVersion](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsArtifactVersionConnection() *execute.Object {
+func fieldsArtifactVersionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersionConnection", Satisfies: []string{"ArtifactVersionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.ArtifactVersion]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.ArtifactVersion]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.ArtifactVersion]).Nodes())
@@ -700,7 +547,7 @@ func (e *executableSchema) fieldsArtifactVersionConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsArtifactVersionEdge() *execute.Object {
+func fieldsArtifactVersionEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersionEdge", Satisfies: []string{"ArtifactVersionEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.ArtifactVersion]).Cursor(), false)
@@ -711,7 +558,7 @@ func (e *executableSchema) fieldsArtifactVersionEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAuditLogConnection() *execute.Object {
+func fieldsAuditLogConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AuditLogConnection", Satisfies: []string{"AuditLogConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.AuditLogConnection).Edges())
@@ -725,7 +572,7 @@ func (e *executableSchema) fieldsAuditLogConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAuditLogEdge() *execute.Object {
+func fieldsAuditLogEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AuditLogEdge", Satisfies: []string{"AuditLogEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.AuditLogEdge).Cursor, false)
@@ -734,7 +581,7 @@ func (e *executableSchema) fieldsAuditLogEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsAzureAccount() *execute.Object {
+func fieldsAzureAccount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AzureAccount", Satisfies: []string{"AzureAccount"}, Fields: map[string]*execute.Field{
 		"tenantId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.AzureAccount).TenantID, false)
@@ -745,7 +592,7 @@ func (e *executableSchema) fieldsAzureAccount() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsBatchCreateRoleBindingsPayload() *execute.Object {
+func fieldsBatchCreateRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchCreateRoleBindingsPayload", Satisfies: []string{"BatchCreateRoleBindingsPayload"}, Fields: map[string]*execute.Field{
 		"roleBindings": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*BatchCreateRoleBindingsPayload).RoleBindings)
@@ -756,7 +603,7 @@ func (e *executableSchema) fieldsBatchCreateRoleBindingsPayload() *execute.Objec
 	}}
 }
 
-func (e *executableSchema) fieldsBatchDeleteExternalGroupRoleMappingsPayload() *execute.Object {
+func fieldsBatchDeleteExternalGroupRoleMappingsPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchDeleteExternalGroupRoleMappingsPayload", Satisfies: []string{"BatchDeleteExternalGroupRoleMappingsPayload"}, Fields: map[string]*execute.Field{
 		"externalGroupRoleMappings": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.BatchDeleteExternalGroupRoleMappingsPayload).ExternalGroupRoleMappings)
@@ -770,7 +617,7 @@ func (e *executableSchema) fieldsBatchDeleteExternalGroupRoleMappingsPayload() *
 	}}
 }
 
-func (e *executableSchema) fieldsClaimMatch() *execute.Object {
+func fieldsClaimMatch(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ClaimMatch", Satisfies: []string{"ClaimMatch"}, Fields: map[string]*execute.Field{
 		"issuer": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.ClaimMatch).Issuer, true)
@@ -799,7 +646,7 @@ func (e *executableSchema) fieldsClaimMatch() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsCreateAccountAssociationPayload() *execute.Object {
+func fieldsCreateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateAccountAssociationPayload", Satisfies: []string{"CreateAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"accountAssociation": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.AccountAssociation]).Node)
@@ -810,7 +657,7 @@ func (e *executableSchema) fieldsCreateAccountAssociationPayload() *execute.Obje
 	}}
 }
 
-func (e *executableSchema) fieldsCreateExternalGroupRoleMappingPayload() *execute.Object {
+func fieldsCreateExternalGroupRoleMappingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateExternalGroupRoleMappingPayload", Satisfies: []string{"CreateExternalGroupRoleMappingPayload"}, Fields: map[string]*execute.Field{
 		"externalGroupRoleMapping": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.ExternalGroupRoleMapping]).Node)
@@ -821,7 +668,7 @@ func (e *executableSchema) fieldsCreateExternalGroupRoleMappingPayload() *execut
 	}}
 }
 
-func (e *executableSchema) fieldsCreateGroupInvitePayload() *execute.Object {
+func fieldsCreateGroupInvitePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateGroupInvitePayload", Satisfies: []string{"CreateGroupInvitePayload"}, Fields: map[string]*execute.Field{
 		"groupInvite": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.GroupInvite]).Node)
@@ -832,7 +679,7 @@ func (e *executableSchema) fieldsCreateGroupInvitePayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsCreateGroupPayload() *execute.Object {
+func fieldsCreateGroupPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateGroupPayload", Satisfies: []string{"CreateGroupPayload"}, Fields: map[string]*execute.Field{
 		"group": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.Group]).Node)
@@ -843,7 +690,7 @@ func (e *executableSchema) fieldsCreateGroupPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsCreateIdentityPayload() *execute.Object {
+func fieldsCreateIdentityPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateIdentityPayload", Satisfies: []string{"CreateIdentityPayload"}, Fields: map[string]*execute.Field{
 		"identity": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.Identity]).Node)
@@ -854,7 +701,7 @@ func (e *executableSchema) fieldsCreateIdentityPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsCreateIdentityProviderPayload() *execute.Object {
+func fieldsCreateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateIdentityProviderPayload", Satisfies: []string{"CreateIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.IdentityProvider]).Node)
@@ -865,7 +712,7 @@ func (e *executableSchema) fieldsCreateIdentityProviderPayload() *execute.Object
 	}}
 }
 
-func (e *executableSchema) fieldsCreateRepoPayload() *execute.Object {
+func fieldsCreateRepoPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRepoPayload", Satisfies: []string{"CreateRepoPayload"}, Fields: map[string]*execute.Field{
 		"repo": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.Repo]).Node)
@@ -876,7 +723,7 @@ func (e *executableSchema) fieldsCreateRepoPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsCreateRoleBindingPayload() *execute.Object {
+func fieldsCreateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRoleBindingPayload", Satisfies: []string{"CreateRoleBindingPayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.RoleBinding]).Node)
@@ -887,7 +734,7 @@ func (e *executableSchema) fieldsCreateRoleBindingPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsCreateRolePayload() *execute.Object {
+func fieldsCreateRolePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRolePayload", Satisfies: []string{"CreateRolePayload"}, Fields: map[string]*execute.Field{
 		"role": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.Role]).Node)
@@ -898,7 +745,7 @@ func (e *executableSchema) fieldsCreateRolePayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsCreateSubscriptionPayload() *execute.Object {
+func fieldsCreateSubscriptionPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateSubscriptionPayload", Satisfies: []string{"CreateSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"subscription": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*CreateSubscriptionPayload).Subscription)
@@ -912,7 +759,7 @@ func (e *executableSchema) fieldsCreateSubscriptionPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsCreateTagPayload() *execute.Object {
+func fieldsCreateTagPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateTagPayload", Satisfies: []string{"CreateTagPayload"}, Fields: map[string]*execute.Field{
 		"tag": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Created[platform.Tag]).Node)
@@ -923,7 +770,7 @@ func (e *executableSchema) fieldsCreateTagPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteAccountAssociationPayload() *execute.Object {
+func fieldsDeleteAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteAccountAssociationPayload", Satisfies: []string{"DeleteAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -934,7 +781,7 @@ func (e *executableSchema) fieldsDeleteAccountAssociationPayload() *execute.Obje
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteExternalGroupRoleMappingPayload() *execute.Object {
+func fieldsDeleteExternalGroupRoleMappingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteExternalGroupRoleMappingPayload", Satisfies: []string{"DeleteExternalGroupRoleMappingPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -945,7 +792,7 @@ func (e *executableSchema) fieldsDeleteExternalGroupRoleMappingPayload() *execut
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteGroupInvitePayload() *execute.Object {
+func fieldsDeleteGroupInvitePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteGroupInvitePayload", Satisfies: []string{"DeleteGroupInvitePayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -956,7 +803,7 @@ func (e *executableSchema) fieldsDeleteGroupInvitePayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteGroupPayload() *execute.Object {
+func fieldsDeleteGroupPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteGroupPayload", Satisfies: []string{"DeleteGroupPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -967,7 +814,7 @@ func (e *executableSchema) fieldsDeleteGroupPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteIdentityPayload() *execute.Object {
+func fieldsDeleteIdentityPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteIdentityPayload", Satisfies: []string{"DeleteIdentityPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -978,7 +825,7 @@ func (e *executableSchema) fieldsDeleteIdentityPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteIdentityProviderPayload() *execute.Object {
+func fieldsDeleteIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteIdentityProviderPayload", Satisfies: []string{"DeleteIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -989,7 +836,7 @@ func (e *executableSchema) fieldsDeleteIdentityProviderPayload() *execute.Object
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteRepoPayload() *execute.Object {
+func fieldsDeleteRepoPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteRepoPayload", Satisfies: []string{"DeleteRepoPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -1000,7 +847,7 @@ func (e *executableSchema) fieldsDeleteRepoPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteRoleBindingPayload() *execute.Object {
+func fieldsDeleteRoleBindingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteRoleBindingPayload", Satisfies: []string{"DeleteRoleBindingPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -1011,7 +858,7 @@ func (e *executableSchema) fieldsDeleteRoleBindingPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteRolePayload() *execute.Object {
+func fieldsDeleteRolePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteRolePayload", Satisfies: []string{"DeleteRolePayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -1022,7 +869,7 @@ func (e *executableSchema) fieldsDeleteRolePayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteSubscriptionPayload() *execute.Object {
+func fieldsDeleteSubscriptionPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteSubscriptionPayload", Satisfies: []string{"DeleteSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -1033,7 +880,7 @@ func (e *executableSchema) fieldsDeleteSubscriptionPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeleteTagPayload() *execute.Object {
+func fieldsDeleteTagPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeleteTagPayload", Satisfies: []string{"DeleteTagPayload"}, Fields: map[string]*execute.Field{
 		"deletedId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.Deleted).DeletedID, false)
@@ -1044,7 +891,7 @@ func (e *executableSchema) fieldsDeleteTagPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDelivery() *execute.Object {
+func fieldsDelivery(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Delivery", Satisfies: []string{"Delivery", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Delivery", parent.(*platform.Delivery).UID)
@@ -1084,17 +931,17 @@ func (e *executableSchema) fieldsDelivery() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.Delivery).UpdateTime, false)
 		}},
 		"subscription": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Delivery().Subscription(ctx, execute.Parents[platform.Delivery](parents))
+			values, err := resolvers.Delivery().Subscription(ctx, execute.Parents[platform.Delivery](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsDeliveryConnection() *execute.Object {
+func fieldsDeliveryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeliveryConnection", Satisfies: []string{"DeliveryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Delivery]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Delivery]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Delivery]).Nodes())
@@ -1111,7 +958,7 @@ func (e *executableSchema) fieldsDeliveryConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDeliveryEdge() *execute.Object {
+func fieldsDeliveryEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeliveryEdge", Satisfies: []string{"DeliveryEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Delivery]).Cursor(), false)
@@ -1122,7 +969,7 @@ func (e *executableSchema) fieldsDeliveryEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDocumentAdvisory() *execute.Object {
+func fieldsDocumentAdvisory(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentAdvisory", Satisfies: []string{"DocumentAdvisory"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.DocumentAdvisory).ID, false)
@@ -1139,7 +986,7 @@ func (e *executableSchema) fieldsDocumentAdvisory() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDocumentDetection() *execute.Object {
+func fieldsDocumentDetection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentDetection", Satisfies: []string{"DocumentDetection"}, Fields: map[string]*execute.Field{
 		"nvdapi": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*platform.DocumentDetection).NVDAPI)
@@ -1150,7 +997,7 @@ func (e *executableSchema) fieldsDocumentDetection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDocumentEvent() *execute.Object {
+func fieldsDocumentEvent(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentEvent", Satisfies: []string{"DocumentEvent"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendAdvisoryEventType(b, parent.(*platform.DocumentEvent).Type, false)
@@ -1180,7 +1027,7 @@ func (e *executableSchema) fieldsDocumentEvent() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDocumentFix() *execute.Object {
+func fieldsDocumentFix(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentFix", Satisfies: []string{"DocumentFix"}, Fields: map[string]*execute.Field{
 		"fixedVersion": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.DocumentFixed).FixedVersion, true)
@@ -1197,7 +1044,7 @@ func (e *executableSchema) fieldsDocumentFix() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsDocumentScan() *execute.Object {
+func fieldsDocumentScan(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DocumentScan", Satisfies: []string{"DocumentScan"}, Fields: map[string]*execute.Field{
 		"scanner": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.DocumentScanV1).Scanner, true)
@@ -1235,7 +1082,7 @@ func (e *executableSchema) fieldsDocumentScan() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsEnableSubscriptionPayload() *execute.Object {
+func fieldsEnableSubscriptionPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EnableSubscriptionPayload", Satisfies: []string{"EnableSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"subscription": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*EnableSubscriptionPayload).Subscription)
@@ -1243,164 +1090,126 @@ func (e *executableSchema) fieldsEnableSubscriptionPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsEntity() *execute.Object {
+func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Entity", Satisfies: []string{"Entity"}, Fields: map[string]*execute.Field{
-		"findManyAccountAssociationByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyAccountAssociationByUIDs_args(ctx, raw)
-		},
+		"findManyAccountAssociationByUIDs": {Arguments: field_Entity_findManyAccountAssociationByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyAccountAssociationByUIDs(ctx, arguments["reps"].([]*AccountAssociationByUIDsInput))
+				values, err := resolvers.Entity().FindManyAccountAssociationByUIDs(ctx, arguments["reps"].([]*AccountAssociationByUIDsInput))
 				return execute.One(values, err, func(list []*platform.AccountAssociation) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyAdvisoryByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyAdvisoryByUIDs_args(ctx, raw)
-		},
+		"findManyAdvisoryByUIDs": {Arguments: field_Entity_findManyAdvisoryByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyAdvisoryByUIDs(ctx, arguments["reps"].([]*AdvisoryByUIDsInput))
+				values, err := resolvers.Entity().FindManyAdvisoryByUIDs(ctx, arguments["reps"].([]*AdvisoryByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Advisory) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyAdvisoryDocumentByDocumentIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyAdvisoryDocumentByDocumentIDs_args(ctx, raw)
-		},
+		"findManyAdvisoryDocumentByDocumentIDs": {Arguments: field_Entity_findManyAdvisoryDocumentByDocumentIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, arguments["reps"].([]*AdvisoryDocumentByDocumentIDsInput))
+				values, err := resolvers.Entity().FindManyAdvisoryDocumentByDocumentIDs(ctx, arguments["reps"].([]*AdvisoryDocumentByDocumentIDsInput))
 				return execute.One(values, err, func(list []*platform.AdvisoryDocument) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyArtifactByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyArtifactByUIDs_args(ctx, raw)
-		},
+		"findManyArtifactByUIDs": {Arguments: field_Entity_findManyArtifactByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyArtifactByUIDs(ctx, arguments["reps"].([]*ArtifactByUIDsInput))
+				values, err := resolvers.Entity().FindManyArtifactByUIDs(ctx, arguments["reps"].([]*ArtifactByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Artifact) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyArtifactVersionByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyArtifactVersionByUIDs_args(ctx, raw)
-		},
+		"findManyArtifactVersionByUIDs": {Arguments: field_Entity_findManyArtifactVersionByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyArtifactVersionByUIDs(ctx, arguments["reps"].([]*ArtifactVersionByUIDsInput))
+				values, err := resolvers.Entity().FindManyArtifactVersionByUIDs(ctx, arguments["reps"].([]*ArtifactVersionByUIDsInput))
 				return execute.One(values, err, func(list []*platform.ArtifactVersion) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyDeliveryByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyDeliveryByUIDs_args(ctx, raw)
-		},
+		"findManyDeliveryByUIDs": {Arguments: field_Entity_findManyDeliveryByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyDeliveryByUIDs(ctx, arguments["reps"].([]*DeliveryByUIDsInput))
+				values, err := resolvers.Entity().FindManyDeliveryByUIDs(ctx, arguments["reps"].([]*DeliveryByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Delivery) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyEventByIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyEventByIDs_args(ctx, raw)
-		},
+		"findManyEventByIDs": {Arguments: field_Entity_findManyEventByIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyEventByIDs(ctx, arguments["reps"].([]*EventByIDsInput))
+				values, err := resolvers.Entity().FindManyEventByIDs(ctx, arguments["reps"].([]*EventByIDsInput))
 				return execute.One(values, err, func(list []*platform.Event) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyEventSubscriptionByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyEventSubscriptionByUIDs_args(ctx, raw)
-		},
+		"findManyEventSubscriptionByUIDs": {Arguments: field_Entity_findManyEventSubscriptionByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyEventSubscriptionByUIDs(ctx, arguments["reps"].([]*EventSubscriptionByUIDsInput))
+				values, err := resolvers.Entity().FindManyEventSubscriptionByUIDs(ctx, arguments["reps"].([]*EventSubscriptionByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Subscription) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyExternalGroupRoleMappingByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyExternalGroupRoleMappingByUIDs_args(ctx, raw)
-		},
+		"findManyExternalGroupRoleMappingByUIDs": {Arguments: field_Entity_findManyExternalGroupRoleMappingByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyExternalGroupRoleMappingByUIDs(ctx, arguments["reps"].([]*ExternalGroupRoleMappingByUIDsInput))
+				values, err := resolvers.Entity().FindManyExternalGroupRoleMappingByUIDs(ctx, arguments["reps"].([]*ExternalGroupRoleMappingByUIDsInput))
 				return execute.One(values, err, func(list []*platform.ExternalGroupRoleMapping) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyGroupByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyGroupByUIDs_args(ctx, raw)
-		},
+		"findManyGroupByUIDs": {Arguments: field_Entity_findManyGroupByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyGroupByUIDs(ctx, arguments["reps"].([]*GroupByUIDsInput))
+				values, err := resolvers.Entity().FindManyGroupByUIDs(ctx, arguments["reps"].([]*GroupByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Group) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyGroupInviteByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyGroupInviteByUIDs_args(ctx, raw)
-		},
+		"findManyGroupInviteByUIDs": {Arguments: field_Entity_findManyGroupInviteByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyGroupInviteByUIDs(ctx, arguments["reps"].([]*GroupInviteByUIDsInput))
+				values, err := resolvers.Entity().FindManyGroupInviteByUIDs(ctx, arguments["reps"].([]*GroupInviteByUIDsInput))
 				return execute.One(values, err, func(list []*platform.GroupInvite) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyIdentityByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyIdentityByUIDs_args(ctx, raw)
-		},
+		"findManyIdentityByUIDs": {Arguments: field_Entity_findManyIdentityByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyIdentityByUIDs(ctx, arguments["reps"].([]*IdentityByUIDsInput))
+				values, err := resolvers.Entity().FindManyIdentityByUIDs(ctx, arguments["reps"].([]*IdentityByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Identity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyIdentityProviderByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyIdentityProviderByUIDs_args(ctx, raw)
-		},
+		"findManyIdentityProviderByUIDs": {Arguments: field_Entity_findManyIdentityProviderByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyIdentityProviderByUIDs(ctx, arguments["reps"].([]*IdentityProviderByUIDsInput))
+				values, err := resolvers.Entity().FindManyIdentityProviderByUIDs(ctx, arguments["reps"].([]*IdentityProviderByUIDsInput))
 				return execute.One(values, err, func(list []*platform.IdentityProvider) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyRepoByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyRepoByUIDs_args(ctx, raw)
-		},
+		"findManyRepoByUIDs": {Arguments: field_Entity_findManyRepoByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyRepoByUIDs(ctx, arguments["reps"].([]*RepoByUIDsInput))
+				values, err := resolvers.Entity().FindManyRepoByUIDs(ctx, arguments["reps"].([]*RepoByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Repo) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyRoleByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyRoleByUIDs_args(ctx, raw)
-		},
+		"findManyRoleByUIDs": {Arguments: field_Entity_findManyRoleByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyRoleByUIDs(ctx, arguments["reps"].([]*RoleByUIDsInput))
+				values, err := resolvers.Entity().FindManyRoleByUIDs(ctx, arguments["reps"].([]*RoleByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Role) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyRoleBindingByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyRoleBindingByUIDs_args(ctx, raw)
-		},
+		"findManyRoleBindingByUIDs": {Arguments: field_Entity_findManyRoleBindingByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyRoleBindingByUIDs(ctx, arguments["reps"].([]*RoleBindingByUIDsInput))
+				values, err := resolvers.Entity().FindManyRoleBindingByUIDs(ctx, arguments["reps"].([]*RoleBindingByUIDsInput))
 				return execute.One(values, err, func(list []*platform.RoleBinding) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyTagByUIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyTagByUIDs_args(ctx, raw)
-		},
+		"findManyTagByUIDs": {Arguments: field_Entity_findManyTagByUIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyTagByUIDs(ctx, arguments["reps"].([]*TagByUIDsInput))
+				values, err := resolvers.Entity().FindManyTagByUIDs(ctx, arguments["reps"].([]*TagByUIDsInput))
 				return execute.One(values, err, func(list []*platform.Tag) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyTermsAcceptanceByOrgUIDAndDocIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs_args(ctx, raw)
-		},
+		"findManyTermsAcceptanceByOrgUIDAndDocIDs": {Arguments: field_Entity_findManyTermsAcceptanceByOrgUIDAndDocIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx, arguments["reps"].([]*TermsAcceptanceByOrgUIDAndDocIDsInput))
+				values, err := resolvers.Entity().FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx, arguments["reps"].([]*TermsAcceptanceByOrgUIDAndDocIDsInput))
 				return execute.One(values, err, func(list []*platform.TermsAcceptance) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"findManyVulnerabilityMetadataByVulnerabilityIDs": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Entity_findManyVulnerabilityMetadataByVulnerabilityIDs_args(ctx, raw)
-		},
+		"findManyVulnerabilityMetadataByVulnerabilityIDs": {Arguments: field_Entity_findManyVulnerabilityMetadataByVulnerabilityIDs_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Entity().FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx, arguments["reps"].([]*VulnerabilityMetadataByVulnerabilityIDsInput))
+				values, err := resolvers.Entity().FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx, arguments["reps"].([]*VulnerabilityMetadataByVulnerabilityIDsInput))
 				return execute.One(values, err, func(list []*platform.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsEvent() *execute.Object {
+func fieldsEvent(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Event", Satisfies: []string{"Event", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*platform.Event).NodeID(), false)
@@ -1420,7 +1229,7 @@ func (e *executableSchema) fieldsEvent() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsEventActor() *execute.Object {
+func fieldsEventActor(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventActor", Satisfies: []string{"EventActor"}, Fields: map[string]*execute.Field{
 		"subject": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.EventActor).Subject, false)
@@ -1431,7 +1240,7 @@ func (e *executableSchema) fieldsEventActor() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsEventSubscription() *execute.Object {
+func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscription", Satisfies: []string{"EventSubscription", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "EventSubscription", parent.(*platform.Subscription).UID)
@@ -1461,25 +1270,23 @@ func (e *executableSchema) fieldsEventSubscription() *execute.Object {
 			return scalar.AppendString(b, parent.(*platform.Subscription).DisableReason, true)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.EventSubscription().Group(ctx, execute.Parents[platform.Subscription](parents))
+			values, err := resolvers.EventSubscription().Group(ctx, execute.Parents[platform.Subscription](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
-		"deliveries": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_EventSubscription_deliveries_args(ctx, raw)
-		},
+		"deliveries": {Arguments: field_EventSubscription_deliveries_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.EventSubscription().Deliveries(ctx, execute.Parents[platform.Subscription](parents), arguments["where"].(*platform.DeliveryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.EventSubscription().Deliveries(ctx, execute.Parents[platform.Subscription](parents), arguments["where"].(*platform.DeliveryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsEventSubscriptionConnection() *execute.Object {
+func fieldsEventSubscriptionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscriptionConnection", Satisfies: []string{"EventSubscriptionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Subscription]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Subscription]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Subscription]).Nodes())
@@ -1496,7 +1303,7 @@ func (e *executableSchema) fieldsEventSubscriptionConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsEventSubscriptionEdge() *execute.Object {
+func fieldsEventSubscriptionEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscriptionEdge", Satisfies: []string{"EventSubscriptionEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Subscription]).Cursor(), false)
@@ -1507,7 +1314,7 @@ func (e *executableSchema) fieldsEventSubscriptionEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsExternalGroupRoleMapping() *execute.Object {
+func fieldsExternalGroupRoleMapping(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMapping", Satisfies: []string{"ExternalGroupRoleMapping", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "ExternalGroupRoleMapping", parent.(*platform.ExternalGroupRoleMapping).UID)
@@ -1531,27 +1338,27 @@ func (e *executableSchema) fieldsExternalGroupRoleMapping() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.ExternalGroupRoleMapping).CreateTime, false)
 		}},
 		"identityProvider": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.ExternalGroupRoleMapping().IdentityProvider(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
+			values, err := resolvers.ExternalGroupRoleMapping().IdentityProvider(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.ExternalGroupRoleMapping().Role(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
+			values, err := resolvers.ExternalGroupRoleMapping().Role(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"scope": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.ExternalGroupRoleMapping().Scope(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
+			values, err := resolvers.ExternalGroupRoleMapping().Scope(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsExternalGroupRoleMappingConnection() *execute.Object {
+func fieldsExternalGroupRoleMappingConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMappingConnection", Satisfies: []string{"ExternalGroupRoleMappingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Nodes())
@@ -1568,7 +1375,7 @@ func (e *executableSchema) fieldsExternalGroupRoleMappingConnection() *execute.O
 	}}
 }
 
-func (e *executableSchema) fieldsExternalGroupRoleMappingEdge() *execute.Object {
+func fieldsExternalGroupRoleMappingEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMappingEdge", Satisfies: []string{"ExternalGroupRoleMappingEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.ExternalGroupRoleMapping]).Cursor(), false)
@@ -1579,17 +1386,17 @@ func (e *executableSchema) fieldsExternalGroupRoleMappingEdge() *execute.Object 
 	}}
 }
 
-func (e *executableSchema) fieldsGitHubAccount() *execute.Object {
+func fieldsGitHubAccount(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GitHubAccount", Satisfies: []string{"GitHubAccount"}, Fields: map[string]*execute.Field{
 		"appInstallations": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.GitHubAccount().AppInstallations(ctx, execute.Parents[platform.GitHubAccount](parents))
+			values, err := resolvers.GitHubAccount().AppInstallations(ctx, execute.Parents[platform.GitHubAccount](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsGitHubAppInstallations() *execute.Object {
+func fieldsGitHubAppInstallations(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GitHubAppInstallations", Satisfies: []string{"GitHubAppInstallations"}, Fields: map[string]*execute.Field{
 		"appId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendInt64(b, parent.(*GitHubAppInstallations).AppID, false)
@@ -1600,7 +1407,7 @@ func (e *executableSchema) fieldsGitHubAppInstallations() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsGitHubInstallation() *execute.Object {
+func fieldsGitHubInstallation(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GitHubInstallation", Satisfies: []string{"GitHubInstallation"}, Fields: map[string]*execute.Field{
 		"installationId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendInt64(b, parent.(*platform.GitHubInstallation).InstallationID, false)
@@ -1611,7 +1418,7 @@ func (e *executableSchema) fieldsGitHubInstallation() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsGoogleAccount() *execute.Object {
+func fieldsGoogleAccount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GoogleAccount", Satisfies: []string{"GoogleAccount"}, Fields: map[string]*execute.Field{
 		"projectId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.GoogleAccount).ProjectID, false)
@@ -1622,7 +1429,7 @@ func (e *executableSchema) fieldsGoogleAccount() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsGroup() *execute.Object {
+func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Group", Satisfies: []string{"Group", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Group", parent.(*platform.Group).UID)
@@ -1638,7 +1445,7 @@ func (e *executableSchema) fieldsGroup() *execute.Object {
 		}},
 		"verified": {Append: func(b []byte, parent any) []byte { return execute.AppendBoolean(b, parent.(*platform.Group).Verified) }},
 		"resourceLimits": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Group().ResourceLimits(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().ResourceLimits(ctx, execute.Parents[platform.Group](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
@@ -1649,136 +1456,110 @@ func (e *executableSchema) fieldsGroup() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.Group).UpdateTime, false)
 		}},
 		"parent": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Group().Parent(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().Parent(ctx, execute.Parents[platform.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"ancestors": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Group().Ancestors(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().Ancestors(ctx, execute.Parents[platform.Group](parents))
 			return execute.Each(values, err, func(list []*platform.Group) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
-		"children": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_children_args(ctx, raw)
-		},
+		"children": {Arguments: field_Group_children_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Children(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Children(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"descendants": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_descendants_args(ctx, raw)
-		},
+		"descendants": {Arguments: field_Group_descendants_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Descendants(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Descendants(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"identities": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_identities_args(ctx, raw)
-		},
+		"identities": {Arguments: field_Group_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Identities(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Identities(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"roles": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_roles_args(ctx, raw)
-		},
+		"roles": {Arguments: field_Group_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Roles(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Roles(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"roleBindings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_roleBindings_args(ctx, raw)
-		},
+		"roleBindings": {Arguments: field_Group_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().RoleBindings(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().RoleBindings(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"effectiveBindings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_effectiveBindings_args(ctx, raw)
-		},
+		"effectiveBindings": {Arguments: field_Group_effectiveBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().EffectiveBindings(ctx, execute.Parents[platform.Group](parents), arguments["capability"].(*platform.Capability), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().EffectiveBindings(ctx, execute.Parents[platform.Group](parents), arguments["capability"].(*platform.Capability), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"repos": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_repos_args(ctx, raw)
-		},
+		"repos": {Arguments: field_Group_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Repos(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Repos(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"tags": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_tags_args(ctx, raw)
-		},
+		"tags": {Arguments: field_Group_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Tags(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Tags(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"advisories": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_advisories_args(ctx, raw)
-		},
+		"advisories": {Arguments: field_Group_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Advisories(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Advisories(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Group().AdvisorySummary(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().AdvisorySummary(ctx, execute.Parents[platform.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
-		"identityProviders": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_identityProviders_args(ctx, raw)
-		},
+		"identityProviders": {Arguments: field_Group_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().IdentityProviders(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().IdentityProviders(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"accountAssociation": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Group().AccountAssociation(ctx, execute.Parents[platform.Group](parents))
+			values, err := resolvers.Group().AccountAssociation(ctx, execute.Parents[platform.Group](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
-		"invites": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_invites_args(ctx, raw)
-		},
+		"invites": {Arguments: field_Group_invites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Invites(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Invites(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.GroupInviteFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"termsAcceptances": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_termsAcceptances_args(ctx, raw)
-		},
+		"termsAcceptances": {Arguments: field_Group_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().TermsAcceptances(ctx, execute.Parents[platform.Group](parents), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().TermsAcceptances(ctx, execute.Parents[platform.Group](parents), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"subscriptions": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Group_subscriptions_args(ctx, raw)
-		},
+		"subscriptions": {Arguments: field_Group_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Group().Subscriptions(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Group().Subscriptions(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsGroupConnection() *execute.Object {
+func fieldsGroupConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupConnection", Satisfies: []string{"GroupConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Group]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Group]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Group]).Nodes())
@@ -1795,7 +1576,7 @@ func (e *executableSchema) fieldsGroupConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsGroupEdge() *execute.Object {
+func fieldsGroupEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupEdge", Satisfies: []string{"GroupEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Group]).Cursor(), false)
@@ -1806,7 +1587,7 @@ func (e *executableSchema) fieldsGroupEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsGroupInvite() *execute.Object {
+func fieldsGroupInvite(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInvite", Satisfies: []string{"GroupInvite", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "GroupInvite", parent.(*platform.GroupInvite).UID)
@@ -1836,22 +1617,22 @@ func (e *executableSchema) fieldsGroupInvite() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.GroupInvite).CreateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.GroupInvite().Group(ctx, execute.Parents[platform.GroupInvite](parents))
+			values, err := resolvers.GroupInvite().Group(ctx, execute.Parents[platform.GroupInvite](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.GroupInvite().Role(ctx, execute.Parents[platform.GroupInvite](parents))
+			values, err := resolvers.GroupInvite().Role(ctx, execute.Parents[platform.GroupInvite](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsGroupInviteConnection() *execute.Object {
+func fieldsGroupInviteConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInviteConnection", Satisfies: []string{"GroupInviteConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.GroupInvite]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.GroupInvite]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.GroupInvite]).Nodes())
@@ -1868,7 +1649,7 @@ func (e *executableSchema) fieldsGroupInviteConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsGroupInviteEdge() *execute.Object {
+func fieldsGroupInviteEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInviteEdge", Satisfies: []string{"GroupInviteEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.GroupInvite]).Cursor(), false)
@@ -1879,7 +1660,7 @@ func (e *executableSchema) fieldsGroupInviteEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsIdentity() *execute.Object {
+func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Identity", Satisfies: []string{"Identity", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "Identity", parent.(*platform.Identity).UID)
@@ -1912,34 +1693,28 @@ func (e *executableSchema) fieldsIdentity() *execute.Object {
 		"claimMatch": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Identity).ClaimMatch) }},
 		"staticKeys": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*platform.Identity).StaticKeys) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Identity().Group(ctx, execute.Parents[platform.Identity](parents))
+			values, err := resolvers.Identity().Group(ctx, execute.Parents[platform.Identity](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
-		"roleBindings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Identity_roleBindings_args(ctx, raw)
-		},
+		"roleBindings": {Arguments: field_Identity_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Identity().RoleBindings(ctx, execute.Parents[platform.Identity](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Identity().RoleBindings(ctx, execute.Parents[platform.Identity](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"effectiveCapabilities": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Identity_effectiveCapabilities_args(ctx, raw)
-		},
+		"effectiveCapabilities": {Arguments: field_Identity_effectiveCapabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Identity().EffectiveCapabilities(ctx, execute.Parents[platform.Identity](parents), arguments["on"].(platform.UID))
+				values, err := resolvers.Identity().EffectiveCapabilities(ctx, execute.Parents[platform.Identity](parents), arguments["on"].(platform.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
 				return execute.AppendNullableList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, true) })
 			},
 		},
-		"can": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Identity_can_args(ctx, raw)
-		},
+		"can": {Arguments: field_Identity_can_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Identity().Can(ctx, execute.Parents[platform.Identity](parents), arguments["capability"].(platform.Capability), arguments["on"].(platform.UID))
+				values, err := resolvers.Identity().Can(ctx, execute.Parents[platform.Identity](parents), arguments["capability"].(platform.Capability), arguments["on"].(platform.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
@@ -1949,10 +1724,10 @@ func (e *executableSchema) fieldsIdentity() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsIdentityConnection() *execute.Object {
+func fieldsIdentityConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityConnection", Satisfies: []string{"IdentityConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Identity]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Identity]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Identity]).Nodes())
@@ -1969,7 +1744,7 @@ func (e *executableSchema) fieldsIdentityConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsIdentityEdge() *execute.Object {
+func fieldsIdentityEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityEdge", Satisfies: []string{"IdentityEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Identity]).Cursor(), false)
@@ -1980,7 +1755,7 @@ func (e *executableSchema) fieldsIdentityEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsIdentityProvider() *execute.Object {
+func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProvider", Satisfies: []string{"IdentityProvider", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "IdentityProvider", parent.(*platform.IdentityProvider).UID)
@@ -2013,30 +1788,28 @@ func (e *executableSchema) fieldsIdentityProvider() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.IdentityProvider).UpdateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.IdentityProvider().Group(ctx, execute.Parents[platform.IdentityProvider](parents))
+			values, err := resolvers.IdentityProvider().Group(ctx, execute.Parents[platform.IdentityProvider](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"defaultRole": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.IdentityProvider().DefaultRole(ctx, execute.Parents[platform.IdentityProvider](parents))
+			values, err := resolvers.IdentityProvider().DefaultRole(ctx, execute.Parents[platform.IdentityProvider](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
-		"mappings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_IdentityProvider_mappings_args(ctx, raw)
-		},
+		"mappings": {Arguments: field_IdentityProvider_mappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.IdentityProvider().Mappings(ctx, execute.Parents[platform.IdentityProvider](parents), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.IdentityProvider().Mappings(ctx, execute.Parents[platform.IdentityProvider](parents), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsIdentityProviderConnection() *execute.Object {
+func fieldsIdentityProviderConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProviderConnection", Satisfies: []string{"IdentityProviderConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.IdentityProvider]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.IdentityProvider]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.IdentityProvider]).Nodes())
@@ -2053,7 +1826,7 @@ func (e *executableSchema) fieldsIdentityProviderConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsIdentityProviderEdge() *execute.Object {
+func fieldsIdentityProviderEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProviderEdge", Satisfies: []string{"IdentityProviderEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.IdentityProvider]).Cursor(), false)
@@ -2064,7 +1837,7 @@ func (e *executableSchema) fieldsIdentityProviderEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsImage() *execute.Object {
+func fieldsImage(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Image", Satisfies: []string{"Image"}, Fields: map[string]*execute.Field{
 		"digest": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.Image).Digest, false)
@@ -2072,11 +1845,9 @@ func (e *executableSchema) fieldsImage() *execute.Object {
 		"architectures": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*platform.Image).ArchitectureNames(), func(b []byte, v string) []byte { return scalar.AppendString(b, v, false) })
 		}},
-		"size": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Image_size_args(ctx, raw)
-		},
+		"size": {Arguments: field_Image_size_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Image().Size(ctx, execute.Parents[platform.Image](parents), arguments["architecture"].(*string))
+				values, err := resolvers.Image().Size(ctx, execute.Parents[platform.Image](parents), arguments["architecture"].(*string))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
@@ -2087,7 +1858,7 @@ func (e *executableSchema) fieldsImage() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsImageSize() *execute.Object {
+func fieldsImageSize(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ImageSize", Satisfies: []string{"ImageSize"}, Fields: map[string]*execute.Field{
 		"architecture": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.Architecture).Name, false)
@@ -2098,324 +1869,246 @@ func (e *executableSchema) fieldsImageSize() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsMutation() *execute.Object {
+func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Mutation", Satisfies: []string{"Mutation"}, Fields: map[string]*execute.Field{
-		"createAccountAssociation": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createAccountAssociation_args(ctx, raw)
-		},
+		"createAccountAssociation": {Arguments: field_Mutation_createAccountAssociation_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateAccountAssociation(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateAccountAssociation(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"updateAccountAssociation": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_updateAccountAssociation_args(ctx, raw)
-		},
+		"updateAccountAssociation": {Arguments: field_Mutation_updateAccountAssociation_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().UpdateAccountAssociation(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().UpdateAccountAssociation(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteAccountAssociation": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteAccountAssociation_args(ctx, raw)
-		},
+		"deleteAccountAssociation": {Arguments: field_Mutation_deleteAccountAssociation_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteAccountAssociation(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteAccountAssociation(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"redeliver": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_redeliver_args(ctx, raw)
-		},
+		"redeliver": {Arguments: field_Mutation_redeliver_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().Redeliver(ctx, arguments["input"].(RedeliverInput))
+				values, err := resolvers.Mutation().Redeliver(ctx, arguments["input"].(RedeliverInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createExternalGroupRoleMapping": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createExternalGroupRoleMapping_args(ctx, raw)
-		},
+		"createExternalGroupRoleMapping": {Arguments: field_Mutation_createExternalGroupRoleMapping_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateExternalGroupRoleMapping(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateExternalGroupRoleMapping(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteExternalGroupRoleMapping": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteExternalGroupRoleMapping_args(ctx, raw)
-		},
+		"deleteExternalGroupRoleMapping": {Arguments: field_Mutation_deleteExternalGroupRoleMapping_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteExternalGroupRoleMapping(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteExternalGroupRoleMapping(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"batchDeleteExternalGroupRoleMappings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_batchDeleteExternalGroupRoleMappings_args(ctx, raw)
-		},
+		"batchDeleteExternalGroupRoleMappings": {Arguments: field_Mutation_batchDeleteExternalGroupRoleMappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().BatchDeleteExternalGroupRoleMappings(ctx, arguments["input"].(BatchDeleteExternalGroupRoleMappingsInput))
+				values, err := resolvers.Mutation().BatchDeleteExternalGroupRoleMappings(ctx, arguments["input"].(BatchDeleteExternalGroupRoleMappingsInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createGroup": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createGroup_args(ctx, raw)
-		},
+		"createGroup": {Arguments: field_Mutation_createGroup_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateGroup(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateGroup(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"updateGroup": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_updateGroup_args(ctx, raw)
-		},
+		"updateGroup": {Arguments: field_Mutation_updateGroup_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().UpdateGroup(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().UpdateGroup(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteGroup": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteGroup_args(ctx, raw)
-		},
+		"deleteGroup": {Arguments: field_Mutation_deleteGroup_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteGroup(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteGroup(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createGroupInvite": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createGroupInvite_args(ctx, raw)
-		},
+		"createGroupInvite": {Arguments: field_Mutation_createGroupInvite_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateGroupInvite(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateGroupInvite(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteGroupInvite": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteGroupInvite_args(ctx, raw)
-		},
+		"deleteGroupInvite": {Arguments: field_Mutation_deleteGroupInvite_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteGroupInvite(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteGroupInvite(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"acceptGroupInvite": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_acceptGroupInvite_args(ctx, raw)
-		},
+		"acceptGroupInvite": {Arguments: field_Mutation_acceptGroupInvite_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().AcceptGroupInvite(ctx, arguments["input"].(AcceptGroupInviteInput))
+				values, err := resolvers.Mutation().AcceptGroupInvite(ctx, arguments["input"].(AcceptGroupInviteInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createIdentity": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createIdentity_args(ctx, raw)
-		},
+		"createIdentity": {Arguments: field_Mutation_createIdentity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateIdentity(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateIdentity(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"updateIdentity": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_updateIdentity_args(ctx, raw)
-		},
+		"updateIdentity": {Arguments: field_Mutation_updateIdentity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().UpdateIdentity(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().UpdateIdentity(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteIdentity": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteIdentity_args(ctx, raw)
-		},
+		"deleteIdentity": {Arguments: field_Mutation_deleteIdentity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteIdentity(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteIdentity(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createIdentityProvider": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createIdentityProvider_args(ctx, raw)
-		},
+		"createIdentityProvider": {Arguments: field_Mutation_createIdentityProvider_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateIdentityProvider(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateIdentityProvider(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"updateIdentityProvider": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_updateIdentityProvider_args(ctx, raw)
-		},
+		"updateIdentityProvider": {Arguments: field_Mutation_updateIdentityProvider_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().UpdateIdentityProvider(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().UpdateIdentityProvider(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"verifyIdentityProvider": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_verifyIdentityProvider_args(ctx, raw)
-		},
+		"verifyIdentityProvider": {Arguments: field_Mutation_verifyIdentityProvider_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().VerifyIdentityProvider(ctx, arguments["input"].(VerifyIdentityProviderInput))
+				values, err := resolvers.Mutation().VerifyIdentityProvider(ctx, arguments["input"].(VerifyIdentityProviderInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteIdentityProvider": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteIdentityProvider_args(ctx, raw)
-		},
+		"deleteIdentityProvider": {Arguments: field_Mutation_deleteIdentityProvider_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteIdentityProvider(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteIdentityProvider(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createRepo": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createRepo_args(ctx, raw)
-		},
+		"createRepo": {Arguments: field_Mutation_createRepo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateRepo(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateRepo(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"updateRepo": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_updateRepo_args(ctx, raw)
-		},
+		"updateRepo": {Arguments: field_Mutation_updateRepo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().UpdateRepo(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().UpdateRepo(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteRepo": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteRepo_args(ctx, raw)
-		},
+		"deleteRepo": {Arguments: field_Mutation_deleteRepo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteRepo(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteRepo(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"updateRepoReadme": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_updateRepoReadme_args(ctx, raw)
-		},
+		"updateRepoReadme": {Arguments: field_Mutation_updateRepoReadme_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().UpdateRepoReadme(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().UpdateRepoReadme(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createRole": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createRole_args(ctx, raw)
-		},
+		"createRole": {Arguments: field_Mutation_createRole_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateRole(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateRole(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"updateRole": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_updateRole_args(ctx, raw)
-		},
+		"updateRole": {Arguments: field_Mutation_updateRole_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().UpdateRole(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().UpdateRole(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteRole": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteRole_args(ctx, raw)
-		},
+		"deleteRole": {Arguments: field_Mutation_deleteRole_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteRole(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteRole(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createRoleBinding": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createRoleBinding_args(ctx, raw)
-		},
+		"createRoleBinding": {Arguments: field_Mutation_createRoleBinding_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateRoleBinding(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateRoleBinding(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"batchCreateRoleBindings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_batchCreateRoleBindings_args(ctx, raw)
-		},
+		"batchCreateRoleBindings": {Arguments: field_Mutation_batchCreateRoleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().BatchCreateRoleBindings(ctx, arguments["input"].(BatchCreateRoleBindingsInput))
+				values, err := resolvers.Mutation().BatchCreateRoleBindings(ctx, arguments["input"].(BatchCreateRoleBindingsInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"updateRoleBinding": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_updateRoleBinding_args(ctx, raw)
-		},
+		"updateRoleBinding": {Arguments: field_Mutation_updateRoleBinding_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().UpdateRoleBinding(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().UpdateRoleBinding(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteRoleBinding": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteRoleBinding_args(ctx, raw)
-		},
+		"deleteRoleBinding": {Arguments: field_Mutation_deleteRoleBinding_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteRoleBinding(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteRoleBinding(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createSubscription": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createSubscription_args(ctx, raw)
-		},
+		"createSubscription": {Arguments: field_Mutation_createSubscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateSubscription(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateSubscription(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteSubscription": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteSubscription_args(ctx, raw)
-		},
+		"deleteSubscription": {Arguments: field_Mutation_deleteSubscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteSubscription(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteSubscription(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"rotateSubscriptionSecret": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_rotateSubscriptionSecret_args(ctx, raw)
-		},
+		"rotateSubscriptionSecret": {Arguments: field_Mutation_rotateSubscriptionSecret_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().RotateSubscriptionSecret(ctx, arguments["input"].(RotateSubscriptionSecretInput))
+				values, err := resolvers.Mutation().RotateSubscriptionSecret(ctx, arguments["input"].(RotateSubscriptionSecretInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"testSubscription": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_testSubscription_args(ctx, raw)
-		},
+		"testSubscription": {Arguments: field_Mutation_testSubscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().TestSubscription(ctx, arguments["input"].(TestSubscriptionInput))
+				values, err := resolvers.Mutation().TestSubscription(ctx, arguments["input"].(TestSubscriptionInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"enableSubscription": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_enableSubscription_args(ctx, raw)
-		},
+		"enableSubscription": {Arguments: field_Mutation_enableSubscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().EnableSubscription(ctx, arguments["input"].(EnableSubscriptionInput))
+				values, err := resolvers.Mutation().EnableSubscription(ctx, arguments["input"].(EnableSubscriptionInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"createTag": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_createTag_args(ctx, raw)
-		},
+		"createTag": {Arguments: field_Mutation_createTag_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().CreateTag(ctx, arguments["input"].(map[string]any))
+				values, err := resolvers.Mutation().CreateTag(ctx, arguments["input"].(map[string]any))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"deleteTag": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_deleteTag_args(ctx, raw)
-		},
+		"deleteTag": {Arguments: field_Mutation_deleteTag_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().DeleteTag(ctx, arguments["input"].(scalar.Delete))
+				values, err := resolvers.Mutation().DeleteTag(ctx, arguments["input"].(scalar.Delete))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"acceptTerms": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Mutation_acceptTerms_args(ctx, raw)
-		},
+		"acceptTerms": {Arguments: field_Mutation_acceptTerms_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Mutation().AcceptTerms(ctx, arguments["input"].(AcceptTermsInput))
+				values, err := resolvers.Mutation().AcceptTerms(ctx, arguments["input"].(AcceptTermsInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsOIDC() *execute.Object {
+func fieldsOIDC(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "OIDC", Satisfies: []string{"OIDC"}, Fields: map[string]*execute.Field{
 		"issuer": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.OIDC).Issuer, false)
@@ -2438,7 +2131,7 @@ func (e *executableSchema) fieldsOIDC() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsPageInfo() *execute.Object {
+func fieldsPageInfo(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PageInfo", Satisfies: []string{"PageInfo"}, Fields: map[string]*execute.Field{
 		"hasNextPage": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendBoolean(b, parent.(*scalar.PageInfo).HasNextPage)
@@ -2455,7 +2148,7 @@ func (e *executableSchema) fieldsPageInfo() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsPlatformServices() *execute.Object {
+func fieldsPlatformServices(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "PlatformServices", Satisfies: []string{"PlatformServices"}, Fields: map[string]*execute.Field{
 		"serviceBindings": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendStringMap(b, parent.(*platform.PlatformServices).ServiceBindings, false)
@@ -2463,352 +2156,276 @@ func (e *executableSchema) fieldsPlatformServices() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsQuery() *execute.Object {
+func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Query", Satisfies: []string{"Query"}, Fields: map[string]*execute.Field{
 		"ping": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Query().Ping(ctx)
+			values, err := resolvers.Query().Ping(ctx)
 			return execute.One(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte { return scalar.AppendString(b, value.(string), false) },
 		},
-		"node": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_node_args(ctx, raw)
-		},
+		"node": {Arguments: field_Query_node_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Node(ctx, arguments["id"].(platform.UID))
+				values, err := resolvers.Query().Node(ctx, arguments["id"].(platform.UID))
 				return execute.One(values, err, execute.Interface)
 			},
 			TypeOf: typeOfNode,
 		},
-		"nodes": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_nodes_args(ctx, raw)
-		},
+		"nodes": {Arguments: field_Query_nodes_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Nodes(ctx, arguments["ids"].([]platform.UID))
+				values, err := resolvers.Query().Nodes(ctx, arguments["ids"].([]platform.UID))
 				return execute.One(values, err, execute.Interfaces)
 			},
 			TypeOf: typeOfNode,
 		},
 		"viewer": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Query().Viewer(ctx)
+			values, err := resolvers.Query().Viewer(ctx)
 			return execute.One(values, err, execute.Pointer)
 		},
 		},
-		"accountAssociation": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_accountAssociation_args(ctx, raw)
-		},
+		"accountAssociation": {Arguments: field_Query_accountAssociation_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().AccountAssociation(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().AccountAssociation(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"accountAssociations": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_accountAssociations_args(ctx, raw)
-		},
+		"accountAssociations": {Arguments: field_Query_accountAssociations_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().AccountAssociations(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AccountAssociationFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().AccountAssociations(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AccountAssociationFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"advisory": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_advisory_args(ctx, raw)
-		},
+		"advisory": {Arguments: field_Query_advisory_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Advisory(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Advisory(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"advisories": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_advisories_args(ctx, raw)
-		},
+		"advisories": {Arguments: field_Query_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Advisories(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Advisories(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"advisorySummary": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_advisorySummary_args(ctx, raw)
-		},
+		"advisorySummary": {Arguments: field_Query_advisorySummary_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().AdvisorySummary(ctx, arguments["within"].(*platform.UID))
+				values, err := resolvers.Query().AdvisorySummary(ctx, arguments["within"].(*platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"advisoryDocuments": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_advisoryDocuments_args(ctx, raw)
-		},
+		"advisoryDocuments": {Arguments: field_Query_advisoryDocuments_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().AdvisoryDocuments(ctx, arguments["id"].(*string), arguments["cves"].([]string))
+				values, err := resolvers.Query().AdvisoryDocuments(ctx, arguments["id"].(*string), arguments["cves"].([]string))
 				return execute.One(values, err, func(list []*platform.AdvisoryDocument) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"artifact": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_artifact_args(ctx, raw)
-		},
+		"artifact": {Arguments: field_Query_artifact_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Artifact(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Artifact(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"artifacts": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_artifacts_args(ctx, raw)
-		},
+		"artifacts": {Arguments: field_Query_artifacts_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Artifacts(ctx, arguments["where"].(platform.ArtifactFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Artifacts(ctx, arguments["where"].(platform.ArtifactFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"artifactCounts": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_artifactCounts_args(ctx, raw)
-		},
+		"artifactCounts": {Arguments: field_Query_artifactCounts_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().ArtifactCounts(ctx, arguments["ecosystems"].([]platform.Ecosystem))
+				values, err := resolvers.Query().ArtifactCounts(ctx, arguments["ecosystems"].([]platform.Ecosystem))
 				return execute.One(values, err, func(list []*platform.EcosystemCount) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
-		"auditLog": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_auditLog_args(ctx, raw)
-		},
+		"auditLog": {Arguments: field_Query_auditLog_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().AuditLog(ctx, arguments["descendantsOf"].(*platform.UID), arguments["actor"].(*string), arguments["types"].([]string), arguments["since"].(*platform.Time), arguments["until"].(*platform.Time), arguments["denied"].(*bool), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				values, err := resolvers.Query().AuditLog(ctx, arguments["descendantsOf"].(*platform.UID), arguments["actor"].(*string), arguments["types"].([]string), arguments["since"].(*platform.Time), arguments["until"].(*platform.Time), arguments["denied"].(*bool), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"externalGroupRoleMapping": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_externalGroupRoleMapping_args(ctx, raw)
-		},
+		"externalGroupRoleMapping": {Arguments: field_Query_externalGroupRoleMapping_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().ExternalGroupRoleMapping(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().ExternalGroupRoleMapping(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"externalGroupRoleMappings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_externalGroupRoleMappings_args(ctx, raw)
-		},
+		"externalGroupRoleMappings": {Arguments: field_Query_externalGroupRoleMappings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().ExternalGroupRoleMappings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().ExternalGroupRoleMappings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"group": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_group_args(ctx, raw)
-		},
+		"group": {Arguments: field_Query_group_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Group(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Group(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"groups": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_groups_args(ctx, raw)
-		},
+		"groups": {Arguments: field_Query_groups_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Groups(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Groups(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"groupInvite": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_groupInvite_args(ctx, raw)
-		},
+		"groupInvite": {Arguments: field_Query_groupInvite_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().GroupInvite(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().GroupInvite(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"groupInvites": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_groupInvites_args(ctx, raw)
-		},
+		"groupInvites": {Arguments: field_Query_groupInvites_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().GroupInvites(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupInviteFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().GroupInvites(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.GroupInviteFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"identity": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_identity_args(ctx, raw)
-		},
+		"identity": {Arguments: field_Query_identity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Identity(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Identity(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"identities": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_identities_args(ctx, raw)
-		},
+		"identities": {Arguments: field_Query_identities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Identities(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Identities(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"lookupIdentity": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_lookupIdentity_args(ctx, raw)
-		},
+		"lookupIdentity": {Arguments: field_Query_lookupIdentity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().LookupIdentity(ctx, arguments["issuer"].(string), arguments["subject"].(string))
+				values, err := resolvers.Query().LookupIdentity(ctx, arguments["issuer"].(string), arguments["subject"].(string))
 				return execute.One(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
 				return execute.AppendPointer(b, value.(*platform.UID), func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, true) })
 			},
 		},
-		"identityProvider": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_identityProvider_args(ctx, raw)
-		},
+		"identityProvider": {Arguments: field_Query_identityProvider_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().IdentityProvider(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().IdentityProvider(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"identityProviders": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_identityProviders_args(ctx, raw)
-		},
+		"identityProviders": {Arguments: field_Query_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().IdentityProviders(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityProviderFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().IdentityProviders(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.IdentityProviderFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"repo": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_repo_args(ctx, raw)
-		},
+		"repo": {Arguments: field_Query_repo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Repo(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"repos": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_repos_args(ctx, raw)
-		},
+		"repos": {Arguments: field_Query_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Repos(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Repos(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"resolvedVulnerabilities": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_resolvedVulnerabilities_args(ctx, raw)
-		},
+		"resolvedVulnerabilities": {Arguments: field_Query_resolvedVulnerabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().ResolvedVulnerabilities(ctx, arguments["images"].([]*platform.ImageRef), arguments["startTime"].(platform.Time), arguments["endTime"].(platform.Time))
+				values, err := resolvers.Query().ResolvedVulnerabilities(ctx, arguments["images"].([]*platform.ImageRef), arguments["startTime"].(platform.Time), arguments["endTime"].(platform.Time))
 				return execute.One(values, err, func(list []*platform.ResolvedVulnerabilityReport) any {
 					return execute.Nullable(list, execute.Pointers)
 				})
 			},
 		},
-		"role": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_role_args(ctx, raw)
-		},
+		"role": {Arguments: field_Query_role_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Role(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Role(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"roles": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_roles_args(ctx, raw)
-		},
+		"roles": {Arguments: field_Query_roles_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Roles(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Roles(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"roleBinding": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_roleBinding_args(ctx, raw)
-		},
+		"roleBinding": {Arguments: field_Query_roleBinding_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().RoleBinding(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().RoleBinding(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"roleBindings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_roleBindings_args(ctx, raw)
-		},
+		"roleBindings": {Arguments: field_Query_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().RoleBindings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().RoleBindings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"subscription": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_subscription_args(ctx, raw)
-		},
+		"subscription": {Arguments: field_Query_subscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Subscription(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Subscription(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"subscriptions": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_subscriptions_args(ctx, raw)
-		},
+		"subscriptions": {Arguments: field_Query_subscriptions_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Subscriptions(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.EventSubscriptionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Subscriptions(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.EventSubscriptionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"tag": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_tag_args(ctx, raw)
-		},
+		"tag": {Arguments: field_Query_tag_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Tag(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Tag(ctx, arguments["uid"].(platform.UID))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"tags": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_tags_args(ctx, raw)
-		},
+		"tags": {Arguments: field_Query_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().Tags(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().Tags(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"termsAcceptances": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_termsAcceptances_args(ctx, raw)
-		},
+		"termsAcceptances": {Arguments: field_Query_termsAcceptances_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().TermsAcceptances(ctx, arguments["group"].(platform.UID), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().TermsAcceptances(ctx, arguments["group"].(platform.UID), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"vulnerabilityMetadata": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query_vulnerabilityMetadata_args(ctx, raw)
-		},
+		"vulnerabilityMetadata": {Arguments: field_Query_vulnerabilityMetadata_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Query().VulnerabilityMetadata(ctx, arguments["where"].(*scalar.VulnerabilityMetadataFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Query().VulnerabilityMetadata(ctx, arguments["where"].(*scalar.VulnerabilityMetadataFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
-		"_entities": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query__entities_args(ctx, raw)
-		},
+		"_entities": {Arguments: field_Query__entities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values := newExecutionContext(graphql.GetOperationContext(ctx), e, nil).__resolve_entities(ctx, arguments["representations"].([]map[string]any))
+				values := (&executionContext{graphql.GetOperationContext(ctx), resolvers}).__resolve_entities(ctx, arguments["representations"].([]map[string]any))
 				var err error
 				return execute.One(values, err, execute.Interfaces)
 			},
 			TypeOf: typeOf_Entity,
 		},
 		"_service": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := newExecutionContext(graphql.GetOperationContext(ctx), e, nil).__resolve__service(ctx)
+			values, err := (&executionContext{graphql.GetOperationContext(ctx), resolvers}).__resolve__service(ctx)
 			return execute.One(values, err, execute.Struct)
 		},
 		},
-		"__type": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Query___type_args(ctx, raw)
-		},
+		"__type": {Arguments: field_Query___type_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := newExecutionContext(graphql.GetOperationContext(ctx), e, nil).IntrospectType(arguments["name"].(string))
+				values, err := (&executionContext{graphql.GetOperationContext(ctx), resolvers}).IntrospectType(arguments["name"].(string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
 		"__schema": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := newExecutionContext(graphql.GetOperationContext(ctx), e, nil).IntrospectSchema()
+			values, err := (&executionContext{graphql.GetOperationContext(ctx), resolvers}).IntrospectSchema()
 			return execute.One(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsRedeliverPayload() *execute.Object {
+func fieldsRedeliverPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RedeliverPayload", Satisfies: []string{"RedeliverPayload"}, Fields: map[string]*execute.Field{
 		"deliveries": {Get: func(parent any, _ map[string]any) any { return execute.Pointers(parent.(*RedeliverPayload).Deliveries) }},
 	}}
 }
 
-func (e *executableSchema) fieldsReference() *execute.Object {
+func fieldsReference(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Reference", Satisfies: []string{"Reference"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendType(b, parent.(*platform.Reference).Type, true)
@@ -2819,7 +2436,7 @@ func (e *executableSchema) fieldsReference() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsRepo() *execute.Object {
+func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Repo", Satisfies: []string{"Repo", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Repo", parent.(*platform.Repo).UID) }},
 		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Repo).UID, false) }},
@@ -2847,54 +2464,48 @@ func (e *executableSchema) fieldsRepo() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.Repo).UpdateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Repo().Group(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().Group(ctx, execute.Parents[platform.Repo](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"readme": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Repo().Readme(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().Readme(ctx, execute.Parents[platform.Repo](parents))
 			return execute.Each(values, err, execute.Value)
 		},
 			AppendValue: func(b []byte, value any) []byte {
 				return execute.AppendPointer(b, value.(*string), func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
 			},
 		},
-		"tags": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Repo_tags_args(ctx, raw)
-		},
+		"tags": {Arguments: field_Repo_tags_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Repo().Tags(ctx, execute.Parents[platform.Repo](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Repo().Tags(ctx, execute.Parents[platform.Repo](parents), arguments["where"].(*scalar.TagFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"tag": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Repo_tag_args(ctx, raw)
-		},
+		"tag": {Arguments: field_Repo_tag_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Repo().Tag(ctx, execute.Parents[platform.Repo](parents), arguments["name"].(string))
+				values, err := resolvers.Repo().Tag(ctx, execute.Parents[platform.Repo](parents), arguments["name"].(string))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"advisories": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Repo_advisories_args(ctx, raw)
-		},
+		"advisories": {Arguments: field_Repo_advisories_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Repo().Advisories(ctx, execute.Parents[platform.Repo](parents), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Repo().Advisories(ctx, execute.Parents[platform.Repo](parents), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Repo().AdvisorySummary(ctx, execute.Parents[platform.Repo](parents))
+			values, err := resolvers.Repo().AdvisorySummary(ctx, execute.Parents[platform.Repo](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsRepoConnection() *execute.Object {
+func fieldsRepoConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoConnection", Satisfies: []string{"RepoConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Repo]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Repo]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Repo]).Nodes())
@@ -2911,7 +2522,7 @@ func (e *executableSchema) fieldsRepoConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsRepoEdge() *execute.Object {
+func fieldsRepoEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoEdge", Satisfies: []string{"RepoEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Repo]).Cursor(), false)
@@ -2922,7 +2533,7 @@ func (e *executableSchema) fieldsRepoEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsReportedImageRef() *execute.Object {
+func fieldsReportedImageRef(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ReportedImageRef", Satisfies: []string{"ReportedImageRef"}, Fields: map[string]*execute.Field{
 		"repo": {Append: func(b []byte, parent any) []byte { return scalar.AppendKey(b, parent.(*platform.ImageRef).Repo, false) }},
 		"tags": {Append: func(b []byte, parent any) []byte {
@@ -2931,7 +2542,7 @@ func (e *executableSchema) fieldsReportedImageRef() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsResolvedVulnerability() *execute.Object {
+func fieldsResolvedVulnerability(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ResolvedVulnerability", Satisfies: []string{"ResolvedVulnerability"}, Fields: map[string]*execute.Field{
 		"advisoryId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.ResolvedVulnerability).ID, false)
@@ -2945,7 +2556,7 @@ func (e *executableSchema) fieldsResolvedVulnerability() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsResolvedVulnerabilityReport() *execute.Object {
+func fieldsResolvedVulnerabilityReport(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ResolvedVulnerabilityReport", Satisfies: []string{"ResolvedVulnerabilityReport"}, Fields: map[string]*execute.Field{
 		"imageRef": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(&parent.(*platform.ResolvedVulnerabilityReport).ImageRef)
@@ -2959,14 +2570,14 @@ func (e *executableSchema) fieldsResolvedVulnerabilityReport() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsResourceLimit() *execute.Object {
+func fieldsResourceLimit(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ResourceLimit", Satisfies: []string{"ResourceLimit"}, Fields: map[string]*execute.Field{
 		"name":  {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*ResourceLimit).Name, false) }},
 		"limit": {Append: func(b []byte, parent any) []byte { return scalar.AppendInt(b, parent.(*ResourceLimit).Limit, false) }},
 	}}
 }
 
-func (e *executableSchema) fieldsRole() *execute.Object {
+func fieldsRole(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Role", Satisfies: []string{"Role", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id":   {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Role", parent.(*platform.Role).UID) }},
 		"uid":  {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Role).UID, false) }},
@@ -2984,22 +2595,20 @@ func (e *executableSchema) fieldsRole() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.Role).UpdateTime, true)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Role().Group(ctx, execute.Parents[platform.Role](parents))
+			values, err := resolvers.Role().Group(ctx, execute.Parents[platform.Role](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
-		"roleBindings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Role_roleBindings_args(ctx, raw)
-		},
+		"roleBindings": {Arguments: field_Role_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Role().RoleBindings(ctx, execute.Parents[platform.Role](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Role().RoleBindings(ctx, execute.Parents[platform.Role](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsRoleBinding() *execute.Object {
+func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBinding", Satisfies: []string{"RoleBinding", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeUID(b, "RoleBinding", parent.(*platform.RoleBinding).UID)
@@ -3011,27 +2620,27 @@ func (e *executableSchema) fieldsRoleBinding() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.RoleBinding).CreateTime, false)
 		}},
 		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.RoleBinding().Identity(ctx, execute.Parents[platform.RoleBinding](parents))
+			values, err := resolvers.RoleBinding().Identity(ctx, execute.Parents[platform.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.RoleBinding().Group(ctx, execute.Parents[platform.RoleBinding](parents))
+			values, err := resolvers.RoleBinding().Group(ctx, execute.Parents[platform.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.RoleBinding().Role(ctx, execute.Parents[platform.RoleBinding](parents))
+			values, err := resolvers.RoleBinding().Role(ctx, execute.Parents[platform.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsRoleBindingConnection() *execute.Object {
+func fieldsRoleBindingConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingConnection", Satisfies: []string{"RoleBindingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.RoleBinding]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.RoleBinding]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.RoleBinding]).Nodes())
@@ -3048,7 +2657,7 @@ func (e *executableSchema) fieldsRoleBindingConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsRoleBindingEdge() *execute.Object {
+func fieldsRoleBindingEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingEdge", Satisfies: []string{"RoleBindingEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.RoleBinding]).Cursor(), false)
@@ -3059,10 +2668,10 @@ func (e *executableSchema) fieldsRoleBindingEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsRoleConnection() *execute.Object {
+func fieldsRoleConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleConnection", Satisfies: []string{"RoleConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Role]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Role]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Role]).Nodes())
@@ -3079,7 +2688,7 @@ func (e *executableSchema) fieldsRoleConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsRoleEdge() *execute.Object {
+func fieldsRoleEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleEdge", Satisfies: []string{"RoleEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Role]).Cursor(), false)
@@ -3090,7 +2699,7 @@ func (e *executableSchema) fieldsRoleEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsRotateSubscriptionSecretPayload() *execute.Object {
+func fieldsRotateSubscriptionSecretPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RotateSubscriptionSecretPayload", Satisfies: []string{"RotateSubscriptionSecretPayload"}, Fields: map[string]*execute.Field{
 		"subscription": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*RotateSubscriptionSecretPayload).Subscription)
@@ -3101,7 +2710,7 @@ func (e *executableSchema) fieldsRotateSubscriptionSecretPayload() *execute.Obje
 	}}
 }
 
-func (e *executableSchema) fieldsSeverity() *execute.Object {
+func fieldsSeverity(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Severity", Satisfies: []string{"Severity"}, Fields: map[string]*execute.Field{
 		"type": {Append: func(b []byte, parent any) []byte { return scalar.AppendType(b, parent.(*platform.Severity).Type, true) }},
 		"score": {Append: func(b []byte, parent any) []byte {
@@ -3110,7 +2719,7 @@ func (e *executableSchema) fieldsSeverity() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsSeverityCount() *execute.Object {
+func fieldsSeverityCount(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "SeverityCount", Satisfies: []string{"SeverityCount"}, Fields: map[string]*execute.Field{
 		"total": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Total)
@@ -3134,7 +2743,7 @@ func (e *executableSchema) fieldsSeverityCount() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsStaticKeys() *execute.Object {
+func fieldsStaticKeys(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "StaticKeys", Satisfies: []string{"StaticKeys"}, Fields: map[string]*execute.Field{
 		"issuer": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.StaticKeys).Issuer, false)
@@ -3154,20 +2763,18 @@ func (e *executableSchema) fieldsStaticKeys() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsSubscription() *execute.Object {
+func fieldsSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Subscription", Satisfies: []string{"Subscription"}, Fields: map[string]*execute.Field{
-		"events": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Subscription_events_args(ctx, raw)
-		},
+		"events": {Arguments: field_Subscription_events_args,
 			Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {
-				values, err := e.Resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["after"].(*string), arguments["first"].(*int))
+				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["after"].(*string), arguments["first"].(*int))
 				return execute.Receive(values, err, execute.Pointer)
 			},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsSyncConfig() *execute.Object {
+func fieldsSyncConfig(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "SyncConfig", Satisfies: []string{"SyncConfig"}, Fields: map[string]*execute.Field{
 		"source": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.SyncConfig).Source, false)
@@ -3196,7 +2803,7 @@ func (e *executableSchema) fieldsSyncConfig() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsTag() *execute.Object {
+func fieldsTag(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Tag", Satisfies: []string{"Tag", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id":         {Append: func(b []byte, parent any) []byte { return scalar.AppendNodeUID(b, "Tag", parent.(*platform.Tag).UID) }},
 		"uid":        {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Tag).UID, false) }},
@@ -3210,22 +2817,22 @@ func (e *executableSchema) fieldsTag() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.Tag).UpdateTime, false)
 		}},
 		"repo": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Tag().Repo(ctx, execute.Parents[platform.Tag](parents))
+			values, err := resolvers.Tag().Repo(ctx, execute.Parents[platform.Tag](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"image": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Tag().Image(ctx, execute.Parents[platform.Tag](parents))
+			values, err := resolvers.Tag().Image(ctx, execute.Parents[platform.Tag](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsTagConnection() *execute.Object {
+func fieldsTagConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagConnection", Satisfies: []string{"TagConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Tag]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Tag]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Tag]).Nodes())
@@ -3242,7 +2849,7 @@ func (e *executableSchema) fieldsTagConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsTagEdge() *execute.Object {
+func fieldsTagEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagEdge", Satisfies: []string{"TagEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Tag]).Cursor(), false)
@@ -3253,7 +2860,7 @@ func (e *executableSchema) fieldsTagEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsTermsAcceptance() *execute.Object {
+func fieldsTermsAcceptance(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptance", Satisfies: []string{"TermsAcceptance", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeTermsKey(b, "TermsAcceptance", parent.(*platform.TermsAcceptance).Key())
@@ -3271,17 +2878,17 @@ func (e *executableSchema) fieldsTermsAcceptance() *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.TermsAcceptance).CreateTime, false)
 		}},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.TermsAcceptance().Group(ctx, execute.Parents[platform.TermsAcceptance](parents))
+			values, err := resolvers.TermsAcceptance().Group(ctx, execute.Parents[platform.TermsAcceptance](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 	}}
 }
 
-func (e *executableSchema) fieldsTermsAcceptanceConnection() *execute.Object {
+func fieldsTermsAcceptanceConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptanceConnection", Satisfies: []string{"TermsAcceptanceConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.TermsAcceptance]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.TermsAcceptance]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.TermsAcceptance]).Nodes())
@@ -3298,7 +2905,7 @@ func (e *executableSchema) fieldsTermsAcceptanceConnection() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsTermsAcceptanceEdge() *execute.Object {
+func fieldsTermsAcceptanceEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptanceEdge", Satisfies: []string{"TermsAcceptanceEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.TermsAcceptance]).Cursor(), false)
@@ -3309,7 +2916,7 @@ func (e *executableSchema) fieldsTermsAcceptanceEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsTestSubscriptionPayload() *execute.Object {
+func fieldsTestSubscriptionPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TestSubscriptionPayload", Satisfies: []string{"TestSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"eventId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.TestSubscriptionPayload).EventID, false)
@@ -3317,7 +2924,7 @@ func (e *executableSchema) fieldsTestSubscriptionPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsUpdateAccountAssociationPayload() *execute.Object {
+func fieldsUpdateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateAccountAssociationPayload", Satisfies: []string{"UpdateAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"accountAssociation": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[platform.AccountAssociation]).Node)
@@ -3325,7 +2932,7 @@ func (e *executableSchema) fieldsUpdateAccountAssociationPayload() *execute.Obje
 	}}
 }
 
-func (e *executableSchema) fieldsUpdateGroupPayload() *execute.Object {
+func fieldsUpdateGroupPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateGroupPayload", Satisfies: []string{"UpdateGroupPayload"}, Fields: map[string]*execute.Field{
 		"group": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[platform.Group]).Node)
@@ -3333,7 +2940,7 @@ func (e *executableSchema) fieldsUpdateGroupPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsUpdateIdentityPayload() *execute.Object {
+func fieldsUpdateIdentityPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateIdentityPayload", Satisfies: []string{"UpdateIdentityPayload"}, Fields: map[string]*execute.Field{
 		"identity": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[platform.Identity]).Node)
@@ -3341,7 +2948,7 @@ func (e *executableSchema) fieldsUpdateIdentityPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsUpdateIdentityProviderPayload() *execute.Object {
+func fieldsUpdateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateIdentityProviderPayload", Satisfies: []string{"UpdateIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[platform.IdentityProvider]).Node)
@@ -3349,7 +2956,7 @@ func (e *executableSchema) fieldsUpdateIdentityProviderPayload() *execute.Object
 	}}
 }
 
-func (e *executableSchema) fieldsUpdateRepoPayload() *execute.Object {
+func fieldsUpdateRepoPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRepoPayload", Satisfies: []string{"UpdateRepoPayload"}, Fields: map[string]*execute.Field{
 		"repo": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[platform.Repo]).Node)
@@ -3357,13 +2964,13 @@ func (e *executableSchema) fieldsUpdateRepoPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsUpdateRepoReadmePayload() *execute.Object {
+func fieldsUpdateRepoReadmePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRepoReadmePayload", Satisfies: []string{"UpdateRepoReadmePayload"}, Fields: map[string]*execute.Field{
 		"repo": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*UpdateRepoReadmePayload).Repo) }},
 	}}
 }
 
-func (e *executableSchema) fieldsUpdateRoleBindingPayload() *execute.Object {
+func fieldsUpdateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRoleBindingPayload", Satisfies: []string{"UpdateRoleBindingPayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[platform.RoleBinding]).Node)
@@ -3371,7 +2978,7 @@ func (e *executableSchema) fieldsUpdateRoleBindingPayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsUpdateRolePayload() *execute.Object {
+func fieldsUpdateRolePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRolePayload", Satisfies: []string{"UpdateRolePayload"}, Fields: map[string]*execute.Field{
 		"role": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Updated[platform.Role]).Node)
@@ -3379,7 +2986,7 @@ func (e *executableSchema) fieldsUpdateRolePayload() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsVerifyIdentityProviderPayload() *execute.Object {
+func fieldsVerifyIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VerifyIdentityProviderPayload", Satisfies: []string{"VerifyIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*VerifyIdentityProviderPayload).IdentityProvider)
@@ -3387,37 +2994,31 @@ func (e *executableSchema) fieldsVerifyIdentityProviderPayload() *execute.Object
 	}}
 }
 
-func (e *executableSchema) fieldsViewer() *execute.Object {
+func fieldsViewer(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Viewer", Satisfies: []string{"Viewer"}, Fields: map[string]*execute.Field{
 		"identities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := e.Resolvers.Viewer().Identities(ctx, execute.Parents[platform.Actor](parents))
+			values, err := resolvers.Viewer().Identities(ctx, execute.Parents[platform.Actor](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
-		"roleBindings": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Viewer_roleBindings_args(ctx, raw)
-		},
+		"roleBindings": {Arguments: field_Viewer_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Viewer().RoleBindings(ctx, execute.Parents[platform.Actor](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				values, err := resolvers.Viewer().RoleBindings(ctx, execute.Parents[platform.Actor](parents), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
-		"capabilities": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Viewer_capabilities_args(ctx, raw)
-		},
+		"capabilities": {Arguments: field_Viewer_capabilities_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Viewer().Capabilities(ctx, execute.Parents[platform.Actor](parents), arguments["on"].(platform.UID))
+				values, err := resolvers.Viewer().Capabilities(ctx, execute.Parents[platform.Actor](parents), arguments["on"].(platform.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte {
 				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
-		"can": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field_Viewer_can_args(ctx, raw)
-		},
+		"can": {Arguments: field_Viewer_can_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := e.Resolvers.Viewer().Can(ctx, execute.Parents[platform.Actor](parents), arguments["capability"].(platform.Capability), arguments["on"].(platform.UID))
+				values, err := resolvers.Viewer().Can(ctx, execute.Parents[platform.Actor](parents), arguments["capability"].(platform.Capability), arguments["on"].(platform.UID))
 				return execute.Each(values, err, execute.Value)
 			},
 			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
@@ -3425,7 +3026,7 @@ func (e *executableSchema) fieldsViewer() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsVulnerabilityMetadata() *execute.Object {
+func fieldsVulnerabilityMetadata(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadata", Satisfies: []string{"VulnerabilityMetadata", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendNodeKey(b, "VulnerabilityMetadata", parent.(*platform.Vulnerability).ID)
@@ -3448,10 +3049,10 @@ func (e *executableSchema) fieldsVulnerabilityMetadata() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fieldsVulnerabilityMetadataConnection() *execute.Object {
+func fieldsVulnerabilityMetadataConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadataConnection", Satisfies: []string{"VulnerabilityMetadataConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Vulnerability]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[platform.Vulnerability]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*scalar.Connection[platform.Vulnerability]).Nodes())
@@ -3468,7 +3069,7 @@ func (e *executableSchema) fieldsVulnerabilityMetadataConnection() *execute.Obje
 	}}
 }
 
-func (e *executableSchema) fieldsVulnerabilityMetadataEdge() *execute.Object {
+func fieldsVulnerabilityMetadataEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadataEdge", Satisfies: []string{"VulnerabilityMetadataEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Vulnerability]).Cursor(), false)
@@ -3479,7 +3080,7 @@ func (e *executableSchema) fieldsVulnerabilityMetadataEdge() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fields_Service() *execute.Object {
+func fields_Service(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "_Service", Satisfies: []string{"_Service"}, Fields: map[string]*execute.Field{
 		"sdl": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*fedruntime.Service).SDL, true)
@@ -3487,7 +3088,7 @@ func (e *executableSchema) fields_Service() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fields__Directive() *execute.Object {
+func fields__Directive(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "__Directive", Satisfies: []string{"__Directive"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*introspection.Directive).Name, false)
@@ -3501,9 +3102,7 @@ func (e *executableSchema) fields__Directive() *execute.Object {
 		"locations": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*introspection.Directive).Locations, func(b []byte, v string) []byte { return execute.AppendString(b, v) })
 		}},
-		"args": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field___Directive_args_args(ctx, raw)
-		},
+		"args": {Arguments: field___Directive_args_args,
 			Get: func(parent any, arguments map[string]any) any {
 				return execute.Structs(parent.(*introspection.Directive).Args)
 			},
@@ -3511,7 +3110,7 @@ func (e *executableSchema) fields__Directive() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fields__EnumValue() *execute.Object {
+func fields__EnumValue(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "__EnumValue", Satisfies: []string{"__EnumValue"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*introspection.EnumValue).Name, false)
@@ -3528,7 +3127,7 @@ func (e *executableSchema) fields__EnumValue() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fields__Field() *execute.Object {
+func fields__Field(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "__Field", Satisfies: []string{"__Field"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*introspection.Field).Name, false)
@@ -3536,9 +3135,7 @@ func (e *executableSchema) fields__Field() *execute.Object {
 		"description": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendPointer(b, parent.(*introspection.Field).Description(), func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
 		}},
-		"args": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field___Field_args_args(ctx, raw)
-		},
+		"args": {Arguments: field___Field_args_args,
 			Get: func(parent any, arguments map[string]any) any {
 				return execute.Structs(parent.(*introspection.Field).Args)
 			},
@@ -3553,7 +3150,7 @@ func (e *executableSchema) fields__Field() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fields__InputValue() *execute.Object {
+func fields__InputValue(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "__InputValue", Satisfies: []string{"__InputValue"}, Fields: map[string]*execute.Field{
 		"name": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*introspection.InputValue).Name, false)
@@ -3576,7 +3173,7 @@ func (e *executableSchema) fields__InputValue() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fields__Schema() *execute.Object {
+func fields__Schema(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "__Schema", Satisfies: []string{"__Schema"}, Fields: map[string]*execute.Field{
 		"description": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendPointer(b, parent.(*introspection.Schema).Description(), func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
@@ -3597,7 +3194,7 @@ func (e *executableSchema) fields__Schema() *execute.Object {
 	}}
 }
 
-func (e *executableSchema) fields__Type() *execute.Object {
+func fields__Type(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "__Type", Satisfies: []string{"__Type"}, Fields: map[string]*execute.Field{
 		"kind": {Append: func(b []byte, parent any) []byte { return execute.AppendString(b, parent.(*introspection.Type).Kind()) }},
 		"name": {Append: func(b []byte, parent any) []byte {
@@ -3609,9 +3206,7 @@ func (e *executableSchema) fields__Type() *execute.Object {
 		"specifiedByURL": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendPointer(b, parent.(*introspection.Type).SpecifiedByURL(), func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
 		}},
-		"fields": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field___Type_fields_args(ctx, raw)
-		},
+		"fields": {Arguments: field___Type_fields_args,
 			Get: func(parent any, arguments map[string]any) any {
 				return func(list []introspection.Field) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).Fields(arguments["includeDeprecated"].(bool)))
 			},
@@ -3622,9 +3217,7 @@ func (e *executableSchema) fields__Type() *execute.Object {
 		"possibleTypes": {Get: func(parent any, _ map[string]any) any {
 			return func(list []introspection.Type) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).PossibleTypes())
 		}},
-		"enumValues": {Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-			return (&executionContext{}).field___Type_enumValues_args(ctx, raw)
-		},
+		"enumValues": {Arguments: field___Type_enumValues_args,
 			Get: func(parent any, arguments map[string]any) any {
 				return func(list []introspection.EnumValue) any { return execute.Nullable(list, execute.Structs) }(parent.(*introspection.Type).EnumValues(arguments["includeDeprecated"].(bool)))
 			},

@@ -4,22 +4,320 @@ package graph
 
 import (
 	"atrium/graph/scalar"
+	"atrium/graphql/execute"
 	"atrium/platform"
 	"context"
 	"errors"
-	"fmt"
-	"math"
-	"strconv"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
+	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// region    ************************** generated!.gotpl **************************
+// Schema is the schema as it is served.
+func Schema() *ast.Schema { return parsedSchema }
 
+// NewSchema tells the executor how the fields of the schema are read.
+func NewSchema(resolvers ResolverRoot) *execute.Schema {
+	return &execute.Schema{Schema: parsedSchema, Objects: map[string]*execute.Object{
+		"AcceptGroupInvitePayload":       fieldsAcceptGroupInvitePayload(resolvers),
+		"AcceptTermsPayload":             fieldsAcceptTermsPayload(resolvers),
+		"AccountAssociation":             fieldsAccountAssociation(resolvers),
+		"AccountAssociationConnection":   fieldsAccountAssociationConnection(resolvers),
+		"AccountAssociationEdge":         fieldsAccountAssociationEdge(resolvers),
+		"Advisory":                       fieldsAdvisory(resolvers),
+		"AdvisoryConnection":             fieldsAdvisoryConnection(resolvers),
+		"AdvisoryDetection":              fieldsAdvisoryDetection(resolvers),
+		"AdvisoryDocument":               fieldsAdvisoryDocument(resolvers),
+		"AdvisoryEdge":                   fieldsAdvisoryEdge(resolvers),
+		"AdvisoryEvent":                  fieldsAdvisoryEvent(resolvers),
+		"AdvisoryFalsePositive":          fieldsAdvisoryFalsePositive(resolvers),
+		"AdvisoryFix":                    fieldsAdvisoryFix(resolvers),
+		"AdvisoryNVDDetection":           fieldsAdvisoryNVDDetection(resolvers),
+		"AdvisoryNote":                   fieldsAdvisoryNote(resolvers),
+		"AdvisoryPatch":                  fieldsAdvisoryPatch(resolvers),
+		"AdvisoryScanDetection":          fieldsAdvisoryScanDetection(resolvers),
+		"AdvisorySeverity":               fieldsAdvisorySeverity(resolvers),
+		"AdvisorySummary":                fieldsAdvisorySummary(resolvers),
+		"AmazonAccount":                  fieldsAmazonAccount(resolvers),
+		"Artifact":                       fieldsArtifact(resolvers),
+		"ArtifactConnection":             fieldsArtifactConnection(resolvers),
+		"ArtifactCount":                  fieldsArtifactCount(resolvers),
+		"ArtifactEdge":                   fieldsArtifactEdge(resolvers),
+		"ArtifactVersion":                fieldsArtifactVersion(resolvers),
+		"ArtifactVersionConnection":      fieldsArtifactVersionConnection(resolvers),
+		"ArtifactVersionEdge":            fieldsArtifactVersionEdge(resolvers),
+		"AuditLogConnection":             fieldsAuditLogConnection(resolvers),
+		"AuditLogEdge":                   fieldsAuditLogEdge(resolvers),
+		"AzureAccount":                   fieldsAzureAccount(resolvers),
+		"BatchCreateRoleBindingsPayload": fieldsBatchCreateRoleBindingsPayload(resolvers),
+		"BatchDeleteExternalGroupRoleMappingsPayload": fieldsBatchDeleteExternalGroupRoleMappingsPayload(resolvers),
+		"ClaimMatch":                            fieldsClaimMatch(resolvers),
+		"CreateAccountAssociationPayload":       fieldsCreateAccountAssociationPayload(resolvers),
+		"CreateExternalGroupRoleMappingPayload": fieldsCreateExternalGroupRoleMappingPayload(resolvers),
+		"CreateGroupInvitePayload":              fieldsCreateGroupInvitePayload(resolvers),
+		"CreateGroupPayload":                    fieldsCreateGroupPayload(resolvers),
+		"CreateIdentityPayload":                 fieldsCreateIdentityPayload(resolvers),
+		"CreateIdentityProviderPayload":         fieldsCreateIdentityProviderPayload(resolvers),
+		"CreateRepoPayload":                     fieldsCreateRepoPayload(resolvers),
+		"CreateRoleBindingPayload":              fieldsCreateRoleBindingPayload(resolvers),
+		"CreateRolePayload":                     fieldsCreateRolePayload(resolvers),
+		"CreateSubscriptionPayload":             fieldsCreateSubscriptionPayload(resolvers),
+		"CreateTagPayload":                      fieldsCreateTagPayload(resolvers),
+		"DeleteAccountAssociationPayload":       fieldsDeleteAccountAssociationPayload(resolvers),
+		"DeleteExternalGroupRoleMappingPayload": fieldsDeleteExternalGroupRoleMappingPayload(resolvers),
+		"DeleteGroupInvitePayload":              fieldsDeleteGroupInvitePayload(resolvers),
+		"DeleteGroupPayload":                    fieldsDeleteGroupPayload(resolvers),
+		"DeleteIdentityPayload":                 fieldsDeleteIdentityPayload(resolvers),
+		"DeleteIdentityProviderPayload":         fieldsDeleteIdentityProviderPayload(resolvers),
+		"DeleteRepoPayload":                     fieldsDeleteRepoPayload(resolvers),
+		"DeleteRoleBindingPayload":              fieldsDeleteRoleBindingPayload(resolvers),
+		"DeleteRolePayload":                     fieldsDeleteRolePayload(resolvers),
+		"DeleteSubscriptionPayload":             fieldsDeleteSubscriptionPayload(resolvers),
+		"DeleteTagPayload":                      fieldsDeleteTagPayload(resolvers),
+		"Delivery":                              fieldsDelivery(resolvers),
+		"DeliveryConnection":                    fieldsDeliveryConnection(resolvers),
+		"DeliveryEdge":                          fieldsDeliveryEdge(resolvers),
+		"DocumentAdvisory":                      fieldsDocumentAdvisory(resolvers),
+		"DocumentDetection":                     fieldsDocumentDetection(resolvers),
+		"DocumentEvent":                         fieldsDocumentEvent(resolvers),
+		"DocumentFix":                           fieldsDocumentFix(resolvers),
+		"DocumentScan":                          fieldsDocumentScan(resolvers),
+		"EnableSubscriptionPayload":             fieldsEnableSubscriptionPayload(resolvers),
+		"Entity":                                fieldsEntity(resolvers),
+		"Event":                                 fieldsEvent(resolvers),
+		"EventActor":                            fieldsEventActor(resolvers),
+		"EventSubscription":                     fieldsEventSubscription(resolvers),
+		"EventSubscriptionConnection":           fieldsEventSubscriptionConnection(resolvers),
+		"EventSubscriptionEdge":                 fieldsEventSubscriptionEdge(resolvers),
+		"ExternalGroupRoleMapping":              fieldsExternalGroupRoleMapping(resolvers),
+		"ExternalGroupRoleMappingConnection":    fieldsExternalGroupRoleMappingConnection(resolvers),
+		"ExternalGroupRoleMappingEdge":          fieldsExternalGroupRoleMappingEdge(resolvers),
+		"GitHubAccount":                         fieldsGitHubAccount(resolvers),
+		"GitHubAppInstallations":                fieldsGitHubAppInstallations(resolvers),
+		"GitHubInstallation":                    fieldsGitHubInstallation(resolvers),
+		"GoogleAccount":                         fieldsGoogleAccount(resolvers),
+		"Group":                                 fieldsGroup(resolvers),
+		"GroupConnection":                       fieldsGroupConnection(resolvers),
+		"GroupEdge":                             fieldsGroupEdge(resolvers),
+		"GroupInvite":                           fieldsGroupInvite(resolvers),
+		"GroupInviteConnection":                 fieldsGroupInviteConnection(resolvers),
+		"GroupInviteEdge":                       fieldsGroupInviteEdge(resolvers),
+		"Identity":                              fieldsIdentity(resolvers),
+		"IdentityConnection":                    fieldsIdentityConnection(resolvers),
+		"IdentityEdge":                          fieldsIdentityEdge(resolvers),
+		"IdentityProvider":                      fieldsIdentityProvider(resolvers),
+		"IdentityProviderConnection":            fieldsIdentityProviderConnection(resolvers),
+		"IdentityProviderEdge":                  fieldsIdentityProviderEdge(resolvers),
+		"Image":                                 fieldsImage(resolvers),
+		"ImageSize":                             fieldsImageSize(resolvers),
+		"Mutation":                              fieldsMutation(resolvers),
+		"OIDC":                                  fieldsOIDC(resolvers),
+		"PageInfo":                              fieldsPageInfo(resolvers),
+		"PlatformServices":                      fieldsPlatformServices(resolvers),
+		"Query":                                 fieldsQuery(resolvers),
+		"RedeliverPayload":                      fieldsRedeliverPayload(resolvers),
+		"Reference":                             fieldsReference(resolvers),
+		"Repo":                                  fieldsRepo(resolvers),
+		"RepoConnection":                        fieldsRepoConnection(resolvers),
+		"RepoEdge":                              fieldsRepoEdge(resolvers),
+		"ReportedImageRef":                      fieldsReportedImageRef(resolvers),
+		"ResolvedVulnerability":                 fieldsResolvedVulnerability(resolvers),
+		"ResolvedVulnerabilityReport":           fieldsResolvedVulnerabilityReport(resolvers),
+		"ResourceLimit":                         fieldsResourceLimit(resolvers),
+		"Role":                                  fieldsRole(resolvers),
+		"RoleBinding":                           fieldsRoleBinding(resolvers),
+		"RoleBindingConnection":                 fieldsRoleBindingConnection(resolvers),
+		"RoleBindingEdge":                       fieldsRoleBindingEdge(resolvers),
+		"RoleConnection":                        fieldsRoleConnection(resolvers),
+		"RoleEdge":                              fieldsRoleEdge(resolvers),
+		"RotateSubscriptionSecretPayload":       fieldsRotateSubscriptionSecretPayload(resolvers),
+		"Severity":                              fieldsSeverity(resolvers),
+		"SeverityCount":                         fieldsSeverityCount(resolvers),
+		"StaticKeys":                            fieldsStaticKeys(resolvers),
+		"Subscription":                          fieldsSubscription(resolvers),
+		"SyncConfig":                            fieldsSyncConfig(resolvers),
+		"Tag":                                   fieldsTag(resolvers),
+		"TagConnection":                         fieldsTagConnection(resolvers),
+		"TagEdge":                               fieldsTagEdge(resolvers),
+		"TermsAcceptance":                       fieldsTermsAcceptance(resolvers),
+		"TermsAcceptanceConnection":             fieldsTermsAcceptanceConnection(resolvers),
+		"TermsAcceptanceEdge":                   fieldsTermsAcceptanceEdge(resolvers),
+		"TestSubscriptionPayload":               fieldsTestSubscriptionPayload(resolvers),
+		"UpdateAccountAssociationPayload":       fieldsUpdateAccountAssociationPayload(resolvers),
+		"UpdateGroupPayload":                    fieldsUpdateGroupPayload(resolvers),
+		"UpdateIdentityPayload":                 fieldsUpdateIdentityPayload(resolvers),
+		"UpdateIdentityProviderPayload":         fieldsUpdateIdentityProviderPayload(resolvers),
+		"UpdateRepoPayload":                     fieldsUpdateRepoPayload(resolvers),
+		"UpdateRepoReadmePayload":               fieldsUpdateRepoReadmePayload(resolvers),
+		"UpdateRoleBindingPayload":              fieldsUpdateRoleBindingPayload(resolvers),
+		"UpdateRolePayload":                     fieldsUpdateRolePayload(resolvers),
+		"VerifyIdentityProviderPayload":         fieldsVerifyIdentityProviderPayload(resolvers),
+		"Viewer":                                fieldsViewer(resolvers),
+		"VulnerabilityMetadata":                 fieldsVulnerabilityMetadata(resolvers),
+		"VulnerabilityMetadataConnection":       fieldsVulnerabilityMetadataConnection(resolvers),
+		"VulnerabilityMetadataEdge":             fieldsVulnerabilityMetadataEdge(resolvers),
+		"_Service":                              fields_Service(resolvers),
+		"__Directive":                           fields__Directive(resolvers),
+		"__EnumValue":                           fields__EnumValue(resolvers),
+		"__Field":                               fields__Field(resolvers),
+		"__InputValue":                          fields__InputValue(resolvers),
+		"__Schema":                              fields__Schema(resolvers),
+		"__Type":                                fields__Type(resolvers),
+	}}
+}
+
+// A ResolverRoot gives the resolvers of each type.
+type ResolverRoot interface {
+	AcceptTermsPayload() AcceptTermsPayloadResolver
+	AccountAssociation() AccountAssociationResolver
+	Advisory() AdvisoryResolver
+	Artifact() ArtifactResolver
+	ArtifactVersion() ArtifactVersionResolver
+	Delivery() DeliveryResolver
+	Entity() EntityResolver
+	EventSubscription() EventSubscriptionResolver
+	ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver
+	GitHubAccount() GitHubAccountResolver
+	Group() GroupResolver
+	GroupInvite() GroupInviteResolver
+	Identity() IdentityResolver
+	IdentityProvider() IdentityProviderResolver
+	Image() ImageResolver
+	Mutation() MutationResolver
+	Query() QueryResolver
+	Repo() RepoResolver
+	Role() RoleResolver
+	RoleBinding() RoleBindingResolver
+	Subscription() SubscriptionResolver
+	Tag() TagResolver
+	TermsAcceptance() TermsAcceptanceResolver
+	Viewer() ViewerResolver
+}
+
+// A AcceptTermsPayloadResolver reads the fields of AcceptTermsPayload that its objects do not hold.
+type AcceptTermsPayloadResolver interface {
+	Group(ctx context.Context, objs []*platform.AcceptedTerms) ([]*platform.Group, error)
+}
+
+// A AccountAssociationResolver reads the fields of AccountAssociation that its objects do not hold.
+type AccountAssociationResolver interface {
+	Group(ctx context.Context, objs []*platform.AccountAssociation) ([]*platform.Group, error)
+}
+
+// A AdvisoryResolver reads the fields of Advisory that its objects do not hold.
+type AdvisoryResolver interface {
+	Group(ctx context.Context, objs []*platform.Advisory) ([]*platform.Group, error)
+	Vulnerabilities(ctx context.Context, objs []*platform.Advisory) ([][]*platform.Vulnerability, error)
+}
+
+// A ArtifactResolver reads the fields of Artifact that its objects do not hold.
+type ArtifactResolver interface {
+	Versions(ctx context.Context, objs []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ArtifactVersion], error)
+}
+
+// A ArtifactVersionResolver reads the fields of ArtifactVersion that its objects do not hold.
+type ArtifactVersionResolver interface {
+	Artifact(ctx context.Context, objs []*platform.ArtifactVersion) ([]*platform.Artifact, error)
+}
+
+// A DeliveryResolver reads the fields of Delivery that its objects do not hold.
+type DeliveryResolver interface {
+	Subscription(ctx context.Context, objs []*platform.Delivery) ([]*platform.Subscription, error)
+}
+
+// A EntityResolver reads the fields of Entity that its objects do not hold.
+type EntityResolver interface {
+	FindManyAccountAssociationByUIDs(ctx context.Context, reps []*AccountAssociationByUIDsInput) ([]*platform.AccountAssociation, error)
+	FindManyAdvisoryByUIDs(ctx context.Context, reps []*AdvisoryByUIDsInput) ([]*platform.Advisory, error)
+	FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error)
+	FindManyArtifactByUIDs(ctx context.Context, reps []*ArtifactByUIDsInput) ([]*platform.Artifact, error)
+	FindManyArtifactVersionByUIDs(ctx context.Context, reps []*ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error)
+	FindManyDeliveryByUIDs(ctx context.Context, reps []*DeliveryByUIDsInput) ([]*platform.Delivery, error)
+	FindManyEventByIDs(ctx context.Context, reps []*EventByIDsInput) ([]*platform.Event, error)
+	FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*EventSubscriptionByUIDsInput) ([]*platform.Subscription, error)
+	FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error)
+	FindManyGroupByUIDs(ctx context.Context, reps []*GroupByUIDsInput) ([]*platform.Group, error)
+	FindManyGroupInviteByUIDs(ctx context.Context, reps []*GroupInviteByUIDsInput) ([]*platform.GroupInvite, error)
+	FindManyIdentityByUIDs(ctx context.Context, reps []*IdentityByUIDsInput) ([]*platform.Identity, error)
+	FindManyIdentityProviderByUIDs(ctx context.Context, reps []*IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error)
+	FindManyRepoByUIDs(ctx context.Context, reps []*RepoByUIDsInput) ([]*platform.Repo, error)
+	FindManyRoleByUIDs(ctx context.Context, reps []*RoleByUIDsInput) ([]*platform.Role, error)
+	FindManyRoleBindingByUIDs(ctx context.Context, reps []*RoleBindingByUIDsInput) ([]*platform.RoleBinding, error)
+	FindManyTagByUIDs(ctx context.Context, reps []*TagByUIDsInput) ([]*platform.Tag, error)
+	FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*platform.TermsAcceptance, error)
+	FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx context.Context, reps []*VulnerabilityMetadataByVulnerabilityIDsInput) ([]*platform.Vulnerability, error)
+}
+
+// A EventSubscriptionResolver reads the fields of EventSubscription that its objects do not hold.
+type EventSubscriptionResolver interface {
+	Group(ctx context.Context, objs []*platform.Subscription) ([]*platform.Group, error)
+	Deliveries(ctx context.Context, objs []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Delivery], error)
+}
+
+// A ExternalGroupRoleMappingResolver reads the fields of ExternalGroupRoleMapping that its objects do not hold.
+type ExternalGroupRoleMappingResolver interface {
+	IdentityProvider(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error)
+	Role(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error)
+	Scope(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error)
+}
+
+// A GitHubAccountResolver reads the fields of GitHubAccount that its objects do not hold.
+type GitHubAccountResolver interface {
+	AppInstallations(ctx context.Context, objs []*platform.GitHubAccount) ([][]*GitHubAppInstallations, error)
+}
+
+// A GroupResolver reads the fields of Group that its objects do not hold.
+type GroupResolver interface {
+	ResourceLimits(ctx context.Context, objs []*platform.Group) ([][]*ResourceLimit, error)
+	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
+	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
+	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
+	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
+	Identities(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Identity], error)
+	Roles(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Role], error)
+	RoleBindings(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	EffectiveBindings(ctx context.Context, objs []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Repo], error)
+	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
+	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
+	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.IdentityProvider], error)
+	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
+	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.GroupInvite], error)
+	TermsAcceptances(ctx context.Context, objs []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.TermsAcceptance], error)
+	Subscriptions(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Subscription], error)
+}
+
+// A GroupInviteResolver reads the fields of GroupInvite that its objects do not hold.
+type GroupInviteResolver interface {
+	Group(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Group, error)
+	Role(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Role, error)
+}
+
+// A IdentityResolver reads the fields of Identity that its objects do not hold.
+type IdentityResolver interface {
+	Group(ctx context.Context, objs []*platform.Identity) ([]*platform.Group, error)
+	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	EffectiveCapabilities(ctx context.Context, objs []*platform.Identity, on platform.UID) ([][]platform.Capability, error)
+	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
+}
+
+// A IdentityProviderResolver reads the fields of IdentityProvider that its objects do not hold.
+type IdentityProviderResolver interface {
+	Group(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Group, error)
+	DefaultRole(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Role, error)
+	Mappings(ctx context.Context, objs []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ExternalGroupRoleMapping], error)
+}
+
+// A ImageResolver reads the fields of Image that its objects do not hold.
+type ImageResolver interface {
+	Size(ctx context.Context, objs []*platform.Image, architecture *string) ([]*int64, error)
+}
+
+// A MutationResolver reads the fields of Mutation that its objects do not hold.
 type MutationResolver interface {
 	CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Created[platform.AccountAssociation], error)
 	UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Updated[platform.AccountAssociation], error)
@@ -61,6 +359,8 @@ type MutationResolver interface {
 	DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	AcceptTerms(ctx context.Context, input AcceptTermsInput) (*platform.AcceptedTerms, error)
 }
+
+// A QueryResolver reads the fields of Query that its objects do not hold.
 type QueryResolver interface {
 	Ping(ctx context.Context) (string, error)
 	Node(ctx context.Context, id platform.UID) (fedruntime.Entity, error)
@@ -102,7470 +402,4621 @@ type QueryResolver interface {
 	VulnerabilityMetadata(ctx context.Context, where *scalar.VulnerabilityMetadataFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Vulnerability], error)
 }
 
-// endregion ************************** generated!.gotpl **************************
-
-// region    ***************************** args.gotpl *****************************
-
-func (ec *executionContext) field_Mutation_acceptGroupInvite_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (AcceptGroupInviteInput, error) {
-			return ec.unmarshalNAcceptGroupInviteInput2atriumᚋgraphᚐAcceptGroupInviteInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_acceptTerms_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (AcceptTermsInput, error) {
-			return ec.unmarshalNAcceptTermsInput2atriumᚋgraphᚐAcceptTermsInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_batchCreateRoleBindings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (BatchCreateRoleBindingsInput, error) {
-			return ec.unmarshalNBatchCreateRoleBindingsInput2atriumᚋgraphᚐBatchCreateRoleBindingsInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_batchDeleteExternalGroupRoleMappings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (BatchDeleteExternalGroupRoleMappingsInput, error) {
-			return ec.unmarshalNBatchDeleteExternalGroupRoleMappingsInput2atriumᚋgraphᚐBatchDeleteExternalGroupRoleMappingsInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createAccountAssociation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateAccountAssociationInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createExternalGroupRoleMapping_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateExternalGroupRoleMappingInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createGroupInvite_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateGroupInviteInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createGroup_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateGroupInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createIdentityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateIdentityProviderInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createIdentity_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateIdentityInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createRepo_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateRepoInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createRoleBinding_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateRoleBindingInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createRole_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateRoleInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createSubscription_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateSubscriptionInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_createTag_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNCreateTagInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteAccountAssociation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteAccountAssociationInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteExternalGroupRoleMapping_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteExternalGroupRoleMappingInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteGroupInvite_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteGroupInviteInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteGroup_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteGroupInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteIdentityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteIdentityProviderInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteIdentity_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteIdentityInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteRepo_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteRepoInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteRoleBinding_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteRoleBindingInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteRole_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteRoleInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteSubscription_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteSubscriptionInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_deleteTag_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (scalar.Delete, error) {
-			return ec.unmarshalNDeleteTagInput2atriumᚋgraphᚋscalarᚐDelete(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_enableSubscription_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (EnableSubscriptionInput, error) {
-			return ec.unmarshalNEnableSubscriptionInput2atriumᚋgraphᚐEnableSubscriptionInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_redeliver_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (RedeliverInput, error) {
-			return ec.unmarshalNRedeliverInput2atriumᚋgraphᚐRedeliverInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_rotateSubscriptionSecret_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (RotateSubscriptionSecretInput, error) {
-			return ec.unmarshalNRotateSubscriptionSecretInput2atriumᚋgraphᚐRotateSubscriptionSecretInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_testSubscription_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (TestSubscriptionInput, error) {
-			return ec.unmarshalNTestSubscriptionInput2atriumᚋgraphᚐTestSubscriptionInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_updateAccountAssociation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNUpdateAccountAssociationInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_updateGroup_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNUpdateGroupInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_updateIdentityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNUpdateIdentityProviderInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_updateIdentity_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNUpdateIdentityInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_updateRepoReadme_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNUpdateRepoReadmeInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_updateRepo_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNUpdateRepoInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_updateRoleBinding_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNUpdateRoleBindingInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_updateRole_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalNUpdateRoleInput2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_verifyIdentityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (VerifyIdentityProviderInput, error) {
-			return ec.unmarshalNVerifyIdentityProviderInput2atriumᚋgraphᚐVerifyIdentityProviderInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["name"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query__entities_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "representations",
-		func(ctx context.Context, v any) ([]map[string]any, error) {
-			return ec.unmarshalN_Any2ᚕmapᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["representations"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_accountAssociation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_accountAssociations_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.AccountAssociationFilter, error) {
-			return ec.unmarshalOAccountAssociationFilter2ᚖatriumᚋgraphᚋscalarᚐAccountAssociationFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOAccountAssociationOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_advisories_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.AdvisoryFilter, error) {
-			return ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_advisoryDocuments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "cves",
-		func(ctx context.Context, v any) ([]string, error) {
-			return ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["cves"] = arg1
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_advisorySummary_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "within",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["within"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_advisory_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_artifactCounts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "ecosystems",
-		func(ctx context.Context, v any) ([]platform.Ecosystem, error) {
-			return ec.unmarshalNEcosystem2ᚕatriumᚋplatformᚐEcosystemᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["ecosystems"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_artifact_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_artifacts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (platform.ArtifactFilter, error) {
-			return ec.unmarshalNArtifactFilter2atriumᚋplatformᚐArtifactFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOArtifactOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg6
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_auditLog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "actor",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["actor"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "types",
-		func(ctx context.Context, v any) ([]string, error) {
-			return ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["types"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "since",
-		func(ctx context.Context, v any) (*platform.Time, error) {
-			return ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["since"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "until",
-		func(ctx context.Context, v any) (*platform.Time, error) {
-			return ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["until"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "denied",
-		func(ctx context.Context, v any) (*bool, error) {
-			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["denied"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg8
-	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg9
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_externalGroupRoleMapping_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_externalGroupRoleMappings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.ExternalGroupRoleMappingFilter, error) {
-			return ec.unmarshalOExternalGroupRoleMappingFilter2ᚖatriumᚋgraphᚋscalarᚐExternalGroupRoleMappingFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOExternalGroupRoleMappingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_groupInvite_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_groupInvites_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.GroupInviteFilter, error) {
-			return ec.unmarshalOGroupInviteFilter2ᚖatriumᚋgraphᚋscalarᚐGroupInviteFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOGroupInviteOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_group_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_groups_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.GroupFilter, error) {
-			return ec.unmarshalOGroupFilter2ᚖatriumᚋgraphᚋscalarᚐGroupFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_identities_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.IdentityFilter, error) {
-			return ec.unmarshalOIdentityFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOIdentityOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_identityProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_identityProviders_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.IdentityProviderFilter, error) {
-			return ec.unmarshalOIdentityProviderFilter2ᚖatriumᚋgraphᚋscalarᚐIdentityProviderFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOIdentityProviderOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_identity_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_lookupIdentity_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "issuer",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["issuer"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subject",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["subject"] = arg1
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_node_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["id"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_nodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "ids",
-		func(ctx context.Context, v any) ([]platform.UID, error) {
-			return ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["ids"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_repo_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_repos_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.RepoFilter, error) {
-			return ec.unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalORepoOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_resolvedVulnerabilities_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "images",
-		func(ctx context.Context, v any) ([]*platform.ImageRef, error) {
-			return ec.unmarshalNImageRef2ᚕᚖatriumᚋplatformᚐImageRefᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["images"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "startTime",
-		func(ctx context.Context, v any) (platform.Time, error) {
-			return ec.unmarshalNDateTime2atriumᚋplatformᚐTime(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["startTime"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "endTime",
-		func(ctx context.Context, v any) (platform.Time, error) {
-			return ec.unmarshalNDateTime2atriumᚋplatformᚐTime(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["endTime"] = arg2
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_roleBinding_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_roleBindings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.RoleBindingFilter, error) {
-			return ec.unmarshalORoleBindingFilter2ᚖatriumᚋgraphᚋscalarᚐRoleBindingFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_role_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_roles_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.RoleFilter, error) {
-			return ec.unmarshalORoleFilter2ᚖatriumᚋgraphᚋscalarᚐRoleFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalORoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_subscription_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_subscriptions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.EventSubscriptionFilter, error) {
-			return ec.unmarshalOEventSubscriptionFilter2ᚖatriumᚋgraphᚋscalarᚐEventSubscriptionFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOEventSubscriptionOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_tag_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["uid"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_tags_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "descendantsOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["descendantsOf"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "childrenOf",
-		func(ctx context.Context, v any) (*platform.UID, error) {
-			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["childrenOf"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.TagFilter, error) {
-			return ec.unmarshalOTagFilter2ᚖatriumᚋgraphᚋscalarᚐTagFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOTagOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg8
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_termsAcceptances_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "group",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["group"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOTermsAcceptanceOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg6
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_vulnerabilityMetadata_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*scalar.VulnerabilityMetadataFilter, error) {
-			return ec.unmarshalOVulnerabilityMetadataFilter2ᚖatriumᚋgraphᚋscalarᚐVulnerabilityMetadataFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*scalar.Order, error) {
-			return ec.unmarshalOVulnerabilityMetadataOrder2ᚖatriumᚋgraphᚋscalarᚐOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "skip",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["skip"] = arg6
-	return args, nil
-}
-
-// endregion ***************************** args.gotpl *****************************
-
-// region    **************************** field.gotpl *****************************
-
-func (ec *executionContext) _Mutation_createAccountAssociation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createAccountAssociation(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateAccountAssociation(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.AccountAssociation]) graphql.Marshaler {
-			return ec.marshalOCreateAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createAccountAssociation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateAccountAssociationPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createAccountAssociation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_updateAccountAssociation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_updateAccountAssociation(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateAccountAssociation(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.AccountAssociation]) graphql.Marshaler {
-			return ec.marshalOUpdateAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_updateAccountAssociation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateAccountAssociationPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateAccountAssociation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteAccountAssociation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteAccountAssociation(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteAccountAssociation(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteAccountAssociation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteAccountAssociationPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteAccountAssociation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_redeliver(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_redeliver(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().Redeliver(ctx, fc.Args["input"].(RedeliverInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *RedeliverPayload) graphql.Marshaler {
-			return ec.marshalORedeliverPayload2ᚖatriumᚋgraphᚐRedeliverPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_redeliver(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RedeliverPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_redeliver_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createExternalGroupRoleMapping(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createExternalGroupRoleMapping(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateExternalGroupRoleMapping(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
-			return ec.marshalOCreateExternalGroupRoleMappingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createExternalGroupRoleMapping(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateExternalGroupRoleMappingPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createExternalGroupRoleMapping_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteExternalGroupRoleMapping(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteExternalGroupRoleMapping(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteExternalGroupRoleMapping(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteExternalGroupRoleMappingPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteExternalGroupRoleMapping(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteExternalGroupRoleMappingPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteExternalGroupRoleMapping_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_batchDeleteExternalGroupRoleMappings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_batchDeleteExternalGroupRoleMappings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().BatchDeleteExternalGroupRoleMappings(ctx, fc.Args["input"].(BatchDeleteExternalGroupRoleMappingsInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.BatchDeleteExternalGroupRoleMappingsPayload) graphql.Marshaler {
-			return ec.marshalOBatchDeleteExternalGroupRoleMappingsPayload2ᚖatriumᚋgraphᚋscalarᚐBatchDeleteExternalGroupRoleMappingsPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_batchDeleteExternalGroupRoleMappings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_BatchDeleteExternalGroupRoleMappingsPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_batchDeleteExternalGroupRoleMappings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createGroup(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createGroup(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateGroup(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Group]) graphql.Marshaler {
-			return ec.marshalOCreateGroupPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createGroup(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateGroupPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createGroup_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_updateGroup(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_updateGroup(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateGroup(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.Group]) graphql.Marshaler {
-			return ec.marshalOUpdateGroupPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_updateGroup(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateGroupPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateGroup_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteGroup(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteGroup(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteGroup(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteGroupPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteGroup(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteGroupPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteGroup_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createGroupInvite(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createGroupInvite(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateGroupInvite(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.GroupInvite]) graphql.Marshaler {
-			return ec.marshalOCreateGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createGroupInvite(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateGroupInvitePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createGroupInvite_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteGroupInvite(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteGroupInvite(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteGroupInvite(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteGroupInvite(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteGroupInvitePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteGroupInvite_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_acceptGroupInvite(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_acceptGroupInvite(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().AcceptGroupInvite(ctx, fc.Args["input"].(AcceptGroupInviteInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
-			return ec.marshalOAcceptGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_acceptGroupInvite(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AcceptGroupInvitePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_acceptGroupInvite_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createIdentity(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createIdentity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateIdentity(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Identity]) graphql.Marshaler {
-			return ec.marshalOCreateIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createIdentity(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateIdentityPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createIdentity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_updateIdentity(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_updateIdentity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateIdentity(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.Identity]) graphql.Marshaler {
-			return ec.marshalOUpdateIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_updateIdentity(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateIdentityPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateIdentity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteIdentity(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteIdentity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteIdentity(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteIdentity(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteIdentityPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteIdentity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createIdentityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createIdentityProvider(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateIdentityProvider(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.IdentityProvider]) graphql.Marshaler {
-			return ec.marshalOCreateIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createIdentityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateIdentityProviderPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_updateIdentityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_updateIdentityProvider(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateIdentityProvider(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.IdentityProvider]) graphql.Marshaler {
-			return ec.marshalOUpdateIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_updateIdentityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateIdentityProviderPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_verifyIdentityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_verifyIdentityProvider(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().VerifyIdentityProvider(ctx, fc.Args["input"].(VerifyIdentityProviderInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *VerifyIdentityProviderPayload) graphql.Marshaler {
-			return ec.marshalOVerifyIdentityProviderPayload2ᚖatriumᚋgraphᚐVerifyIdentityProviderPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_verifyIdentityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_VerifyIdentityProviderPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_verifyIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteIdentityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteIdentityProvider(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteIdentityProvider(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteIdentityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteIdentityProviderPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteIdentityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createRepo(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createRepo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateRepo(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Repo]) graphql.Marshaler {
-			return ec.marshalOCreateRepoPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createRepo(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateRepoPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createRepo_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_updateRepo(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_updateRepo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateRepo(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.Repo]) graphql.Marshaler {
-			return ec.marshalOUpdateRepoPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_updateRepo(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateRepoPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateRepo_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteRepo(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteRepo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteRepo(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteRepoPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteRepo(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteRepoPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteRepo_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_updateRepoReadme(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_updateRepoReadme(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateRepoReadme(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *UpdateRepoReadmePayload) graphql.Marshaler {
-			return ec.marshalOUpdateRepoReadmePayload2ᚖatriumᚋgraphᚐUpdateRepoReadmePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_updateRepoReadme(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateRepoReadmePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateRepoReadme_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createRole(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateRole(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Role]) graphql.Marshaler {
-			return ec.marshalOCreateRolePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateRolePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createRole_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_updateRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_updateRole(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateRole(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.Role]) graphql.Marshaler {
-			return ec.marshalOUpdateRolePayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateRolePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateRole_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteRole(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteRole(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteRolePayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteRolePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteRole_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createRoleBinding(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createRoleBinding(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateRoleBinding(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
-			return ec.marshalOCreateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createRoleBinding(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateRoleBindingPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createRoleBinding_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_batchCreateRoleBindings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_batchCreateRoleBindings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().BatchCreateRoleBindings(ctx, fc.Args["input"].(BatchCreateRoleBindingsInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *BatchCreateRoleBindingsPayload) graphql.Marshaler {
-			return ec.marshalOBatchCreateRoleBindingsPayload2ᚖatriumᚋgraphᚐBatchCreateRoleBindingsPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_batchCreateRoleBindings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_BatchCreateRoleBindingsPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_batchCreateRoleBindings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_updateRoleBinding(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_updateRoleBinding(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateRoleBinding(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.RoleBinding]) graphql.Marshaler {
-			return ec.marshalOUpdateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_updateRoleBinding(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateRoleBindingPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateRoleBinding_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteRoleBinding(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteRoleBinding(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteRoleBinding(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteRoleBinding(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteRoleBindingPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteRoleBinding_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createSubscription(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createSubscription(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateSubscription(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CreateSubscriptionPayload) graphql.Marshaler {
-			return ec.marshalOCreateSubscriptionPayload2ᚖatriumᚋgraphᚐCreateSubscriptionPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createSubscription(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateSubscriptionPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createSubscription_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteSubscription(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteSubscription(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteSubscription(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteSubscriptionPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteSubscription(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteSubscriptionPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteSubscription_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_rotateSubscriptionSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_rotateSubscriptionSecret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RotateSubscriptionSecret(ctx, fc.Args["input"].(RotateSubscriptionSecretInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *RotateSubscriptionSecretPayload) graphql.Marshaler {
-			return ec.marshalORotateSubscriptionSecretPayload2ᚖatriumᚋgraphᚐRotateSubscriptionSecretPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_rotateSubscriptionSecret(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RotateSubscriptionSecretPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_rotateSubscriptionSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_testSubscription(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_testSubscription(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().TestSubscription(ctx, fc.Args["input"].(TestSubscriptionInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.TestSubscriptionPayload) graphql.Marshaler {
-			return ec.marshalOTestSubscriptionPayload2ᚖatriumᚋgraphᚋscalarᚐTestSubscriptionPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_testSubscription(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TestSubscriptionPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_testSubscription_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_enableSubscription(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_enableSubscription(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().EnableSubscription(ctx, fc.Args["input"].(EnableSubscriptionInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *EnableSubscriptionPayload) graphql.Marshaler {
-			return ec.marshalOEnableSubscriptionPayload2ᚖatriumᚋgraphᚐEnableSubscriptionPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_enableSubscription(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EnableSubscriptionPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_enableSubscription_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_createTag(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_createTag(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateTag(ctx, fc.Args["input"].(map[string]any))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Tag]) graphql.Marshaler {
-			return ec.marshalOCreateTagPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_createTag(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateTagPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createTag_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteTag(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_deleteTag(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteTag(ctx, fc.Args["input"].(scalar.Delete))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteTagPayload2ᚖatriumᚋgraphᚋscalarᚐDeleted(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_deleteTag(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteTagPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteTag_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_acceptTerms(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_acceptTerms(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().AcceptTerms(ctx, fc.Args["input"].(AcceptTermsInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.AcceptedTerms) graphql.Marshaler {
-			return ec.marshalOAcceptTermsPayload2ᚖatriumᚋplatformᚐAcceptedTerms(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_acceptTerms(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AcceptTermsPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_acceptTerms_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *scalar.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasNextPage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *scalar.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasPreviousPage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *scalar.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_startCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartCursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalOString2string(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *scalar.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_endCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EndCursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalOString2string(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Query_ping(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_ping(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Query().Ping(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Query_ping(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Query", field, true, true, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Node(ctx, fc.Args["id"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalONode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_node_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Nodes(ctx, fc.Args["ids"].([]platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Query_nodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_nodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_viewer(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Query().Viewer(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Actor) graphql.Marshaler {
-			return ec.marshalOViewer2ᚖatriumᚋplatformᚐActor(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_viewer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Viewer(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_accountAssociation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_accountAssociation(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AccountAssociation(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.AccountAssociation) graphql.Marshaler {
-			return ec.marshalOAccountAssociation2ᚖatriumᚋplatformᚐAccountAssociation(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_accountAssociation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AccountAssociation(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_accountAssociation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_accountAssociations(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_accountAssociations(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AccountAssociations(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.AccountAssociationFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.AccountAssociation]) graphql.Marshaler {
-			return ec.marshalOAccountAssociationConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_accountAssociations(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AccountAssociationConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_accountAssociations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_advisory(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_advisory(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Advisory(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Advisory) graphql.Marshaler {
-			return ec.marshalOAdvisory2ᚖatriumᚋplatformᚐAdvisory(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_advisory(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Advisory(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_advisory_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_advisories(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_advisories(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Advisories(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Advisory]) graphql.Marshaler {
-			return ec.marshalOAdvisoryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_advisories(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AdvisoryConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_advisories_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_advisorySummary(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_advisorySummary(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AdvisorySummary(ctx, fc.Args["within"].(*platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.AdvisorySummary) graphql.Marshaler {
-			return ec.marshalOAdvisorySummary2ᚖatriumᚋplatformᚐAdvisorySummary(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_advisorySummary(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AdvisorySummary(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_advisorySummary_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_advisoryDocuments(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_advisoryDocuments(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AdvisoryDocuments(ctx, fc.Args["id"].(*string), fc.Args["cves"].([]string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*platform.AdvisoryDocument) graphql.Marshaler {
-			return ec.marshalOAdvisoryDocument2ᚕᚖatriumᚋplatformᚐAdvisoryDocumentᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_advisoryDocuments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AdvisoryDocument(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_advisoryDocuments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_artifact(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_artifact(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Artifact(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Artifact) graphql.Marshaler {
-			return ec.marshalOArtifact2ᚖatriumᚋplatformᚐArtifact(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_artifact(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Artifact(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_artifact_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_artifacts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_artifacts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Artifacts(ctx, fc.Args["where"].(platform.ArtifactFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Artifact]) graphql.Marshaler {
-			return ec.marshalOArtifactConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_artifacts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ArtifactConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_artifacts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_artifactCounts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_artifactCounts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ArtifactCounts(ctx, fc.Args["ecosystems"].([]platform.Ecosystem))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*platform.EcosystemCount) graphql.Marshaler {
-			return ec.marshalOArtifactCount2ᚕᚖatriumᚋplatformᚐEcosystemCountᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_artifactCounts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ArtifactCount(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_artifactCounts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_auditLog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_auditLog(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuditLog(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["actor"].(*string), fc.Args["types"].([]string), fc.Args["since"].(*platform.Time), fc.Args["until"].(*platform.Time), fc.Args["denied"].(*bool), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.AuditLogConnection) graphql.Marshaler {
-			return ec.marshalOAuditLogConnection2ᚖatriumᚋgraphᚋscalarᚐAuditLogConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_auditLog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditLogConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_auditLog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_externalGroupRoleMapping(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_externalGroupRoleMapping(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ExternalGroupRoleMapping(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.ExternalGroupRoleMapping) graphql.Marshaler {
-			return ec.marshalOExternalGroupRoleMapping2ᚖatriumᚋplatformᚐExternalGroupRoleMapping(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_externalGroupRoleMapping(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ExternalGroupRoleMapping(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_externalGroupRoleMapping_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_externalGroupRoleMappings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_externalGroupRoleMappings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ExternalGroupRoleMappings(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.ExternalGroupRoleMappingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
-			return ec.marshalOExternalGroupRoleMappingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_externalGroupRoleMappings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ExternalGroupRoleMappingConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_externalGroupRoleMappings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_group(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_group(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Group(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
-			return ec.marshalOGroup2ᚖatriumᚋplatformᚐGroup(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_group(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Group(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_group_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_groups(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_groups(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Groups(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Group]) graphql.Marshaler {
-			return ec.marshalOGroupConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_groups(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_GroupConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_groups_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_groupInvite(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_groupInvite(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().GroupInvite(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.GroupInvite) graphql.Marshaler {
-			return ec.marshalOGroupInvite2ᚖatriumᚋplatformᚐGroupInvite(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_groupInvite(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_GroupInvite(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_groupInvite_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_groupInvites(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_groupInvites(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().GroupInvites(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.GroupInviteFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.GroupInvite]) graphql.Marshaler {
-			return ec.marshalOGroupInviteConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_groupInvites(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_GroupInviteConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_groupInvites_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_identity(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_identity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Identity(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Identity) graphql.Marshaler {
-			return ec.marshalOIdentity2ᚖatriumᚋplatformᚐIdentity(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_identity(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Identity(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_identity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_identities(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_identities(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Identities(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.IdentityFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Identity]) graphql.Marshaler {
-			return ec.marshalOIdentityConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_identities(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_IdentityConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_identities_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_lookupIdentity(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_lookupIdentity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().LookupIdentity(ctx, fc.Args["issuer"].(string), fc.Args["subject"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.UID) graphql.Marshaler {
-			return ec.marshalOID2ᚖatriumᚋplatformᚐUID(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_lookupIdentity(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_lookupIdentity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_identityProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_identityProvider(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().IdentityProvider(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.IdentityProvider) graphql.Marshaler {
-			return ec.marshalOIdentityProvider2ᚖatriumᚋplatformᚐIdentityProvider(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_identityProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_IdentityProvider(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_identityProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_identityProviders(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_identityProviders(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().IdentityProviders(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.IdentityProviderFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.IdentityProvider]) graphql.Marshaler {
-			return ec.marshalOIdentityProviderConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_identityProviders(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_IdentityProviderConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_identityProviders_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_repo(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_repo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Repo(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Repo) graphql.Marshaler {
-			return ec.marshalORepo2ᚖatriumᚋplatformᚐRepo(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_repo(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Repo(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_repo_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_repos(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_repos(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Repos(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.RepoFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Repo]) graphql.Marshaler {
-			return ec.marshalORepoConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_repos(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RepoConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_repos_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_resolvedVulnerabilities(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_resolvedVulnerabilities(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ResolvedVulnerabilities(ctx, fc.Args["images"].([]*platform.ImageRef), fc.Args["startTime"].(platform.Time), fc.Args["endTime"].(platform.Time))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*platform.ResolvedVulnerabilityReport) graphql.Marshaler {
-			return ec.marshalOResolvedVulnerabilityReport2ᚕᚖatriumᚋplatformᚐResolvedVulnerabilityReportᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_resolvedVulnerabilities(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResolvedVulnerabilityReport(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_resolvedVulnerabilities_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_role(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_role(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Role(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Role) graphql.Marshaler {
-			return ec.marshalORole2ᚖatriumᚋplatformᚐRole(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_role(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_role_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_roles(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_roles(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Roles(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.RoleFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Role]) graphql.Marshaler {
-			return ec.marshalORoleConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_roles(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RoleConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_roles_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_roleBinding(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_roleBinding(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().RoleBinding(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.RoleBinding) graphql.Marshaler {
-			return ec.marshalORoleBinding2ᚖatriumᚋplatformᚐRoleBinding(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_roleBinding(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RoleBinding(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_roleBinding_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_roleBindings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_roleBindings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().RoleBindings(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
-			return ec.marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_roleBindings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RoleBindingConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_roleBindings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_subscription(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_subscription(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Subscription(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Subscription) graphql.Marshaler {
-			return ec.marshalOEventSubscription2ᚖatriumᚋplatformᚐSubscription(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_subscription(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EventSubscription(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_subscription_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_subscriptions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_subscriptions(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Subscriptions(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.EventSubscriptionFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Subscription]) graphql.Marshaler {
-			return ec.marshalOEventSubscriptionConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_subscriptions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EventSubscriptionConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_subscriptions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_tag(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_tag(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Tag(ctx, fc.Args["uid"].(platform.UID))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *platform.Tag) graphql.Marshaler {
-			return ec.marshalOTag2ᚖatriumᚋplatformᚐTag(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_tag(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Tag(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_tag_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_tags(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_tags(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Tags(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Tag]) graphql.Marshaler {
-			return ec.marshalOTagConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_tags(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TagConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_tags_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_termsAcceptances(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_termsAcceptances(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().TermsAcceptances(ctx, fc.Args["group"].(platform.UID), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.TermsAcceptance]) graphql.Marshaler {
-			return ec.marshalOTermsAcceptanceConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_termsAcceptances(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TermsAcceptanceConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_termsAcceptances_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_vulnerabilityMetadata(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_vulnerabilityMetadata(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().VulnerabilityMetadata(ctx, fc.Args["where"].(*scalar.VulnerabilityMetadataFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Vulnerability]) graphql.Marshaler {
-			return ec.marshalOVulnerabilityMetadataConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_vulnerabilityMetadata(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_VulnerabilityMetadataConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_vulnerabilityMetadata_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query__entities(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query__entities(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.__resolve_entities(ctx, fc.Args["representations"].([]map[string]any)), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Query__entities(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type _Entity does not have child fields")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query__entities_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query__service(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query__service(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.__resolve__service(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v fedruntime.Service) graphql.Marshaler {
-			return ec.marshalN_Service2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐService(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Query__service(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields__Service(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query___type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.IntrospectType(fc.Args["name"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *introspection.Type) graphql.Marshaler {
-			return ec.marshalO__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query___type_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query___schema(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query___schema(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.IntrospectSchema()
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *introspection.Schema) graphql.Marshaler {
-			return ec.marshalO__Schema2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐSchema(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Schema(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-// endregion **************************** field.gotpl *****************************
-
-// region    **************************** input.gotpl *****************************
-
-// endregion **************************** input.gotpl *****************************
-
-// region    ************************** interface.gotpl ***************************
-
-func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj fedruntime.Entity) graphql.Marshaler {
-	switch obj := (obj).(type) {
-	case nil:
-		return graphql.Null
-	case *platform.Vulnerability:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._VulnerabilityMetadata(ctx, sel, obj)
-	case *platform.TermsAcceptance:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._TermsAcceptance(ctx, sel, obj)
-	case *platform.Tag:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Tag(ctx, sel, obj)
-	case *platform.RoleBinding:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._RoleBinding(ctx, sel, obj)
-	case *platform.Role:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Role(ctx, sel, obj)
-	case *platform.Repo:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Repo(ctx, sel, obj)
-	case *platform.IdentityProvider:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._IdentityProvider(ctx, sel, obj)
-	case *platform.Identity:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Identity(ctx, sel, obj)
-	case *platform.GroupInvite:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._GroupInvite(ctx, sel, obj)
-	case *platform.Group:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Group(ctx, sel, obj)
-	case *platform.ExternalGroupRoleMapping:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._ExternalGroupRoleMapping(ctx, sel, obj)
-	case *platform.Subscription:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._EventSubscription(ctx, sel, obj)
-	case *platform.Event:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Event(ctx, sel, obj)
-	case *platform.Delivery:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Delivery(ctx, sel, obj)
-	case *platform.ArtifactVersion:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._ArtifactVersion(ctx, sel, obj)
-	case *platform.Artifact:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Artifact(ctx, sel, obj)
-	case *platform.AdvisoryDocument:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._AdvisoryDocument(ctx, sel, obj)
-	case *platform.Advisory:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Advisory(ctx, sel, obj)
-	case *platform.AccountAssociation:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._AccountAssociation(ctx, sel, obj)
-	default:
-		if typedObj, ok := obj.(graphql.Marshaler); ok {
-			return typedObj
-		} else {
-			panic(fmt.Errorf("unexpected type %T; non-generated variants of Node must implement graphql.Marshaler", obj))
-		}
-	}
-}
-
-// endregion ************************** interface.gotpl ***************************
-
-// region    **************************** object.gotpl ****************************
-
-var mutationImplementors = []string{"Mutation"}
-
-func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, mutationImplementors)
-	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
-		Object: "Mutation",
-	})
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
-			Object: field.Name,
-			Field:  field,
-		})
-
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("Mutation")
-		case "createAccountAssociation":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createAccountAssociation(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updateAccountAssociation":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateAccountAssociation(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteAccountAssociation":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteAccountAssociation(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "redeliver":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_redeliver(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createExternalGroupRoleMapping":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createExternalGroupRoleMapping(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteExternalGroupRoleMapping":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteExternalGroupRoleMapping(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "batchDeleteExternalGroupRoleMappings":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_batchDeleteExternalGroupRoleMappings(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createGroup":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createGroup(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updateGroup":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateGroup(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteGroup":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteGroup(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createGroupInvite":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createGroupInvite(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteGroupInvite":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteGroupInvite(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "acceptGroupInvite":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_acceptGroupInvite(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createIdentity":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createIdentity(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updateIdentity":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateIdentity(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteIdentity":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteIdentity(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createIdentityProvider":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createIdentityProvider(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updateIdentityProvider":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateIdentityProvider(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "verifyIdentityProvider":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_verifyIdentityProvider(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteIdentityProvider":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteIdentityProvider(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createRepo":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createRepo(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updateRepo":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateRepo(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteRepo":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteRepo(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updateRepoReadme":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateRepoReadme(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createRole":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createRole(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updateRole":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateRole(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteRole":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteRole(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createRoleBinding":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createRoleBinding(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "batchCreateRoleBindings":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_batchCreateRoleBindings(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updateRoleBinding":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateRoleBinding(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteRoleBinding":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteRoleBinding(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createSubscription":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createSubscription(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteSubscription":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteSubscription(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "rotateSubscriptionSecret":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_rotateSubscriptionSecret(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "testSubscription":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_testSubscription(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "enableSubscription":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_enableSubscription(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createTag":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createTag(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "deleteTag":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteTag(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "acceptTerms":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_acceptTerms(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var pageInfoImplementors = []string{"PageInfo"}
-
-func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *scalar.PageInfo) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PageInfo")
-		case "hasNextPage":
-			out.Values[i] = ec._PageInfo_hasNextPage(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "hasPreviousPage":
-			out.Values[i] = ec._PageInfo_hasPreviousPage(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "startCursor":
-			out.Values[i] = ec._PageInfo_startCursor(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "endCursor":
-			out.Values[i] = ec._PageInfo_endCursor(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var queryImplementors = []string{"Query"}
-
-func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, queryImplementors)
-	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
-		Object: "Query",
-	})
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
-			Object: field.Name,
-			Field:  field,
-		})
-
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("Query")
-		case "ping":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_ping(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "node":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_node(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "nodes":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_nodes(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "viewer":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_viewer(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "accountAssociation":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_accountAssociation(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "accountAssociations":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_accountAssociations(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "advisory":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_advisory(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "advisories":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_advisories(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "advisorySummary":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_advisorySummary(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "advisoryDocuments":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_advisoryDocuments(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "artifact":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_artifact(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "artifacts":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_artifacts(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "artifactCounts":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_artifactCounts(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "auditLog":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_auditLog(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "externalGroupRoleMapping":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_externalGroupRoleMapping(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "externalGroupRoleMappings":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_externalGroupRoleMappings(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "group":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_group(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "groups":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_groups(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "groupInvite":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_groupInvite(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "groupInvites":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_groupInvites(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "identity":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_identity(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "identities":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_identities(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "lookupIdentity":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_lookupIdentity(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "identityProvider":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_identityProvider(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "identityProviders":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_identityProviders(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "repo":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_repo(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "repos":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_repos(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "resolvedVulnerabilities":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_resolvedVulnerabilities(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "role":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_role(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "roles":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_roles(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "roleBinding":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_roleBinding(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "roleBindings":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_roleBindings(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "subscription":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_subscription(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "subscriptions":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_subscriptions(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "tag":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_tag(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "tags":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_tags(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "termsAcceptances":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_termsAcceptances(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "vulnerabilityMetadata":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_vulnerabilityMetadata(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "_entities":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query__entities(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "_service":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query__service(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "__type":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Query___type(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "__schema":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Query___schema(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-// endregion **************************** object.gotpl ****************************
-
-// region    ***************************** type.gotpl *****************************
-
-func (ec *executionContext) unmarshalNDateTime2atriumᚋplatformᚐTime(ctx context.Context, v any) (platform.Time, error) {
-	res, err := scalar.UnmarshalDateTime(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNDateTime2atriumᚋplatformᚐTime(ctx context.Context, sel ast.SelectionSet, v platform.Time) graphql.Marshaler {
-	_ = sel
-	res := scalar.MarshalDateTime(v)
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return graphql.WrapContextMarshaler(ctx, res)
+// A RepoResolver reads the fields of Repo that its objects do not hold.
+type RepoResolver interface {
+	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
+	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
+	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
+	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
+	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
+}
+
+// A RoleResolver reads the fields of Role that its objects do not hold.
+type RoleResolver interface {
+	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
+	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+}
+
+// A RoleBindingResolver reads the fields of RoleBinding that its objects do not hold.
+type RoleBindingResolver interface {
+	Identity(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Identity, error)
+	Group(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Group, error)
+	Role(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Role, error)
+}
+
+// A SubscriptionResolver reads the fields of Subscription that its objects do not hold.
+type SubscriptionResolver interface {
+	Events(ctx context.Context, descendantsOf *platform.UID, types []string, after *string, first *int) (<-chan *platform.Event, error)
+}
+
+// A TagResolver reads the fields of Tag that its objects do not hold.
+type TagResolver interface {
+	Repo(ctx context.Context, objs []*platform.Tag) ([]*platform.Repo, error)
+	Image(ctx context.Context, objs []*platform.Tag) ([]*platform.Image, error)
+}
+
+// A TermsAcceptanceResolver reads the fields of TermsAcceptance that its objects do not hold.
+type TermsAcceptanceResolver interface {
+	Group(ctx context.Context, objs []*platform.TermsAcceptance) ([]*platform.Group, error)
+}
+
+// A ViewerResolver reads the fields of Viewer that its objects do not hold.
+type ViewerResolver interface {
+	Identities(ctx context.Context, objs []*platform.Actor) ([][]*platform.Identity, error)
+	RoleBindings(ctx context.Context, objs []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	Capabilities(ctx context.Context, objs []*platform.Actor, on platform.UID) ([][]platform.Capability, error)
+	Can(ctx context.Context, objs []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error)
+}
+
+// An executionContext is what resolves the fields that the schema itself has:
+// those of federation and of introspection.
+type executionContext struct {
+	*graphql.OperationContext
+	Resolvers ResolverRoot
+}
+
+// IntrospectSchema reads __schema.
+func (ec *executionContext) IntrospectSchema() (*introspection.Schema, error) {
+	if ec.DisableIntrospection {
+		return nil, errIntrospection
+	}
+	return introspection.WrapSchema(parsedSchema), nil
+}
+
+// IntrospectType reads __type.
+func (ec *executionContext) IntrospectType(name string) (*introspection.Type, error) {
+	if ec.DisableIntrospection {
+		return nil, errIntrospection
+	}
+	return introspection.WrapTypeFromDef(parsedSchema, parsedSchema.Types[name]), nil
+}
+
+var errIntrospection = errors.New("introspection disabled")
+
+var parsedSchema = gqlparser.MustLoadSchema(sources...)
+
+var sources = []*ast.Source{
+	{Name: "../../schema/account_association.graphqls", Input: `extend type Query {
+  "One account association. NOT_FOUND where there is none; PERMISSION_DENIED without account_associations.list on it, whether it exists or not."
+  accountAssociation(
+    "Its uid, which is the group's."
+    uid: ID!
+  ): AccountAssociation
+  "Account associations that the caller may see. PERMISSION_DENIED without account_associations.list anywhere in the scope."
+  accountAssociations(
+    "Only account associations of this group and of groups anywhere below it, by its uid."
+    descendantsOf: ID
+    "Only the account association of this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: AccountAssociationFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: AccountAssociationOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): AccountAssociationConnection
+}
+
+extend type Mutation {
+  """
+  Ties a group to accounts. Needs account_associations.create on the group and, for services that are to act as
+  identities, every capability that is bound to those. ALREADY_EXISTS where the group has an association.
+  """
+  createAccountAssociation(
+    "The new account association."
+    input: CreateAccountAssociationInput!
+  ): CreateAccountAssociationPayload
+  "Changes what a group is tied to. Needs account_associations.update and what a creation needs of identities."
+  updateAccountAssociation(
+    "The changes."
+    input: UpdateAccountAssociationInput!
+  ): UpdateAccountAssociationPayload
+  "Unties a group from its accounts. Needs account_associations.delete."
+  deleteAccountAssociation(
+    "Which one."
+    input: DeleteAccountAssociationInput!
+  ): DeleteAccountAssociationPayload
+}
+
+"""
+What ties a group to accounts elsewhere: at clouds, on GitHub, and to this platform's own services. A group has at most
+one, and it has the group's uid.
+"""
+type AccountAssociation implements Node @key(fields: "uid") {
+  "Global id. It differs from the group's."
+  id: ID!
+  "Uid of the group."
+  uid: ID!
+  "Name for people to read."
+  name: String!
+  "One line of text."
+  description: String
+  "The account at Amazon Web Services."
+  amazon: AmazonAccount
+  "The project of Google Cloud."
+  google: GoogleAccount
+  "As whom services of this platform act in the group."
+  platform: PlatformServices
+  "The tenant of Microsoft Azure."
+  azure: AzureAccount
+  "Where GitHub apps are installed; null where none is."
+  github: GitHubAccount
+  "When it was created."
+  createTime: DateTime!
+  "When it was last changed."
+  updateTime: DateTime!
+
+  "The group that it ties."
+  group: Group
+}
+
+"An account at Amazon Web Services."
+type AmazonAccount {
+  "Number of the account."
+  account: String!
+}
+
+"A project of Google Cloud."
+type GoogleAccount {
+  "Id of the project."
+  projectId: String!
+  "Number of the project."
+  projectNumber: String!
+}
+
+"As whom services of this platform act in a group."
+type PlatformServices {
+  "The uid of an identity, by the name of the service."
+  serviceBindings: StringMap!
+}
+
+"A tenant of Microsoft Azure."
+type AzureAccount {
+  "Id of the tenant."
+  tenantId: String!
+  "Ids of clients, by what they are for."
+  clientIds: StringMap!
+}
+
+"Where GitHub apps are installed."
+type GitHubAccount {
+  "The installations of each app, by the number of the app."
+  appInstallations: [GitHubAppInstallations!]!
+}
+
+"Where one GitHub app is installed."
+type GitHubAppInstallations {
+  "Number of the app."
+  appId: Int64!
+  "Its installations."
+  installations: [GitHubInstallation!]!
+}
+
+"One installation of a GitHub app."
+type GitHubInstallation {
+  "Number of the installation."
+  installationId: Int64!
+  "Who it is installed for."
+  name: String
+}
+
+"One page of account associations."
+type AccountAssociationConnection {
+  "The page, each account association with its cursor."
+  edges: [AccountAssociationEdge!]!
+  "The page without cursors."
+  nodes: [AccountAssociation!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many account associations the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Account association in a page."
+type AccountAssociationEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The account association."
+  node: AccountAssociation!
+}
+
+"Which account associations to list; fields that are given must all hold."
+input AccountAssociationFilter {
+  "Exactly this name."
+  name: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those of organizations, whose uids have no parent."
+  inRoot: Boolean
+}
+
+"How to sort account associations."
+input AccountAssociationOrder {
+  "What to sort by."
+  field: AccountAssociationOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What account associations can be sorted by."
+enum AccountAssociationOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+}
+
+"A new account association."
+input CreateAccountAssociationInput {
+  "Uid of the group to tie."
+  parent: ID!
+  "One line of at most 255 bytes."
+  name: String!
+  "One line of at most 512 characters."
+  description: String
+  "The account at Amazon Web Services."
+  amazon: AmazonAccountInput
+  "The project of Google Cloud."
+  google: GoogleAccountInput
+  "As whom services of this platform are to act in the group."
+  platform: PlatformServicesInput
+  "The tenant of Microsoft Azure."
+  azure: AzureAccountInput
+  "Where GitHub apps are installed."
+  github: GitHubAccountInput
+}
+
+"An account at Amazon Web Services."
+input AmazonAccountInput {
+  "Number of the account."
+  account: String!
+}
+
+"A project of Google Cloud."
+input GoogleAccountInput {
+  "Id of the project."
+  projectId: String!
+  "Number of the project."
+  projectNumber: String!
+}
+
+"As whom services of this platform are to act in a group."
+input PlatformServicesInput {
+  "The uid of an identity that can act in the group, by the name of the service; 1 to 100. The caller must hold all that is bound to it."
+  serviceBindings: StringMap!
+}
+
+"A tenant of Microsoft Azure."
+input AzureAccountInput {
+  "Id of the tenant."
+  tenantId: String!
+  "Ids of clients, by what they are for; 1 to 100."
+  clientIds: StringMap!
+}
+
+"Where GitHub apps are installed."
+input GitHubAccountInput {
+  "The installations of each app, at most 100 apps, each once."
+  appInstallations: [GitHubAppInstallationsInput!]
+}
+
+"Where one GitHub app is installed."
+input GitHubAppInstallationsInput {
+  "Number of the app."
+  appId: Int64!
+  "Its installations, at most 100."
+  installations: [GitHubInstallationInput!]
+}
+
+"One installation of a GitHub app."
+input GitHubInstallationInput {
+  "Number of the installation."
+  installationId: Int64!
+  "Who it is installed for; one line of text."
+  name: String
+}
+
+"The account association that was made."
+type CreateAccountAssociationPayload {
+  "The account association."
+  accountAssociation: AccountAssociation!
+  "The account association as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `accountAssociations(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  accountAssociationEdge: AccountAssociationEdge!
+}
+
+"Changes to an account association."
+input UpdateAccountAssociationInput {
+  "Its uid."
+  uid: ID!
+  "New name; cannot be cleared."
+  name: String
+  "New description."
+  description: String
+  "New account at Amazon Web Services."
+  amazon: AmazonAccountInput
+  "New project of Google Cloud."
+  google: GoogleAccountInput
+  "As whom services act from now on, all of them."
+  platform: PlatformServicesInput
+  "New tenant of Microsoft Azure."
+  azure: AzureAccountInput
+  "Where GitHub apps are installed from now on, all of them."
+  github: GitHubAccountInput
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The account association after the change."
+type UpdateAccountAssociationPayload {
+  "The account association."
+  accountAssociation: AccountAssociation!
+}
+
+"Which account association to delete."
+input DeleteAccountAssociationInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The account association that is gone."
+type DeleteAccountAssociationPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/advisory.graphqls", Input: `extend type Query {
+  "One advisory. NOT_FOUND where there is none; PERMISSION_DENIED without advisories.list on it, whether it exists or not."
+  advisory(
+    "Its uid."
+    uid: ID!
+  ): Advisory
+  "Advisories that the caller may see, without those that were withdrawn. PERMISSION_DENIED without advisories.list anywhere in the scope."
+  advisories(
+    "Only advisories anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only advisories directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: AdvisoryFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: AdvisoryOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): AdvisoryConnection
+}
+
+extend type Query {
+  """
+  How many advisories there are, by what has become of them and by how bad they are: of those that the caller may see, without
+  those that were withdrawn. It costs one read at any size. PERMISSION_DENIED without advisories.list anywhere in the scope.
+  """
+  advisorySummary(
+    "Only advisories anywhere below this group, by its uid; all that the caller may see where absent."
+    within: ID
+  ): AdvisorySummary
+}
+
+"""
+How many advisories there are, by their latest event. Each number is the totalCount of the list with the same scope and the
+corresponding filter. Withdrawn advisories do not count.
+"""
+type AdvisorySummary {
+  "Those whose latest event neither fixes them nor says that they are none: all that somebody may have to look at."
+  open: SeverityCount!
+  "Those whose latest event is FIXED."
+  fixed: SeverityCount!
+  "Those whose latest event is FALSE_POSITIVE_DETERMINATION."
+  notAffected: SeverityCount!
+}
+
+"How many advisories there are, by their ratings."
+type SeverityCount {
+  "All of them."
+  total: Int!
+  "Rated CRITICAL."
+  critical: Int!
+  "Rated HIGH."
+  high: Int!
+  "Rated MEDIUM."
+  medium: Int!
+  "Rated LOW."
+  low: Int!
+  "Rated NONE."
+  none: Int!
+  "Rated UNKNOWN."
+  unknown: Int!
+}
+
+"What is known of one vulnerability in one artifact. Advisories come from feeds and are read only."
+type Advisory implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "The advisory's name at its source, such as GO-2024-3228; one for each artifact it speaks of."
+  advisoryId: String!
+  "An earlier name of it."
+  legacyAdvisoryId: String
+  "When it was published."
+  createTime: DateTime!
+  "When it was last changed."
+  updateTime: DateTime!
+  "When it was withdrawn; null while it stands."
+  deleteTime: DateTime
+  "Who wrote it."
+  author: String
+  "The artifact that is affected: the name of a package or image."
+  artifactName: String!
+  "What the artifact is, such as a package ecosystem."
+  artifactType: String
+  "The architecture of the artifact that is affected."
+  artifactArchitecture: String
+  "The component in the artifact that brings the vulnerability with it."
+  componentName: String
+  "Where in the artifact the component lies."
+  componentLocation: String
+  "What the component is."
+  componentType: String
+  "Other names of the vulnerability, such as its CVE."
+  aliases: [String!]!
+  "What became known, the earliest first."
+  events: [AdvisoryEvent!]!
+  "How severe it is, by one or more scales."
+  severities: [Severity!]!
+  "How bad it is, in one value that the service computes."
+  severity: AdvisorySeverity!
+
+  "The group it belongs to."
+  group: Group
+  "Metadata of the vulnerability under its advisoryId and its aliases, each once; those that are not known are left out."
+  vulnerabilities: [VulnerabilityMetadata!]
+}
+
+"""
+Something that became known about a vulnerability in an artifact. ` + "`" + `type` + "`" + ` tells which of the fields below it holds what
+was found; all others of them are null.
+"""
+type AdvisoryEvent {
+  "Uid of the event, where its source gives one."
+  uid: ID
+  "What the event is."
+  type: AdvisoryEventType!
+  "When it became known."
+  createTime: DateTime
+  "What was found, as whoever found it wrote it down."
+  findings: Base64
+  "Who recorded it."
+  author: String
+  "Who reviewed it."
+  reviewer: String
+  "What the review came to."
+  reviewState: ReviewState
+  "Where it is being worked on, usually a URL."
+  issue: String
+
+  "DETECTION: how the vulnerability was found."
+  detection: AdvisoryDetection
+  "FIXED: the version without it."
+  fixed: AdvisoryFix
+  "FALSE_POSITIVE_DETERMINATION: why it is none here."
+  falsePositiveDetermination: AdvisoryFalsePositive
+  "TRUE_POSITIVE_DETERMINATION: it is one."
+  truePositiveDetermination: AdvisoryNote
+  "ANALYSIS_NOT_PLANNED: nobody will look into it."
+  analysisNotPlanned: AdvisoryNote
+  "FIX_NOT_PLANNED: it will stay."
+  fixNotPlanned: AdvisoryNote
+  "PENDING_UPSTREAM_FIX: it waits for the project the artifact is made from."
+  pendingUpstreamFix: AdvisoryNote
+  "PATCHED: the versions that carry a patch."
+  patched: AdvisoryPatch
+}
+
+"What an advisory event is."
+enum AdvisoryEventType {
+  "The vulnerability was found in the artifact."
+  DETECTION
+  "It was examined, and is one."
+  TRUE_POSITIVE_DETERMINATION
+  "A version without it is there."
+  FIXED
+  "It was examined, and is none here."
+  FALSE_POSITIVE_DETERMINATION
+  "No examination is planned."
+  ANALYSIS_NOT_PLANNED
+  "No fix is planned."
+  FIX_NOT_PLANNED
+  "The fix must come from the project the artifact is made from."
+  PENDING_UPSTREAM_FIX
+  "Existing versions carry a patch."
+  PATCHED
+}
+
+"What a review came to."
+enum ReviewState {
+  "Not reviewed yet."
+  PENDING
+  "Right."
+  APPROVED
+  "To be changed."
+  REQUEST_CHANGES
+  "Wrong."
+  REJECTED
+}
+
+"How a vulnerability was found. By hand where both fields are null."
+type AdvisoryDetection {
+  "By a search in the National Vulnerability Database."
+  nvdapi: AdvisoryNVDDetection
+  "By a scanner."
+  scanv1: AdvisoryScanDetection
+}
+
+"A hit in the National Vulnerability Database."
+type AdvisoryNVDDetection {
+  "The CPE that was searched for."
+  cpeSearched: String
+  "The CPE that the database lists."
+  cpeFound: String
+}
+
+"A scanner's hit."
+type AdvisoryScanDetection {
+  "Name of the scanner."
+  scanner: String
+  "The subpackage it was found in."
+  subpackage: String
+  "The scanner's id of the component."
+  componentId: String
+  "Name of the component."
+  component: String
+  "Version of the component."
+  componentVersion: String
+  "What the component is."
+  componentType: String
+  "Where in the artifact the component lies."
+  componentLocation: String
+  "The version of the artifact that was scanned."
+  artifactVersion: String
+  "Version of the scanner."
+  scannerVersion: String
+  "When the scanner's database was built, as it says."
+  grypeDbBuilt: String
+  "Checksum of the scanner's database."
+  grypeDbChecksum: String
+}
+
+"The version in which a vulnerability is gone."
+type AdvisoryFix {
+  "That version of the artifact."
+  fixedVersion: String
+  "A remark."
+  note: String
+  "Version of the scanner that no longer finds it."
+  scannerVersion: String
+  "When the scanner's database was built, as it says."
+  grypeDbBuilt: String
+  "Checksum of the scanner's database."
+  grypeDbChecksum: String
+}
+
+"Why a vulnerability is none here."
+type AdvisoryFalsePositive {
+  "The kind of reason."
+  type: FalsePositiveType
+  "The reason in words."
+  note: String
+}
+
+"Kinds of reasons why a vulnerability is none in an artifact."
+enum FalsePositiveType {
+  "The vulnerability record itself is contested."
+  VULNERABILITY_RECORD_ANALYSIS_CONTESTED
+  "The record speaks of another component."
+  COMPONENT_VULNERABILITY_MISMATCH
+  "The artifact has a version of the code that is not vulnerable."
+  VULNERABLE_CODE_VERSION_NOT_USED
+  "The vulnerable code is not in the package."
+  VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE
+  "The vulnerable code never runs."
+  VULNERABLE_CODE_NOT_IN_EXECUTION_PATH
+  "An attacker cannot reach the vulnerable code."
+  VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY
+  "Protection in the artifact keeps it from being exploited."
+  INLINE_MITIGATIONS_EXIST
+}
+
+"""
+How bad an advisory's vulnerability is, in one value that the service computes. Of the advisory's CVSS vectors that of the
+highest version counts, of several of that version the worst. Where it has none, the vectors of vulnerabilities that it names
+by its id or aliases count in the same way; where there are none either, the word of the feed.
+"""
+type AdvisorySeverity {
+  """
+  By the published bands of the score: those of CVSS 3 and 4, and for CVSS 2 those of the National Vulnerability Database,
+  which end with HIGH.
+  """
+  rating: SeverityRating!
+  """
+  The score, from 0 to 10: the base score of CVSS 2 and 3, and the score of all metrics of a vector of CVSS 4. Null where there
+  is no score.
+  """
+  score: Float
+  "The vector that the score is made of."
+  vector: String
+  "The version of CVSS: 2.0, 3.0, 3.1 or 4.0; 2, 3 or 4 where the source gives a score without a vector."
+  version: String
+  "Where the rating comes from; null where it is UNKNOWN."
+  source: SeveritySource
+}
+
+"How bad a vulnerability is."
+enum SeverityRating {
+  "9.0 to 10.0 by CVSS 3 or 4."
+  CRITICAL
+  "7.0 to 8.9; by CVSS 2, to 10.0."
+  HIGH
+  "4.0 to 6.9."
+  MEDIUM
+  "0.1 to 3.9; by CVSS 2, from 0."
+  LOW
+  "0 by CVSS 3 or 4."
+  NONE
+  "No source says how bad it is."
+  UNKNOWN
+}
+
+"Where a rating comes from."
+enum SeveritySource {
+  "A score of the advisory."
+  ADVISORY
+  "A score of a vulnerability that the advisory names."
+  VULNERABILITY
+  "A word of the feed, which has no score."
+  FEED
+}
+
+"A remark."
+type AdvisoryNote {
+  "The remark."
+  note: String
+}
+
+"Versions that carry a patch."
+type AdvisoryPatch {
+  "Those versions of the artifact."
+  patchedVersions: [String!]!
+  "A remark."
+  note: String
+}
+
+"How severe a vulnerability is, by one scale."
+type Severity {
+  "The scale."
+  type: SeverityType
+  "The value on it, such as a CVSS vector."
+  score: String
+}
+
+"A scale of severity."
+enum SeverityType {
+  "CVSS 2."
+  CVSS_V2
+  "CVSS 3."
+  CVSS_V3
+  "CVSS 4."
+  CVSS_V4
+}
+
+"One page of advisories."
+type AdvisoryConnection {
+  "The page, each advisory with its cursor."
+  edges: [AdvisoryEdge!]!
+  "The page without cursors."
+  nodes: [Advisory!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many advisories the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Advisory in a page."
+type AdvisoryEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The advisory."
+  node: Advisory!
+}
+
+"Which advisories to list; fields that are given must all hold."
+input AdvisoryFilter {
+  "Only with one of these names at the source."
+  advisoryIds: [String!]
+  "Only with one of these earlier names."
+  legacyAdvisoryIds: [String!]
+  "Only about one of these artifacts."
+  artifactNames: [String!]
+  "Only about artifacts of one of these types."
+  artifactTypes: [String!]
+  "Only about artifacts of one of these architectures."
+  artifactArchitectures: [String!]
+  "Only about one of these components."
+  componentNames: [String!]
+  "Only about components of one of these types."
+  componentTypes: [String!]
+  "Only about components in one of these places."
+  componentLocations: [String!]
+  "Only with one of these among its aliases."
+  aliases: [String!]
+  "Only from this feed."
+  origin: String
+  "Only with an event in one of these states of review."
+  eventReviewStates: [ReviewState!]
+  "Only with an event by one of these authors."
+  eventAuthors: [String!]
+  "Only without any event by one of these authors."
+  excludeEventAuthors: [String!]
+  "Only with an event reviewed by one of these."
+  eventReviewers: [String!]
+  "Only with an event of one of these types. Each condition on events may be met by another event."
+  eventTypes: [AdvisoryEventType!]
+  "Only with this as the type of the event that became known last; of several at once, the last one in the list."
+  latestEventType: AdvisoryEventType
+  "Only with this text in its id, an alias, or the name of its artifact or component; case is ignored."
+  query: String
+  "Only with one of these ratings."
+  severities: [SeverityRating!]
+  "Only with at least this score, from 0 to 10. What has no score is left out."
+  minScore: Float
+  "Also those that were withdrawn, which are left out otherwise."
+  withdrawn: Boolean
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort advisories."
+input AdvisoryOrder {
+  "What to sort by."
+  field: AdvisoryOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What advisories can be sorted by."
+enum AdvisoryOrderField {
+  "By advisoryId, in byte order."
+  ADVISORY_ID
+  "By artifactName, in byte order."
+  ARTIFACT_NAME
+  "By the time of publication."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+  "By the time of withdrawal, those that stand first. Reads and sorts all of the list: narrow long ones."
+  DELETE_TIME
+  "By rating, then by score; the worst is last, so DESC shows it first."
+  SEVERITY
+}
+`, BuiltIn: false},
+	{Name: "../../schema/advisory_document.graphqls", Input: `extend type Query {
+  """
+  What advisories say, by the artifact they are about: of all feeds, without what was withdrawn, sorted by documentId.
+  Any caller with an identity may read it. It comes whole: where it would hold more than 10,000 advisories, INVALID_ARGUMENT names the filter that is needed.
+  """
+  advisoryDocuments(
+    "Only the document of the artifact of this name."
+    id: String
+    "Only documents with an advisory that has one of these as its id or alias, and of these advisories only; at most 200."
+    cves: [String!]
+  ): [AdvisoryDocument!]
+}
+
+"What the advisories on one artifact say. It is made out of them when it is asked for."
+type AdvisoryDocument implements Node @key(fields: "documentId") {
+  "Global id."
+  id: ID!
+  "Name of the artifact, such as a package."
+  documentId: String!
+  "Its advisories, sorted by advisoryId. One that several groups have is here once, as it was changed last."
+  advisories: [DocumentAdvisory!]!
+}
+
+"An advisory in a document."
+type DocumentAdvisory {
+  "The advisory's name at its source, such as GO-2024-3228."
+  advisoryId: String!
+  "Other names of the vulnerability, such as its CVE."
+  aliases: [String!]!
+  "The ecosystem of the artifact without a release, such as Go, or Debian of Debian:12. It tells artifacts of one name apart."
+  packageNamespace: String
+  "What became known, the earliest first. Patches are left out."
+  events: [DocumentEvent!]!
+}
+
+"""
+Something that became known about a vulnerability in an artifact. ` + "`" + `type` + "`" + ` tells which of the fields below it holds what
+was found; all others of them are null.
+"""
+type DocumentEvent {
+  "What the event is; never PATCHED."
+  type: AdvisoryEventType!
+  "When it became known; the time of the advisory where its source does not tell."
+  timestamp: DateTime
+
+  "DETECTION: how the vulnerability was found."
+  detection: DocumentDetection
+  "FIXED: the version without it."
+  fixed: DocumentFix
+  "FALSE_POSITIVE_DETERMINATION: why it is none here."
+  falsePositiveDetermination: AdvisoryFalsePositive
+  "TRUE_POSITIVE_DETERMINATION: it is one."
+  truePositiveDetermination: AdvisoryNote
+  "ANALYSIS_NOT_PLANNED: nobody will look into it."
+  analysisNotPlanned: AdvisoryNote
+  "FIX_NOT_PLANNED: it will stay."
+  fixNotPlanned: AdvisoryNote
+  "PENDING_UPSTREAM_FIX: it waits for the project the artifact is made from."
+  pendingUpstreamFix: AdvisoryNote
+}
+
+"How a vulnerability was found. By hand where both fields are null."
+type DocumentDetection {
+  "By a search in the National Vulnerability Database."
+  nvdapi: AdvisoryNVDDetection
+  "By a scanner."
+  scanv1: DocumentScan
+}
+
+"A scanner's hit."
+type DocumentScan {
+  "Name of the scanner."
+  scanner: String
+  "The subpackage it was found in."
+  subpackageName: String
+  "The scanner's id of the component."
+  componentId: String
+  "Name of the component."
+  componentName: String
+  "Version of the component."
+  componentVersion: String
+  "What the component is."
+  componentType: String
+  "Where in the artifact the component lies."
+  componentLocation: String
+  "The version of the artifact that was scanned."
+  artifactVersion: String
+  "Version of the scanner."
+  scannerVersion: String
+  "When the scanner's database was built, as it says."
+  grypeDbBuilt: String
+  "Checksum of the scanner's database."
+  grypeDbChecksum: String
+}
+
+"The version in which a vulnerability is gone."
+type DocumentFix {
+  "That version of the artifact."
+  fixedVersion: String
+  "Version of the scanner that no longer finds it."
+  scannerVersion: String
+  "When the scanner's database was built, as it says."
+  grypeDbBuilt: String
+  "Checksum of the scanner's database."
+  grypeDbChecksum: String
+}
+`, BuiltIn: false},
+	{Name: "../../schema/artifact.graphqls", Input: `extend type Query {
+  "One artifact. NOT_FOUND where there is none; PERMISSION_DENIED without libraries.artifacts.list on any group, whether it exists or not."
+  artifact(
+    "Its uid."
+    uid: ID!
+  ): Artifact
+  "Artifacts of some ecosystems, the same for every organization. PERMISSION_DENIED without libraries.artifacts.list on any group."
+  artifacts(
+    "Of which ecosystems, and what else must hold."
+    where: ArtifactFilter!
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: ArtifactOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): ArtifactConnection
+  "How many artifacts each ecosystem has: each of those asked for once, in the order of the enum. One read, however many there are."
+  artifactCounts(
+    "Which ecosystems, at least one."
+    ecosystems: [Ecosystem!]!
+  ): [ArtifactCount!]
+}
+
+"A software library of the catalog, the same for every organization. It comes from imports."
+type Artifact implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: 40 hex digits. It lies in no group."
+  uid: ID!
+  "What its ecosystem calls it, unique there: ` + "`" + `com.google.guava:guava` + "`" + `, ` + "`" + `numpy` + "`" + `."
+  name: String!
+  "One line of text."
+  description: String
+  "The language's world of libraries that it is from."
+  ecosystem: Ecosystem!
+  "The highest of its versions in its ecosystem's order, pre-releases among them: the first of ` + "`" + `versions` + "`" + ` by default. Null while it has none."
+  latestVersion: String
+  "How many versions it has."
+  versionCount: Int!
+  "When it was first imported."
+  createTime: DateTime!
+  "When it or one of its versions last changed."
+  updateTime: DateTime!
+
+  "Its versions."
+  versions(
+    "Sort order, with uid as the tie-break; the highest version first where absent."
+    orderBy: ArtifactVersionOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): ArtifactVersionConnection
+}
+
+"A language's world of libraries, with its own names and its own order of versions."
+enum Ecosystem {
+  "Maven: names are ` + "`" + `group:artifact` + "`" + `, versions sort as Maven sorts them."
+  JAVA
+  "PyPI: versions sort as PEP 440 says."
+  PYTHON
+}
+
+"How many artifacts an ecosystem has."
+type ArtifactCount {
+  "The ecosystem."
+  ecosystem: Ecosystem!
+  "How many artifacts it has."
+  totalCount: Int!
+}
+
+"One page of artifacts."
+type ArtifactConnection {
+  "The page, each artifact with its cursor."
+  edges: [ArtifactEdge!]!
+  "The page without cursors."
+  nodes: [Artifact!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many artifacts the list has over all pages. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Artifact in a page."
+type ArtifactEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The artifact."
+  node: Artifact!
+}
+
+"Which artifacts to list; fields that are given must all hold."
+input ArtifactFilter {
+  "Of one of these ecosystems, at least one."
+  ecosystems: [Ecosystem!]!
+  "Only those whose name or description contains this text, in any case."
+  query: String
+  "Only those built for exactly this version of CUDA."
+  cudaVersion: String
+  "true: only those with fixes of the catalog's own. false is as absent."
+  remediated: Boolean
+}
+
+"How to sort artifacts."
+input ArtifactOrder {
+  "What to sort by."
+  field: ArtifactOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What artifacts can be sorted by."
+enum ArtifactOrderField {
+  "By name, in byte order, whatever the ecosystem."
+  NAME
+  "By the time of the first import."
+  CREATE_TIME
+  "By the time of the last change to them or their versions."
+  UPDATE_TIME
+  "By uid."
+  UID
+}
+`, BuiltIn: false},
+	{Name: "../../schema/artifact_version.graphqls", Input: `"One release of an artifact."
+type ArtifactVersion implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the artifact's, a slash, 16 hex digits."
+  uid: ID!
+  "The artifact's name."
+  name: String!
+  "What its ecosystem calls it, unique in its artifact: ` + "`" + `33.4.8-jre` + "`" + `, ` + "`" + `2.0.0rc1` + "`" + `."
+  version: String!
+  "The artifact's description."
+  description: String
+  "When it was released; where the source does not tell, when it was first imported."
+  createTime: DateTime!
+  "When it last changed."
+  updateTime: DateTime!
+  "Size of its files; null where it is not known."
+  sizeBytes: ByteCount
+
+  "The artifact it is a version of."
+  artifact: Artifact
+}
+
+"One page of versions."
+type ArtifactVersionConnection {
+  "The page, each version with its cursor."
+  edges: [ArtifactVersionEdge!]!
+  "The page without cursors."
+  nodes: [ArtifactVersion!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many versions the list has over all pages. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Version in a page."
+type ArtifactVersionEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The version."
+  node: ArtifactVersion!
+}
+
+"How to sort versions."
+input ArtifactVersionOrder {
+  "What to sort by."
+  field: ArtifactVersionOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What versions can be sorted by."
+enum ArtifactVersionOrderField {
+  "As its ecosystem sorts versions: PEP 440 for PYTHON, Maven's order for JAVA."
+  VERSION
+  "By the time of release."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid."
+  UID
+  "By the name of the artifact, which all versions of one share: by uid."
+  NAME
+}
+`, BuiltIn: false},
+	{Name: "../../schema/audit_log.graphqls", Input: `extend type Query {
+  """
+  Who changed what, and who was refused to, the newest first. PERMISSION_DENIED without groups.update on the group, or
+  anywhere where none is named. Records are kept for 90 days, unless the operator says otherwise.
+  """
+  auditLog(
+    "Only of this group and everything below it, by its uid. Absent: of all that the caller may audit."
+    descendantsOf: ID
+    "Only what this one did: the uid of an identity, or the name of an operator's command."
+    actor: String
+    "Only events of these types, at most 100; of none where it is empty, of all where it is absent."
+    types: [String!]
+    "Only what happened at this time or later."
+    since: DateTime
+    "Only what happened before this time."
+    until: DateTime
+    "True: only what was refused; false: only what was done. Absent: both."
+    denied: Boolean
+    "Page size from the newest: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or the id of any event."
+    after: String
+    "Page size from the oldest, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+  ): AuditLogConnection
+}
+
+"One page of the audit log. It tells no total: the log grows while it is counted, and is far longer than what anybody reads of it."
+type AuditLogConnection {
+  "The page, each entry with its cursor."
+  edges: [AuditLogEdge!]!
+  "The page without cursors."
+  nodes: [Event!]!
+  "Where the page lies in the log. Its cursors do not expire."
+  pageInfo: PageInfo!
+}
+
+"Entry in a page of the audit log."
+type AuditLogEdge {
+  "Where this entry is: its event's id."
+  cursor: String!
+  "The change that was made or, with ` + "`" + `denied` + "`" + `, refused."
+  node: Event!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/capability.graphqls", Input: `"""
+The right to one kind of operation. A role holds capabilities; bound to an identity on a group it grants them on that
+group and everything below it. The dotted names of other interfaces (` + "`" + `repo.list` + "`" + `) are written in upper snake case.
+"""
+enum Capability {
+  "Create groups."
+  GROUPS_CREATE
+  "Change groups."
+  GROUPS_UPDATE
+  "Read and list groups."
+  GROUPS_LIST
+  "Delete groups."
+  GROUPS_DELETE
+  "Create invites to groups."
+  GROUP_INVITES_CREATE
+  "Read and list invites to groups."
+  GROUP_INVITES_LIST
+  "Delete invites to groups."
+  GROUP_INVITES_DELETE
+  "Create roles."
+  ROLES_CREATE
+  "Change roles."
+  ROLES_UPDATE
+  "Read and list roles."
+  ROLES_LIST
+  "Delete roles."
+  ROLES_DELETE
+  "Create role bindings, for roles whose every capability one holds oneself."
+  ROLE_BINDINGS_CREATE
+  "Change role bindings."
+  ROLE_BINDINGS_UPDATE
+  "Read and list role bindings."
+  ROLE_BINDINGS_LIST
+  "Delete role bindings."
+  ROLE_BINDINGS_DELETE
+  "Create a group's associations with cloud accounts."
+  ACCOUNT_ASSOCIATIONS_CREATE
+  "Change a group's associations with cloud accounts."
+  ACCOUNT_ASSOCIATIONS_UPDATE
+  "Read and list a group's associations with cloud accounts."
+  ACCOUNT_ASSOCIATIONS_LIST
+  "Delete a group's associations with cloud accounts."
+  ACCOUNT_ASSOCIATIONS_DELETE
+  "Create identities."
+  IDENTITY_CREATE
+  "Change identities."
+  IDENTITY_UPDATE
+  "Read and list identities."
+  IDENTITY_LIST
+  "Delete identities."
+  IDENTITY_DELETE
+  "Create identity providers and their group mappings."
+  IDENTITY_PROVIDERS_CREATE
+  "Change identity providers."
+  IDENTITY_PROVIDERS_UPDATE
+  "Read and list identity providers and their group mappings."
+  IDENTITY_PROVIDERS_LIST
+  "Delete identity providers and their group mappings."
+  IDENTITY_PROVIDERS_DELETE
+  "Create event subscriptions."
+  SUBSCRIPTIONS_CREATE
+  "Read and list event subscriptions."
+  SUBSCRIPTIONS_LIST
+  "Delete event subscriptions."
+  SUBSCRIPTIONS_DELETE
+  "Create repos."
+  REPO_CREATE
+  "Change repos and their readmes."
+  REPO_UPDATE
+  "Read and list repos and their readmes."
+  REPO_LIST
+  "Delete repos."
+  REPO_DELETE
+  "Create tags, and move existing ones to another digest."
+  TAG_CREATE
+  "Change tags."
+  TAG_UPDATE
+  "Read and list tags."
+  TAG_LIST
+  "Delete tags."
+  TAG_DELETE
+  "Read architectures and sizes of images."
+  MANIFEST_METADATA_LIST
+  "Read library artifacts and their versions."
+  LIBRARIES_ARTIFACTS_LIST
+  "Read and list advisories."
+  ADVISORIES_LIST
+  "Accept terms for a group."
+  TERMS_ACCEPT
+  "List which terms a group has accepted."
+  TERMS_LIST
+}
+`, BuiltIn: false},
+	{Name: "../../schema/delivery.graphqls", Input: `extend type Mutation {
+  """
+  Sends events again, whether they had arrived or not, each with all the attempts of a new delivery. What is still under
+  way stays as it is. Needs subscriptions.create. All of them or, on any error, none.
+  """
+  redeliver(
+    "Which deliveries."
+    input: RedeliverInput!
+  ): RedeliverPayload
+}
+
+"""
+One event on its way to the sink of one subscription. It is kept for a while after it has ended: 30 days, unless the
+operator says otherwise.
+"""
+type Delivery implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the subscription's, a slash, 16 hex digits."
+  uid: ID!
+  "Id of the event, the same on every attempt and in ` + "`" + `auditLog` + "`" + `: a sink knows by it what it has had already."
+  eventId: ID!
+  "Type of the event, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
+  eventType: String!
+  "What has become of it."
+  state: DeliveryState!
+  "How often it was tried, at most 10 times."
+  attempts: Int!
+  "HTTP status of the last answer; null where the last attempt got none."
+  lastStatus: Int
+  "Why the last attempt failed; null where it did not."
+  lastError: String
+  "How the last answer of the sink starts, at most 1 KiB."
+  lastAnswer: String
+  "When it was last tried."
+  lastAttemptTime: DateTime
+  "When it is tried next; null once it has ended."
+  nextAttemptTime: DateTime
+  "When the event was addressed to the subscription."
+  createTime: DateTime!
+  "When the state last changed."
+  updateTime: DateTime!
+
+  "The subscription whose sink it goes to."
+  subscription: EventSubscription
+}
+
+"What has become of a delivery."
+enum DeliveryState {
+  "It has not been tried yet."
+  PENDING
+  "It failed, and is tried again."
+  RETRYING
+  "The sink has taken it."
+  DELIVERED
+  "It is tried no more, unless ` + "`" + `redeliver` + "`" + ` asks for it."
+  FAILED
+}
+
+"One page of deliveries."
+type DeliveryConnection {
+  "The page, each delivery with its cursor."
+  edges: [DeliveryEdge!]!
+  "The page without cursors."
+  nodes: [Delivery!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many deliveries the list has over all pages. They are counted for each answer, which takes as long as there are many."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Delivery in a page."
+type DeliveryEdge {
+  "Where this row is: continues the list right after it as ` + "`" + `after` + "`" + `, or before it as ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The delivery."
+  node: Delivery!
+}
+
+"Which deliveries to list; fields that are given must all hold."
+input DeliveryFilter {
+  "Only those in this state."
+  state: DeliveryState
+  "Only those of this event, by its id."
+  event: ID
+}
+
+"How to sort deliveries."
+input DeliveryOrder {
+  "What to sort by."
+  field: DeliveryOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What deliveries can be sorted by."
+enum DeliveryOrderField {
+  "By the time of creation."
+  CREATE_TIME
+  "By uid."
+  UID
+  "By the time of the last change. Reads and sorts all of the list: narrow long ones."
+  UPDATE_TIME
+  "By the time of the last attempt, those without one first. Reads and sorts all of the list: narrow long ones."
+  LAST_ATTEMPT_TIME
+  "By the time of the next attempt, those without one first. Reads and sorts all of the list: narrow long ones."
+  NEXT_ATTEMPT_TIME
+  "By eventType, in byte order. Reads and sorts all of the list: narrow long ones."
+  EVENT_TYPE
+}
+
+"Which deliveries to make once more."
+input RedeliverInput {
+  "Their uids, 1 to 200."
+  uids: [ID!]!
+}
+
+"The deliveries that are under way again."
+type RedeliverPayload {
+  "As they are now, in the order they were asked for."
+  deliveries: [Delivery!]!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/event.graphqls", Input: `"What is told while it happens, over server-sent events or a websocket."
+type Subscription {
+  """
+  Recorded changes as they happen: each event that the caller may see at that moment, in order, none left out.
+  Whoever may read a resource hears of its changes. It ends with the caller's token.
+  """
+  events(
+    "Only of this group and everything below it, by its uid."
+    descendantsOf: ID
+    "Only events of these types; all where it is absent. An empty list is an error."
+    types: [String!]
+    "Resume behind the event of this id; an empty text replays from the oldest that is kept. Absent: from now on."
+    after: String
+    "Complete after so many events; 0 or absent: never."
+    first: Int
+  ): Event!
+}
+
+"The record of one change, or of one that was refused."
+type Event implements Node @key(fields: "id") {
+  "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `, in ` + "`" + `auditLog` + "`" + ` too. It is its global id as it stands: who may read the audit log of its group finds it by ` + "`" + `node` + "`" + `."
+  id: ID!
+  "What happened to which kind, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
+  type: String!
+  "Uid of the resource that changed; of a creation that was refused, of what it was to lie in."
+  subject: ID!
+  "Uid of the group it lies in."
+  group: ID!
+  "When it changed."
+  time: DateTime!
+  "Who changed it."
+  actor: EventActor!
+  "The resource after the change, before it where it was deleted, in the form of REST and without secrets."
+  body: JSON
+  "Why the change was refused, with what was lacking as ` + "`" + `body` + "`" + `; null where it was made. Only ` + "`" + `auditLog` + "`" + ` has those."
+  denied: String
+  """
+  How often it happened. Refusals of the same change of the same resource to the same caller within a minute are one
+  event, of the time of the first; every change that was made is an event of its own, whose count is 1.
+  """
+  count: Int!
+}
+
+"Who made a change."
+type EventActor {
+  "Uid of the identity, or the name of the operator's command."
+  subject: String!
+  "What its token said: ` + "`" + `iss` + "`" + `, ` + "`" + `sub` + "`" + ` and, where it has one, ` + "`" + `email` + "`" + `."
+  act: StringMap
+}
+
+"Any JSON value."
+scalar JSON
+`, BuiltIn: false},
+	{Name: "../../schema/external_group_role_mapping.graphqls", Input: `extend type Query {
+  "One mapping. NOT_FOUND where there is none; PERMISSION_DENIED without identity_providers.list on it, whether it exists or not."
+  externalGroupRoleMapping(
+    "Its uid."
+    uid: ID!
+  ): ExternalGroupRoleMapping
+  "Mappings of external groups that the caller may see. PERMISSION_DENIED without identity_providers.list anywhere in the scope."
+  externalGroupRoleMappings(
+    "Only mappings anywhere below this group or identity provider, by its uid."
+    descendantsOf: ID
+    "Only mappings of this identity provider, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: ExternalGroupRoleMappingFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: ExternalGroupRoleMappingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): ExternalGroupRoleMappingConnection
+}
+
+extend type Mutation {
+  """
+  Maps an external group to a role. Needs identity_providers.create and role_bindings.create on the identity provider;
+  on the scope role_bindings.create and every capability of the role. INVALID_ARGUMENT for a scope outside of the
+  provider's group; ALREADY_EXISTS for the same external group, role and scope.
+  """
+  createExternalGroupRoleMapping(
+    "The new mapping."
+    input: CreateExternalGroupRoleMappingInput!
+  ): CreateExternalGroupRoleMappingPayload
+  "Deletes a mapping; it counts from the next request on. Needs identity_providers.delete."
+  deleteExternalGroupRoleMapping(
+    "Which one."
+    input: DeleteExternalGroupRoleMappingInput!
+  ): DeleteExternalGroupRoleMappingPayload
+  "Deletes up to 200 mappings: all of them or, on any error, none. Needs identity_providers.delete on the parent."
+  batchDeleteExternalGroupRoleMappings(
+    "Which ones."
+    input: BatchDeleteExternalGroupRoleMappingsInput!
+  ): BatchDeleteExternalGroupRoleMappingsPayload
+}
+
+"""
+Gives a role to everybody whose token of an identity provider lists an external group, for as long as tokens list it.
+It is bound to no identity.
+"""
+type ExternalGroupRoleMapping implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the identity provider's, a slash, 16 hex digits."
+  uid: ID!
+  "Uid of the identity provider."
+  identityProviderUid: ID!
+  "The group as the provider's tokens name it."
+  externalGroupId: String!
+  "Uid of the role."
+  roleUid: ID!
+  "Uid of the group on which the role counts."
+  scopeUid: ID!
+  "When it was created."
+  createTime: DateTime!
+
+  "The identity provider whose tokens count."
+  identityProvider: IdentityProvider
+  "The role that they bring."
+  role: Role
+  "The group on which the role counts, with everything below it."
+  scope: Group
+}
+
+"One page of mappings."
+type ExternalGroupRoleMappingConnection {
+  "The page, each mapping with its cursor."
+  edges: [ExternalGroupRoleMappingEdge!]!
+  "The page without cursors."
+  nodes: [ExternalGroupRoleMapping!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many mappings the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Mapping in a page."
+type ExternalGroupRoleMappingEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The mapping."
+  node: ExternalGroupRoleMapping!
+}
+
+"Which mappings to list; fields that are given must all hold."
+input ExternalGroupRoleMappingFilter {
+  "Only those of this identity provider, by its uid."
+  identityProvider: ID
+  "Only those of exactly this external group."
+  externalGroupId: String
+  "Only those to this role, by its uid."
+  role: ID
+  "Only those on exactly this group, by its uid."
+  scope: ID
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort mappings."
+input ExternalGroupRoleMappingOrder {
+  "What to sort by."
+  field: ExternalGroupRoleMappingOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What mappings can be sorted by."
+enum ExternalGroupRoleMappingOrderField {
+  "By uid: depth first along the tree of groups."
+  UID
+  "By the time of creation."
+  CREATE_TIME
+  "By externalGroupId, in byte order. Reads and sorts all of the list: narrow long ones."
+  EXTERNAL_GROUP_ID
+}
+
+"A new mapping."
+input CreateExternalGroupRoleMappingInput {
+  "Uid of the identity provider."
+  parent: ID!
+  "The group as the provider's tokens name it, at most 255 bytes."
+  externalGroupId: String!
+  "Uid of the role: a built-in one, or one of the scope or above it."
+  roleUid: ID!
+  "Uid of the group on which the role is to count: the provider's, which it is where absent, or one below."
+  scope: ID
+}
+
+"The mapping that was made."
+type CreateExternalGroupRoleMappingPayload {
+  "The mapping."
+  externalGroupRoleMapping: ExternalGroupRoleMapping!
+  "The mapping as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `externalGroupRoleMappings(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  externalGroupRoleMappingEdge: ExternalGroupRoleMappingEdge!
+}
+
+"Which mapping to delete."
+input DeleteExternalGroupRoleMappingInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The mapping that is gone."
+type DeleteExternalGroupRoleMappingPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+
+"Which mappings to delete."
+input BatchDeleteExternalGroupRoleMappingsInput {
+  "Uid of an identity provider or group that all of them lie below."
+  parent: ID!
+  "Their uids, 1 to 200, each once."
+  uids: [ID!]!
+}
+
+"The mappings that are gone."
+type BatchDeleteExternalGroupRoleMappingsPayload {
+  "What they were, in the order they were asked for."
+  externalGroupRoleMappings: [ExternalGroupRoleMapping!]!
+  "Their global ids, for removing them from a client's cache."
+  deletedIds: [ID!]!
+  "Their uids."
+  deletedUids: [ID!]!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/group.graphqls", Input: `extend type Query {
+  "One group. NOT_FOUND where there is none; PERMISSION_DENIED without groups.list on it, whether it exists or not."
+  group(
+    "Its uid."
+    uid: ID!
+  ): Group
+  "Groups that the caller may see. PERMISSION_DENIED without groups.list anywhere in the scope."
+  groups(
+    "Only groups anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only groups directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: GroupFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: GroupOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): GroupConnection
+}
+
+extend type Mutation {
+  "Creates a group. Needs groups.create on the parent. ALREADY_EXISTS where the parent has a group of that name."
+  createGroup(
+    "The new group."
+    input: CreateGroupInput!
+  ): CreateGroupPayload
+  "Changes a group. Needs groups.update."
+  updateGroup(
+    "The changes."
+    input: UpdateGroupInput!
+  ): UpdateGroupPayload
+  "Deletes a group. Needs groups.delete. FAILED_PRECONDITION (RESOURCE_NOT_EMPTY) while anything is in it."
+  deleteGroup(
+    "Which one."
+    input: DeleteGroupInput!
+  ): DeleteGroupPayload
+}
+
+"""
+A node of the tree in which every resource has its place. A root group is an organization. Permissions granted on a
+group hold for everything below it.
+
+The connections show what is anywhere below this group, the same as the root field with ` + "`" + `descendantsOf` + "`" + `.
+"""
+type Group implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Path of the group in the tree: the parent's uid, a slash, 16 hex digits. A root group's is 40 hex digits."
+  uid: ID!
+  "Unique among the groups of one parent."
+  name: String!
+  "One line of text."
+  description: String
+  "What kind of organization this is."
+  kind: OrgKind
+  "How far the organization is set up."
+  status: OrgStatus
+  "Whether the operator has verified the organization."
+  verified: Boolean!
+  "How many of certain resources the group may hold. What is not listed has no limit."
+  resourceLimits: [ResourceLimit!]!
+  "When it was created."
+  createTime: DateTime!
+  "When it was last changed."
+  updateTime: DateTime!
+
+  "The group that this one is in; null for a root group."
+  parent: Group
+  "The groups above, the root first, as far as the caller may see them."
+  ancestors: [Group!]
+  "Groups directly in this one."
+  children(
+    "What else must hold, all of it."
+    where: GroupFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: GroupOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): GroupConnection
+  "Groups anywhere below this one."
+  descendants(
+    "What else must hold, all of it."
+    where: GroupFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: GroupOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): GroupConnection
+  "Identities below this group."
+  identities(
+    "Only identities directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: IdentityFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: IdentityOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): IdentityConnection
+  "Custom roles below this group. The built-in roles are in no group: ` + "`" + `roles(where: {inRoot: true})` + "`" + `."
+  roles(
+    "Only roles directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: RoleFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: RoleOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RoleConnection
+  "Role bindings on this group and on groups below it. Those inherited from above: ` + "`" + `effectiveBindings` + "`" + `."
+  roleBindings(
+    "Only role bindings directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: RoleBindingFilter
+    "Sort order, with uid as the tie-break; newest first where absent."
+    orderBy: RoleBindingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RoleBindingConnection
+  """
+  Every role binding that counts on this group: its own and those of all groups above, as far as the caller may see
+  them, newest first. ` + "`" + `group` + "`" + ` of each tells where it comes from. With ` + "`" + `capability` + "`" + `, the answer to who may do that here.
+  """
+  effectiveBindings(
+    "Only bindings of roles that hold this capability."
+    capability: Capability
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RoleBindingConnection
+  "Repos below this group."
+  repos(
+    "Only repos directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: RepoFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: RepoOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RepoConnection
+  "Tags of all repos below this group."
+  tags(
+    "What else must hold, all of it."
+    where: TagFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: TagOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): TagConnection
+  "Advisories below this group."
+  advisories(
+    "Only advisories directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: AdvisoryFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: AdvisoryOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): AdvisoryConnection
+  "How many advisories are anywhere below it, as ` + "`" + `advisories` + "`" + ` lists them: one read of counters for all groups of a page."
+  advisorySummary: AdvisorySummary
+  "Identity providers of this group and of groups below it."
+  identityProviders(
+    "Only identity providers directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: IdentityProviderFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: IdentityProviderOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): IdentityProviderConnection
+  "What this group is tied to elsewhere; null where it is to nothing."
+  accountAssociation: AccountAssociation
+  "Invites to this group and to groups below it."
+  invites(
+    "Only invites directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: GroupInviteFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: GroupInviteOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): GroupInviteConnection
+  "Which terms count for this group: accepted for it, or for a group above it."
+  termsAcceptances(
+    "Sort order; by document where absent."
+    orderBy: TermsAcceptanceOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): TermsAcceptanceConnection
+  "Event subscriptions below this group."
+  subscriptions(
+    "Only subscriptions directly in this group, none of groups below it."
+    directOnly: Boolean = false
+    "What else must hold, all of it."
+    where: EventSubscriptionFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: EventSubscriptionOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): EventSubscriptionConnection
+}
+
+"The largest number of some resource that a group may hold."
+type ResourceLimit {
+  "What is limited."
+  name: String!
+  "How many there may be."
+  limit: Int!
+}
+
+"What kind of organization a root group is."
+enum OrgKind {
+  "Trying the service out."
+  STARTER
+  "A customer."
+  CUSTOMER
+  "Development."
+  DEV
+  "Infrastructure of the service itself."
+  INFRA
+}
+
+"How far an organization is set up."
+enum OrgStatus {
+  "Being set up."
+  INITIALIZING
+  "In use."
+  READY
+  "Suspended by the operator."
+  SUSPENDED
+}
+
+"One page of groups."
+type GroupConnection {
+  "The page, each group with its cursor."
+  edges: [GroupEdge!]!
+  "The page without cursors."
+  nodes: [Group!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many groups the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Group in a page."
+type GroupEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The group."
+  node: Group!
+}
+
+"Which groups to list; fields that are given must all hold."
+input GroupFilter {
+  "Exactly this name."
+  name: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only root groups."
+  inRoot: Boolean
+}
+
+"How to sort groups."
+input GroupOrder {
+  "What to sort by."
+  field: GroupOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What groups can be sorted by."
+enum GroupOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+}
+
+"A new group."
+input CreateGroupInput {
+  "Uid of the group to create it in. Without it a root group is made: only where the service allows sign-up; the caller becomes its owner."
+  parent: ID
+  "1 to 255 of lower-case letters, digits, space, ` + "`" + `.` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `-` + "`" + `; unique in the parent."
+  name: String!
+  "One line of at most 512 characters."
+  description: String
+}
+
+"The group that was made."
+type CreateGroupPayload {
+  "The group."
+  group: Group!
+  "The group as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `groups(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  groupEdge: GroupEdge!
+}
+
+"Changes to a group."
+input UpdateGroupInput {
+  "Its uid."
+  uid: ID!
+  "New name; cannot be cleared."
+  name: String
+  "New description."
+  description: String
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The group after the change."
+type UpdateGroupPayload {
+  "The group."
+  group: Group!
+}
+
+"Which group to delete."
+input DeleteGroupInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The group that is gone."
+type DeleteGroupPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/group_invite.graphqls", Input: `extend type Query {
+  "One invite. NOT_FOUND where there is none; PERMISSION_DENIED without group_invites.list on it, whether it exists or not."
+  groupInvite(
+    "Its uid."
+    uid: ID!
+  ): GroupInvite
+  "Invites that the caller may see. PERMISSION_DENIED without group_invites.list anywhere in the scope."
+  groupInvites(
+    "Only invites anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only invites directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: GroupInviteFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: GroupInviteOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): GroupInviteConnection
+}
+
+extend type Mutation {
+  """
+  Invites to a group. Needs group_invites.create and role_bindings.create on the parent, and every capability of the
+  role. Only this answer shows the code.
+  """
+  createGroupInvite(
+    "The new invite."
+    input: CreateGroupInviteInput!
+  ): CreateGroupInvitePayload
+  "Takes an invite back. Needs group_invites.delete. Who accepted it before keeps the role."
+  deleteGroupInvite(
+    "Which one."
+    input: DeleteGroupInviteInput!
+  ): DeleteGroupInvitePayload
+  """
+  Binds the role of an invite to the caller, who needs no permission but the code: to the identity that can act in the
+  group, or to a new one there. It counts from the next request on. Who has the role already is answered the binding
+  there is. NOT_FOUND where no invite has the code; FAILED_PRECONDITION (INVITE_EXPIRED) for one that has expired;
+  PERMISSION_DENIED for one to another email address than the token's verified one.
+  """
+  acceptGroupInvite(
+    "The code."
+    input: AcceptGroupInviteInput!
+  ): AcceptGroupInvitePayload
+}
+
+"Offers a role in a group to whoever has its code, until it expires."
+type GroupInvite implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "Uid of the role that is offered."
+  roleUid: ID!
+  "The only one who can accept, by a verified email address; null for anyone with the code."
+  email: String
+  "When it expires."
+  expirationTime: DateTime!
+  "Whether it is gone once it is accepted."
+  singleUse: Boolean!
+  "What the invited are told. Only the answer to ` + "`" + `createGroupInvite` + "`" + ` has it; null everywhere else."
+  code: String
+  "The part of the code that is no secret: tells codes apart."
+  keyId: String!
+  "When it was created."
+  createTime: DateTime!
+
+  "The group that it invites to."
+  group: Group
+  "The role that is offered."
+  role: Role
+}
+
+"One page of invites."
+type GroupInviteConnection {
+  "The page, each invite with its cursor."
+  edges: [GroupInviteEdge!]!
+  "The page without cursors."
+  nodes: [GroupInvite!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many invites the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Invite in a page."
+type GroupInviteEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The invite."
+  node: GroupInvite!
+}
+
+"Which invites to list; fields that are given must all hold."
+input GroupInviteFilter {
+  "Only the one whose code begins with this."
+  keyId: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort invites."
+input GroupInviteOrder {
+  "What to sort by."
+  field: GroupInviteOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What invites can be sorted by."
+enum GroupInviteOrderField {
+  "By uid: depth first along the tree of groups."
+  UID
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of expiry."
+  EXPIRATION_TIME
+  "By email, in byte order, those without one first. Reads and sorts all of the list: narrow long ones."
+  EMAIL
+  "By the name of the role, in byte order. Reads and sorts all of the list: narrow long ones."
+  ROLE_NAME
+}
+
+"A new invite."
+input CreateGroupInviteInput {
+  "Uid of the group to invite to."
+  parent: ID!
+  "Uid of the role to offer: a built-in one, or one of that group or above it."
+  roleUid: ID!
+  "Email address of the only one who can accept; anyone with the code where absent."
+  email: String
+  "How long it can be accepted: 1 second to 365 days."
+  ttl: Duration!
+  "Whether it is gone once it is accepted."
+  singleUse: Boolean
+}
+
+"The invite that was made."
+type CreateGroupInvitePayload {
+  "The invite."
+  groupInvite: GroupInvite!
+  "The invite as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `groupInvites(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  groupInviteEdge: GroupInviteEdge!
+}
+
+"Which invite to delete."
+input DeleteGroupInviteInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The invite that is gone."
+type DeleteGroupInvitePayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+
+"What the caller was told."
+input AcceptGroupInviteInput {
+  "The code of the invite."
+  code: String!
+}
+
+"What the caller has now."
+type AcceptGroupInvitePayload {
+  "The role binding."
+  roleBinding: RoleBinding!
+  "The role binding as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `roleBindings(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  roleBindingEdge: RoleBindingEdge!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/identity.graphqls", Input: `extend type Query {
+  "One identity. NOT_FOUND where there is none; PERMISSION_DENIED without identity.list on it, whether it exists or not."
+  identity(
+    "Its uid."
+    uid: ID!
+  ): Identity
+  "Identities that the caller may see. PERMISSION_DENIED without identity.list anywhere in the scope."
+  identities(
+    "Only identities anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only identities directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: IdentityFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: IdentityOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): IdentityConnection
+  "Uid of the identity whose rule names exactly this issuer and subject, the oldest of several. Any token may ask. NOT_FOUND where there is none."
+  lookupIdentity(
+    "The ` + "`" + `iss` + "`" + ` claim of a token."
+    issuer: String!
+    "The ` + "`" + `sub` + "`" + ` claim of a token."
+    subject: String!
+  ): ID
+}
+
+extend type Mutation {
+  "Creates an identity. Needs identity.create on the parent."
+  createIdentity(
+    "The new identity."
+    input: CreateIdentityInput!
+  ): CreateIdentityPayload
+  "Changes an identity. Needs identity.update and, to change which tokens it matches, every capability that is bound to it."
+  updateIdentity(
+    "The changes."
+    input: UpdateIdentityInput!
+  ): UpdateIdentityPayload
+  "Deletes an identity. Needs identity.delete. FAILED_PRECONDITION (RESOURCE_IN_USE) while a role is bound to it."
+  deleteIdentity(
+    "Which one."
+    input: DeleteIdentityInput!
+  ): DeleteIdentityPayload
+}
+
+"""
+Who acts: a person or a workload. A bearer token acts as every identity whose rule (` + "`" + `claimMatch` + "`" + ` or ` + "`" + `staticKeys` + "`" + `) it
+satisfies. An identity acts only within the group it lives under.
+"""
+type Identity implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "Name; several identities may share one."
+  name: String!
+  "One line of text."
+  description: String
+  "Email address that the identity's issuer vouches for."
+  email: String
+  "Email address that no one vouches for."
+  emailUnverified: String
+  "Company the identity belongs to."
+  company: String
+  "When it last made a request, to the minute; when it was created, until it makes its first."
+  lastSeenTime: DateTime
+  "When it was created."
+  createTime: DateTime!
+  "When it was last changed."
+  updateTime: DateTime!
+  "The claims that make a token act as this identity; null where ` + "`" + `staticKeys` + "`" + ` does or nothing can."
+  claimMatch: ClaimMatch
+  "Keys stored with the identity that sign its tokens; null where ` + "`" + `claimMatch` + "`" + ` decides."
+  staticKeys: StaticKeys
+
+  "The group it lives under, which bounds what it can reach."
+  group: Group
+  "The roles bound to it, on any group that the caller may see."
+  roleBindings(
+    "What else must hold, all of it."
+    where: RoleBindingFilter
+    "Sort order, with uid as the tie-break; newest first where absent."
+    orderBy: RoleBindingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RoleBindingConnection
+  "What it may do on a resource, permissions inherited from groups above included. Needs identity.list and role_bindings.list on the identity."
+  effectiveCapabilities(
+    "The resource's uid."
+    on: ID!
+  ): [Capability!]
+  "Whether it has a capability on a resource, there or from a group above. Needs the same as ` + "`" + `effectiveCapabilities` + "`" + `."
+  can(
+    "The capability in question."
+    capability: Capability!
+    "The resource's uid."
+    on: ID!
+  ): Boolean
+}
+
+"""
+What the claims of a token must be. Issuer and subject are always checked, exactly or by a pattern; patterns are RE2
+and match the whole value. Without an audience rule the token must be made for this service. A subject pattern needs an
+issuer that the organisation has verified by an identity provider, or that the operator has allowed; on an issuer that
+serves many tenants, such as that of GitHub Actions, it must begin with the tenant, such as ` + "`" + `repo:acme/` + "`" + `. Issuer patterns
+need the operator's allowance and begin with a literal scheme and host.
+"""
+type ClaimMatch {
+  "` + "`" + `iss` + "`" + ` must be exactly this URL."
+  issuer: String
+  "` + "`" + `iss` + "`" + ` must match; only issuers known otherwise are ever tried."
+  issuerPattern: String
+  "` + "`" + `sub` + "`" + ` must be exactly this."
+  subject: String
+  "` + "`" + `sub` + "`" + ` must match."
+  subjectPattern: String
+  "` + "`" + `aud` + "`" + ` must hold exactly this."
+  audience: String
+  "` + "`" + `aud` + "`" + ` must hold a value that matches."
+  audiencePattern: String
+  "Further claims and the exact values they must have. Of a claim that is a list, such as ` + "`" + `groups` + "`" + `, one element must."
+  claims: StringMap
+  "Further claims and the patterns they must match. Of a claim that is a list one element must."
+  claimPatterns: StringMap
+}
+
+"Keys for an issuer that cannot be reached: tokens are checked with what is stored here."
+type StaticKeys {
+  "` + "`" + `iss` + "`" + ` of the tokens."
+  issuer: String!
+  "` + "`" + `sub` + "`" + ` of the tokens."
+  subject: String!
+  "The issuer's public keys, a JSON Web Key Set as text."
+  issuerKeys: String!
+  "When the keys stop counting; null for never."
+  expirationTime: DateTime
+  "The audiences that tokens may have; none given: this service."
+  audiences: [String!]!
+}
+
+"By which rule tokens act as an identity."
+enum RelationshipType {
+  "By the claims of a token of a known issuer."
+  CLAIM_MATCH
+  "By keys stored with the identity."
+  STATIC
+}
+
+"One page of identities."
+type IdentityConnection {
+  "The page, each identity with its cursor."
+  edges: [IdentityEdge!]!
+  "The page without cursors."
+  nodes: [Identity!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many identities the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Identity in a page."
+type IdentityEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The identity."
+  node: Identity!
+}
+
+"Which identities to list; fields that are given must all hold."
+input IdentityFilter {
+  "Exactly this name."
+  name: String
+  "Only those with this kind of rule."
+  relationshipType: RelationshipType
+  "Only those that made no request since, never seen ones included."
+  lastSeenBefore: DateTime
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort identities."
+input IdentityOrder {
+  "What to sort by."
+  field: IdentityOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What identities can be sorted by."
+enum IdentityOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+  "By the time of the last request, never seen ones earliest."
+  LAST_SEEN_TIME
+  "By email, in byte order, those without one first. Reads and sorts all of the list: narrow long ones."
+  EMAIL
+}
+
+"A new identity."
+input CreateIdentityInput {
+  "Uid of the group it will live under."
+  parent: ID!
+  "1 to 255 of lower-case letters, digits, space, ` + "`" + `.` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `-` + "`" + `."
+  name: String!
+  "One line of at most 512 characters."
+  description: String
+  "One line of at most 512 characters."
+  company: String
+  "The claims that make a token act as it. Without this and ` + "`" + `staticKeys` + "`" + ` no token does."
+  claimMatch: ClaimMatchInput
+  "Keys of its tokens. An error together with ` + "`" + `claimMatch` + "`" + `."
+  staticKeys: StaticKeysInput
+}
+
+"What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern."
+input ClaimMatchInput {
+  "` + "`" + `iss` + "`" + ` must be exactly this https URL."
+  issuer: String
+  "` + "`" + `iss` + "`" + ` must match."
+  issuerPattern: String
+  "` + "`" + `sub` + "`" + ` must be exactly this."
+  subject: String
+  "` + "`" + `sub` + "`" + ` must match."
+  subjectPattern: String
+  "` + "`" + `aud` + "`" + ` must hold exactly this; without a rule for it, this service."
+  audience: String
+  "` + "`" + `aud` + "`" + ` must hold a value that matches."
+  audiencePattern: String
+  "Further claims and the exact values they must have, or one element of them where they are lists; with ` + "`" + `claimPatterns` + "`" + ` at most 20."
+  claims: StringMap
+  "Further claims and the patterns they must match, or one element of them where they are lists."
+  claimPatterns: StringMap
+}
+
+"Keys of an issuer that cannot be reached."
+input StaticKeysInput {
+  "` + "`" + `iss` + "`" + ` of the tokens, an https URL."
+  issuer: String!
+  "` + "`" + `sub` + "`" + ` of the tokens."
+  subject: String!
+  "JSON Web Key Set as text, at least one key, at most 64 KiB."
+  issuerKeys: String!
+  "When the keys stop counting."
+  expirationTime: DateTime
+  "Audiences that tokens may have, at most 20; none: this service."
+  audiences: [String!]
+}
+
+"The identity that was made."
+type CreateIdentityPayload {
+  "The identity."
+  identity: Identity!
+  "The identity as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `identities(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  identityEdge: IdentityEdge!
+}
+
+"Changes to an identity."
+input UpdateIdentityInput {
+  "Its uid."
+  uid: ID!
+  "New name; cannot be cleared."
+  name: String
+  "New description."
+  description: String
+  "New company."
+  company: String
+  "New rule, replacing the whole of the old one."
+  claimMatch: ClaimMatchInput
+  "New keys, replacing the whole of the old ones. An error together with ` + "`" + `claimMatch` + "`" + `."
+  staticKeys: StaticKeysInput
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The identity after the change."
+type UpdateIdentityPayload {
+  "The identity."
+  identity: Identity!
+}
+
+"Which identity to delete."
+input DeleteIdentityInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The identity that is gone."
+type DeleteIdentityPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/identity_provider.graphqls", Input: `extend type Query {
+  "One identity provider. NOT_FOUND where there is none; PERMISSION_DENIED without identity_providers.list on it, whether it exists or not."
+  identityProvider(
+    "Its uid."
+    uid: ID!
+  ): IdentityProvider
+  "Identity providers that the caller may see. PERMISSION_DENIED without identity_providers.list anywhere in the scope."
+  identityProviders(
+    "Only identity providers anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only identity providers directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: IdentityProviderFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: IdentityProviderOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): IdentityProviderConnection
+}
+
+extend type Mutation {
+  """
+  Creates an identity provider. Needs identity_providers.create and role_bindings.create on the parent, and every
+  capability of the default role. ALREADY_EXISTS where the group has a provider of that name.
+  """
+  createIdentityProvider(
+    "The new identity provider."
+    input: CreateIdentityProviderInput!
+  ): CreateIdentityProviderPayload
+  """
+  Changes an identity provider. Needs identity_providers.update and role_bindings.create; to change whose tokens come in
+  or the default role also every capability that they then get, those of the provider's mappings among them.
+  """
+  updateIdentityProvider(
+    "The changes."
+    input: UpdateIdentityProviderInput!
+  ): UpdateIdentityProviderPayload
+  """
+  Looks whether the organisation has proven that the provider's issuer is its own, after which the provider takes effect.
+  Proof is a token of the issuer, brought by the caller, whose claim ` + "`" + `atrium_organisation` + "`" + ` is the uid of the root group (or
+  a list that holds it), or a file at ` + "`" + `<issuer>/.well-known/atrium-organisation` + "`" + `, a JSON object such as
+  ` + "`" + `{"organisations": ["<uid of the root group>"]}` + "`" + `, which is read again every day. Needs identity_providers.update and
+  role_bindings.create. FAILED_PRECONDITION (ISSUER_NOT_VERIFIED) without proof; UNAVAILABLE where the file cannot be read.
+  """
+  verifyIdentityProvider(
+    "Which one."
+    input: VerifyIdentityProviderInput!
+  ): VerifyIdentityProviderPayload
+  """
+  Deletes an identity provider: whom it let in loses access at once, and the identities stay. Needs
+  identity_providers.delete. FAILED_PRECONDITION (RESOURCE_NOT_EMPTY) while it has mappings.
+  """
+  deleteIdentityProvider(
+    "Which one."
+    input: DeleteIdentityProviderInput!
+  ): DeleteIdentityProviderPayload
+}
+
+"""
+An OpenID provider of a group's own. Who brings a token of it gets an identity in the group on first use, with the
+default role. It takes effect once the organisation has proven that the issuer is its own (` + "`" + `verifyIdentityProvider` + "`" + `), or
+the operator has allowed it.
+"""
+type IdentityProvider implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "Unique in its group."
+  name: String!
+  "One line of text."
+  description: String
+  "Uid of the role that newcomers get."
+  defaultRoleUid: ID!
+  "Which tokens come in; null where none do."
+  oidc: OIDC
+  "Whether the organisation has proven the issuer, so that its callers come in."
+  issuerVerified: Boolean!
+  "When that was last confirmed; null where it is not proven."
+  issuerVerifyTime: DateTime
+  "When it was created."
+  createTime: DateTime!
+  "When it was last changed."
+  updateTime: DateTime!
+
+  "The group that it lets people into."
+  group: Group
+  "The role that newcomers get."
+  defaultRole: Role
+  "Which external groups of the provider get which roles."
+  mappings(
+    "What else must hold, all of it."
+    where: ExternalGroupRoleMappingFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: ExternalGroupRoleMappingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): ExternalGroupRoleMappingConnection
+}
+
+"Which tokens an identity provider stands for. A token must be made for the client, or for this service by way of the client."
+type OIDC {
+  "` + "`" + `iss` + "`" + ` of the tokens."
+  issuer: String!
+  "The client at the provider."
+  clientId: String!
+  "Scopes to ask the provider for, beside the usual ones."
+  additionalScopes: [String!]!
+  "The claim that lists the external groups of the bearer; null where there is none."
+  groupsClaim: String
+  "Which claim tells the people of the provider apart; null is the same as SUB_EQUALS_EXTERNAL_ID."
+  correlationRule: CorrelationRule
+  "Whether clients prove with PKCE that a sign-in is theirs."
+  pkceEnabled: Boolean!
+}
+
+"Which claim tells the people of an identity provider apart."
+enum CorrelationRule {
+  "` + "`" + `sub` + "`" + `."
+  SUB_EQUALS_EXTERNAL_ID
+  "` + "`" + `oid` + "`" + `, which Microsoft Entra gives a person in every application."
+  OID_EQUALS_EXTERNAL_ID
+}
+
+"One page of identity providers."
+type IdentityProviderConnection {
+  "The page, each identity provider with its cursor."
+  edges: [IdentityProviderEdge!]!
+  "The page without cursors."
+  nodes: [IdentityProvider!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many identity providers the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Identity provider in a page."
+type IdentityProviderEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The identity provider."
+  node: IdentityProvider!
+}
+
+"Which identity providers to list; fields that are given must all hold."
+input IdentityProviderFilter {
+  "Exactly this name."
+  name: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort identity providers."
+input IdentityProviderOrder {
+  "What to sort by."
+  field: IdentityProviderOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What identity providers can be sorted by."
+enum IdentityProviderOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+}
+
+"A new identity provider."
+input CreateIdentityProviderInput {
+  "Uid of the group that it lets people into."
+  parent: ID!
+  "1 to 255 of lower-case letters, digits, space, ` + "`" + `.` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `-` + "`" + `; unique in the group."
+  name: String!
+  "One line of at most 512 characters."
+  description: String
+  "Uid of the role that newcomers get: a built-in one, or one of that group or above it."
+  defaultRole: ID!
+  "Which tokens come in; none where absent."
+  oidc: OIDCInput
+}
+
+"Which tokens an identity provider stands for."
+input OIDCInput {
+  "` + "`" + `iss` + "`" + ` of the tokens, an https URL."
+  issuer: String!
+  "The client at the provider."
+  clientId: String!
+  "The client's secret, kept encrypted; no answer shows it. In an update an absent one stays as it is, null removes it."
+  clientSecret: String
+  "Scopes to ask the provider for, beside the usual ones, at most 20."
+  additionalScopes: [String!]
+  "The claim that lists the external groups of the bearer; without it mappings count for nobody."
+  groupsClaim: String
+  "Which claim tells people apart; SUB_EQUALS_EXTERNAL_ID where absent. It cannot be changed later."
+  correlationRule: CorrelationRule
+  "Whether clients prove with PKCE that a sign-in is theirs."
+  pkceEnabled: Boolean
+}
+
+"The identity provider that was made."
+type CreateIdentityProviderPayload {
+  "The identity provider."
+  identityProvider: IdentityProvider!
+  "The identity provider as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `identityProviders(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  identityProviderEdge: IdentityProviderEdge!
+}
+
+"Changes to an identity provider."
+input UpdateIdentityProviderInput {
+  "Its uid."
+  uid: ID!
+  "New name; cannot be cleared."
+  name: String
+  "New description."
+  description: String
+  "Uid of the new default role; cannot be cleared."
+  defaultRole: ID
+  "New configuration, replacing the whole of the old one but for an absent client secret."
+  oidc: OIDCInput
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The identity provider after the change."
+type UpdateIdentityProviderPayload {
+  "The identity provider."
+  identityProvider: IdentityProvider!
+}
+
+"Which identity provider to verify."
+input VerifyIdentityProviderInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The identity provider, which takes effect now."
+type VerifyIdentityProviderPayload {
+  "The identity provider."
+  identityProvider: IdentityProvider!
+}
+
+"Which identity provider to delete."
+input DeleteIdentityProviderInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The identity provider that is gone."
+type DeleteIdentityProviderPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/image.graphqls", Input: `"What a digest stands for in a repo, as far as its source tells."
+type Image {
+  "` + "`" + `sha256:` + "`" + ` and 64 hex digits."
+  digest: String!
+  "The architectures it runs on, such as amd64, arm64 or armv7."
+  architectures: [String!]!
+  "Size for one architecture: of configuration and layers, in bytes. Null where it is not known."
+  size(
+    "Name of the architecture, or that of the official images (` + "`" + `arm64v8` + "`" + `); amd64 where absent, or the first if there is no amd64."
+    architecture: String
+  ): ByteCount
+  "Size for each of the architectures."
+  sizes: [ImageSize!]!
+}
+
+"The size of an image for one architecture."
+type ImageSize {
+  "Name of the architecture."
+  architecture: String!
+  "Of configuration and layers, in bytes; null where it is not known."
+  size: ByteCount
+}
+`, BuiltIn: false},
+	{Name: "../../schema/repo.graphqls", Input: `extend type Query {
+  "One repo. NOT_FOUND where there is none; PERMISSION_DENIED without repo.list on it, whether it exists or not."
+  repo(
+    "Its uid."
+    uid: ID!
+  ): Repo
+  "Repos that the caller may see. PERMISSION_DENIED without repo.list anywhere in the scope."
+  repos(
+    "Only repos anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only repos directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: RepoFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: RepoOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RepoConnection
+}
+
+extend type Mutation {
+  "Creates a repo. Needs repo.create on the parent. ALREADY_EXISTS where the group has a repo of that name."
+  createRepo(
+    "The new repo."
+    input: CreateRepoInput!
+  ): CreateRepoPayload
+  "Changes a repo. Needs repo.update."
+  updateRepo(
+    "The changes."
+    input: UpdateRepoInput!
+  ): UpdateRepoPayload
+  "Deletes a repo. Needs repo.delete. FAILED_PRECONDITION (RESOURCE_NOT_EMPTY) while it has tags."
+  deleteRepo(
+    "Which one."
+    input: DeleteRepoInput!
+  ): DeleteRepoPayload
+  "Replaces the readme of a repo. Needs repo.update."
+  updateRepoReadme(
+    "The readme."
+    input: UpdateRepoReadmeInput!
+  ): UpdateRepoReadmePayload
+}
+
+"A repository of container images. Its tags name the images."
+type Repo implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "OCI repository name, unique in its group."
+  name: String!
+  "One line of text."
+  description: String
+  "The part of the catalog it belongs to."
+  catalogTier: CatalogTier
+  "Bundles it is part of."
+  bundles: [String!]!
+  "Other names under which it is found."
+  aliases: [String!]!
+  "Tags that are kept up to date."
+  activeTags: [String!]!
+  "Where it is copied from; null where it is not a copy."
+  syncConfig: SyncConfig
+  "When it was created."
+  createTime: DateTime!
+  "When it was last changed, its readme included and its tags not."
+  updateTime: DateTime!
+
+  "The group it lives in."
+  group: Group
+  "Introduction to the repo, in Markdown; null where none was written."
+  readme: String
+  "Its tags. Those past their end of life: ` + "`" + `where: {deprecated: true}` + "`" + `."
+  tags(
+    "What else must hold, all of it."
+    where: TagFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: TagOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): TagConnection
+  "Its tag of this name; null where it has none."
+  tag(
+    "Exactly this name."
+    name: String!
+  ): Tag
+  "Advisories of the repo's organization whose artifactName is the repo's name, as far as the caller may see them."
+  advisories(
+    "What else must hold, all of it."
+    where: AdvisoryFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: AdvisoryOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): AdvisoryConnection
+  "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all repos of a page."
+  advisorySummary: AdvisorySummary
+}
+
+"Where a repo is copied from, and how."
+type SyncConfig {
+  "What it is copied from."
+  source: String!
+  "Whether copied tags get unique names."
+  uniqueTags: Boolean!
+  "When the copying ends; null for never."
+  expirationTime: DateTime
+  "Setting for Google Cloud, kept as it was given."
+  google: String
+  "Setting for Amazon, kept as it was given."
+  amazon: String
+  "Setting for Azure, kept as it was given."
+  azure: String
+  "apko overlay that copies are built with."
+  apkoOverlay: String
+  "Whether a grace period applies."
+  gracePeriod: Boolean!
+}
+
+"A part of the catalog."
+enum CatalogTier {
+  "Applications."
+  APPLICATION
+  "Base images."
+  BASE
+  "Images with FIPS-validated cryptography."
+  FIPS
+  "Images for machine learning."
+  AI
+  "Tools for developers."
+  DEVTOOLS
+  "Images under a commercial agreement."
+  COMMERCIAL
+}
+
+"One page of repos."
+type RepoConnection {
+  "The page, each repo with its cursor."
+  edges: [RepoEdge!]!
+  "The page without cursors."
+  nodes: [Repo!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many repos the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Repo in a page."
+type RepoEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The repo."
+  node: Repo!
+}
+
+"Which repos to list; fields that are given must all hold."
+input RepoFilter {
+  "Exactly this name."
+  name: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort repos."
+input RepoOrder {
+  "What to sort by."
+  field: RepoOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What repos can be sorted by."
+enum RepoOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+}
+
+"A new repo."
+input CreateRepoInput {
+  "Uid of the group it will live in."
+  parent: ID!
+  "OCI repository name of at most 255 characters, unique in the group."
+  name: String!
+  "One line of at most 512 characters."
+  description: String
+  "The part of the catalog it belongs to."
+  catalogTier: CatalogTier
+  "Bundles it is part of, at most 1000 of at most 512 characters each."
+  bundles: [String!]
+  "Other names under which it is found, at most 1000 of at most 512 characters each."
+  aliases: [String!]
+  "Tags that are kept up to date, at most 1000 of at most 512 characters each."
+  activeTags: [String!]
+  "Where it is copied from."
+  syncConfig: SyncConfigInput
+}
+
+"Where a repo is copied from."
+input SyncConfigInput {
+  "What to copy from."
+  source: String!
+  "Setting for Google Cloud, kept as it was given."
+  google: String
+  "Setting for Amazon, kept as it was given."
+  amazon: String
+  "Setting for Azure, kept as it was given."
+  azure: String
+}
+
+"The repo that was made."
+type CreateRepoPayload {
+  "The repo."
+  repo: Repo!
+  "The repo as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `repos(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  repoEdge: RepoEdge!
+}
+
+"Changes to a repo."
+input UpdateRepoInput {
+  "Its uid."
+  uid: ID!
+  "New name; cannot be cleared."
+  name: String
+  "New description."
+  description: String
+  "New part of the catalog."
+  catalogTier: CatalogTier
+  "All bundles it is part of from now on."
+  bundles: [String!]
+  "All other names from now on."
+  aliases: [String!]
+  "All tags kept up to date from now on."
+  activeTags: [String!]
+  "New source, replacing the whole of the old one."
+  syncConfig: SyncConfigInput
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The repo after the change."
+type UpdateRepoPayload {
+  "The repo."
+  repo: Repo!
+}
+
+"Which repo to delete."
+input DeleteRepoInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The repo that is gone."
+type DeleteRepoPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+
+"The new readme of a repo."
+input UpdateRepoReadmeInput {
+  "Uid of the repo."
+  uid: ID!
+  "Markdown, at most 256 KiB; null removes the readme, and left out it stays."
+  content: String
+  "Field mask: ` + "`" + `content` + "`" + ` or ` + "`" + `*` + "`" + `."
+  updateMask: [String!]
+}
+
+"The repo whose readme was replaced."
+type UpdateRepoReadmePayload {
+  "The repo, with its new readme. Null, with an error, for a caller who may change but not read it."
+  repo: Repo
+}
+`, BuiltIn: false},
+	{Name: "../../schema/resolved_vulnerability.graphqls", Input: `extend type Query {
+  """
+  Which vulnerabilities of images got a fix, day by day: by the ` + "`" + `fixed` + "`" + ` events of advisories on the packages that an image
+  holds, or on an artifact of its repo's name where its packages are not known. One report for each image and day that has
+  any, in the order of the images asked for, then by date.
+  NOT_FOUND where a repo or tag is missing; PERMISSION_DENIED without repo.list, manifest.metadata.list and tag.list on a repo.
+  """
+  resolvedVulnerabilities(
+    "The images, at most 50: each tag of a reference is one."
+    images: [ImageRef!]!
+    "Where the time to report on begins."
+    startTime: DateTime!
+    "Where it ends, exclusive: after startTime, at most 366 days."
+    endTime: DateTime!
+  ): [ResolvedVulnerabilityReport!]
+}
+
+"Names images: those that tags of a repo stand for."
+input ImageRef {
+  "Uid of the repo, or its name; INVALID_ARGUMENT where the caller sees several repos of that name."
+  repo: String!
+  "Its tags; ` + "`" + `latest` + "`" + ` where absent or empty."
+  tags: [String!]
+}
+
+"Which vulnerabilities of an image got a fix on one day."
+type ResolvedVulnerabilityReport {
+  "The image."
+  imageRef: ReportedImageRef!
+  "The first moment of the day, UTC."
+  date: DateTime!
+  "The vulnerabilities, sorted by advisoryId. Withdrawn advisories do not count."
+  resolvedVulns: [ResolvedVulnerability!]!
+}
+
+"The image that a report is about."
+type ReportedImageRef {
+  "Uid of its repo."
+  repo: ID!
+  "Its one tag."
+  tags: [String!]!
+}
+
+"A vulnerability that got a fix."
+type ResolvedVulnerability {
+  "Its advisory's name at the source, such as GO-2024-3228."
+  advisoryId: String!
+  "Other names of the vulnerability, such as its CVE."
+  aliases: [String!]!
+  "How severe it is, by CVSS: as its metadata says, or else the advisory."
+  cvssSeverities: [Severity!]!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/role.graphqls", Input: `extend type Query {
+  "One role. NOT_FOUND where there is none; PERMISSION_DENIED without roles.list on it or, for a built-in one, anywhere."
+  role(
+    "Its uid."
+    uid: ID!
+  ): Role
+  "Roles that the caller may see, the built-in ones among them unless a scope is given. PERMISSION_DENIED without roles.list anywhere in the scope."
+  roles(
+    "Only custom roles anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only custom roles directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: RoleFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: RoleOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RoleConnection
+}
+
+extend type Mutation {
+  "Creates a role. Needs roles.create on the parent and every capability of the role. ALREADY_EXISTS where the group has a role of that name."
+  createRole(
+    "The new role."
+    input: CreateRoleInput!
+  ): CreateRolePayload
+  "Changes a role, for everyone it is bound to. Needs roles.update and every capability it then has. FAILED_PRECONDITION (BUILT_IN_ROLE) for a built-in one."
+  updateRole(
+    "The changes."
+    input: UpdateRoleInput!
+  ): UpdateRolePayload
+  "Deletes a role. Needs roles.delete. FAILED_PRECONDITION (RESOURCE_IN_USE) while it is bound, (BUILT_IN_ROLE) for a built-in one."
+  deleteRole(
+    "Which one."
+    input: DeleteRoleInput!
+  ): DeleteRolePayload
+}
+
+"A named set of capabilities. A custom role lives in a group and can be bound there and below; the built-in ones can be bound everywhere."
+type Role implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits. A built-in role's is 40 hex digits, the same everywhere."
+  uid: ID!
+  "Unique in its group."
+  name: String!
+  "One line of text."
+  description: String
+  "What it allows, in the order of the Capability enum."
+  capabilities: [Capability!]!
+  "When it was created; null for a built-in role."
+  createTime: DateTime
+  "When it was last changed; null for a built-in role."
+  updateTime: DateTime
+
+  "The group it lives in; null for a built-in role."
+  group: Group
+  "Where it is bound, as far as the caller may see."
+  roleBindings(
+    "What else must hold, all of it."
+    where: RoleBindingFilter
+    "Sort order, with uid as the tie-break; newest first where absent."
+    orderBy: RoleBindingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RoleBindingConnection
+}
+
+"One page of roles."
+type RoleConnection {
+  "The page, each role with its cursor."
+  edges: [RoleEdge!]!
+  "The page without cursors."
+  nodes: [Role!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many roles the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Role in a page."
+type RoleEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The role."
+  node: Role!
+}
+
+"Which roles to list; fields that are given must all hold."
+input RoleFilter {
+  "Exactly this name."
+  name: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only the built-in roles."
+  inRoot: Boolean
+}
+
+"How to sort roles."
+input RoleOrder {
+  "What to sort by."
+  field: RoleOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What roles can be sorted by."
+enum RoleOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+}
+
+"A new role."
+input CreateRoleInput {
+  "Uid of the group it will live in."
+  parent: ID!
+  "1 to 255 of lower-case letters, digits, space, ` + "`" + `.` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `-` + "`" + `; unique in the group."
+  name: String!
+  "One line of at most 512 characters."
+  description: String
+  "What it allows."
+  capabilities: [Capability!]
+}
+
+"The role that was made."
+type CreateRolePayload {
+  "The role."
+  role: Role!
+  "The role as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `roles(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  roleEdge: RoleEdge!
+}
+
+"Changes to a role."
+input UpdateRoleInput {
+  "Its uid."
+  uid: ID!
+  "New name; cannot be cleared."
+  name: String
+  "New description."
+  description: String
+  "All that it allows from now on."
+  capabilities: [Capability!]
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The role after the change."
+type UpdateRolePayload {
+  "The role."
+  role: Role!
+}
+
+"Which role to delete."
+input DeleteRoleInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The role that is gone."
+type DeleteRolePayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/role_binding.graphqls", Input: `extend type Query {
+  "One role binding. NOT_FOUND where there is none; PERMISSION_DENIED without role_bindings.list on it, whether it exists or not."
+  roleBinding(
+    "Its uid."
+    uid: ID!
+  ): RoleBinding
+  "Role bindings that the caller may see. PERMISSION_DENIED without role_bindings.list anywhere in the scope."
+  roleBindings(
+    "Only role bindings anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only role bindings directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: RoleBindingFilter
+    "Sort order, with uid as the tie-break; newest first where absent."
+    orderBy: RoleBindingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RoleBindingConnection
+}
+
+extend type Mutation {
+  """
+  Binds a role to an identity on a group. Needs role_bindings.create there and every capability of the role.
+  INVALID_ARGUMENT where the group is outside the reach of the identity or of a custom role; ALREADY_EXISTS for the
+  same identity, role and group.
+  """
+  createRoleBinding(
+    "The new binding."
+    input: CreateRoleBindingInput!
+  ): CreateRoleBindingPayload
+  "Creates up to 25 role bindings: all of them or, on any error, none."
+  batchCreateRoleBindings(
+    "The new bindings."
+    input: BatchCreateRoleBindingsInput!
+  ): BatchCreateRoleBindingsPayload
+  "Gives a binding another identity or role. Needs role_bindings.update and every capability of the role. FAILED_PRECONDITION (LAST_OWNER) for an organization's last owner."
+  updateRoleBinding(
+    "The changes."
+    input: UpdateRoleBindingInput!
+  ): UpdateRoleBindingPayload
+  "Takes a role from an identity; it counts from the next request on. Needs role_bindings.delete. FAILED_PRECONDITION (LAST_OWNER) for an organization's last owner."
+  deleteRoleBinding(
+    "Which one."
+    input: DeleteRoleBindingInput!
+  ): DeleteRoleBindingPayload
+}
+
+"A grant: an identity has a role on a group and on everything below it."
+type RoleBinding implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "When it was created."
+  createTime: DateTime!
+
+  "Who has the role."
+  identity: Identity
+  "The group on which it counts."
+  group: Group
+  "What the identity may do there."
+  role: Role
+}
+
+"One page of role bindings."
+type RoleBindingConnection {
+  "The page, each role binding with its cursor."
+  edges: [RoleBindingEdge!]!
+  "The page without cursors."
+  nodes: [RoleBinding!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many role bindings the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Role binding in a page."
+type RoleBindingEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The role binding."
+  node: RoleBinding!
+}
+
+"Which role bindings to list; fields that are given must all hold."
+input RoleBindingFilter {
+  "Only those of this identity, by its uid."
+  identity: ID
+  "Only those on exactly this group, by its uid."
+  group: ID
+  "Only those of this role, by its uid."
+  role: ID
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort role bindings."
+input RoleBindingOrder {
+  "What to sort by."
+  field: RoleBindingOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What role bindings can be sorted by."
+enum RoleBindingOrderField {
+  "By the time of creation."
+  CREATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+  "By the name of the identity, in byte order. Reads and sorts all of the list: narrow long ones."
+  IDENTITY_NAME
+  "By the name of the group, in byte order. Reads and sorts all of the list: narrow long ones."
+  GROUP_NAME
+  "By the name of the role, in byte order. Reads and sorts all of the list: narrow long ones."
+  ROLE_NAME
+}
+
+"A new role binding."
+input CreateRoleBindingInput {
+  "Uid of the group on which it will count."
+  parent: ID!
+  "Uid of who gets the role; it must live in that group or above it."
+  identityUid: ID!
+  "Uid of the role: a built-in one, or one of that group or above it."
+  roleUid: ID!
+}
+
+"The role binding that was made."
+type CreateRoleBindingPayload {
+  "The role binding."
+  roleBinding: RoleBinding!
+  "The role binding as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `roleBindings(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  roleBindingEdge: RoleBindingEdge!
+}
+
+"Several new role bindings on one group."
+input BatchCreateRoleBindingsInput {
+  "Uid of the group on which they will count."
+  parent: ID!
+  "The bindings, 1 to 25."
+  requests: [BatchCreateRoleBindingsRequest!]!
+  "Uid of the role of those bindings that name none."
+  roleUid: ID
+}
+
+"One of several new role bindings."
+input BatchCreateRoleBindingsRequest {
+  "Uid of the group; where given it must be the batch's."
+  parent: ID
+  "What to bind."
+  roleBinding: RoleBindingInput!
+}
+
+"Who gets which role."
+input RoleBindingInput {
+  "Uid of who gets the role; it must live in the group or above it."
+  identityUid: ID!
+  "Uid of the role; the batch's where absent."
+  roleUid: ID
+}
+
+"The role bindings that were made."
+type BatchCreateRoleBindingsPayload {
+  "The bindings, in the order of the requests."
+  roleBindings: [RoleBinding!]!
+  "The same as edges, for Relay's @appendEdge and @prependEdge. Their cursors are of ` + "`" + `roleBindings(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  roleBindingEdges: [RoleBindingEdge!]!
+}
+
+"Changes to a role binding."
+input UpdateRoleBindingInput {
+  "Its uid."
+  uid: ID!
+  "Uid of who has the role from now on; cannot be cleared."
+  identityUid: ID
+  "Uid of the role from now on; cannot be cleared."
+  roleUid: ID
+  """
+  Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
+  every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+  INVALID_ARGUMENT for a name that is no updatable field.
+  """
+  updateMask: [String!]
+}
+
+"The role binding after the change."
+type UpdateRoleBindingPayload {
+  "The role binding."
+  roleBinding: RoleBinding!
+}
+
+"Which role binding to delete."
+input DeleteRoleBindingInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The role binding that is gone."
+type DeleteRoleBindingPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/schema.graphqls", Input: `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
+
+"""
+Everything that can be read. A field is null where the caller lacks the permission for it, with an error at the
+field's path, and the rest of the answer stays.
+
+An error carries ` + "`" + `extensions.code` + "`" + ` (NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT ...), its number as ` + "`" + `status` + "`" + `, and
+the same typed ` + "`" + `details` + "`" + ` as REST.
+"""
+type Query {
+  "Answers \"pong\" to anyone, without a token."
+  ping: String!
+
+  "The object of a global id. NOT_FOUND and PERMISSION_DENIED as for a read by uid; INVALID_ARGUMENT for an id that this service did not make."
+  node(
+    "The ` + "`" + `id` + "`" + ` of an object."
+    id: ID!
+  ): Node
+
+  "The objects of global ids, in their order. What is missing or forbidden is null, with an error at its path."
+  nodes(
+    "Their ` + "`" + `id` + "`" + `s, at most 200."
+    ids: [ID!]!
+  ): [Node]!
+
+  "Who is asking. Null, with UNAUTHENTICATED, where the request has no token."
+  viewer: Viewer
+}
+
+"""
+Every change. Each takes one ` + "`" + `input` + "`" + ` and answers one payload: null, with an error, where nothing was changed.
+All that is wrong with an input is reported at once, in ` + "`" + `details` + "`" + ` as one field violation each.
+"""
+type Mutation
+
+"An object that can be read again by its global id."
+interface Node {
+  "Global id: opaque, unique over all types, stable. Not the ` + "`" + `uid` + "`" + `."
+  id: ID!
+}
+
+"Where a page lies in its list."
+type PageInfo @shareable {
+  "Whether rows follow this page."
+  hasNextPage: Boolean!
+  "Whether rows come before this page."
+  hasPreviousPage: Boolean!
+  "Cursor of the first row; null on an empty page."
+  startCursor: String
+  "Cursor of the last row, good as ` + "`" + `after` + "`" + ` and as REST page_token for 3 days, then the list restarts; null on an empty page."
+  endCursor: String
+}
+
+"The direction of a sort order."
+enum OrderDirection {
+  "Smallest, earliest first."
+  ASC
+  "Largest, latest first."
+  DESC
+}
+
+"A moment in RFC 3339, given back in UTC with exactly three decimals: ` + "`" + `2026-03-27T13:55:00.785Z` + "`" + `."
+scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
+
+"A number of bytes, as a JSON number; beyond 2^53 (9 PB) JavaScript rounds it."
+scalar ByteCount
+
+"Bytes in base64 with padding (RFC 4648, section 4)."
+scalar Base64 @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc4648#section-4")
+
+"A length of time in seconds, with at most nine decimals: ` + "`" + `3600s` + "`" + `, ` + "`" + `0.5s` + "`" + `."
+scalar Duration
+
+"A whole number of 64 bits as text, since JSON numbers are good for 53 in JavaScript. An input can be a number."
+scalar Int64
+
+"A JSON object whose values are all strings."
+scalar StringMap
+`, BuiltIn: false},
+	{Name: "../../schema/subscription.graphqls", Input: `extend type Query {
+  "One event subscription. NOT_FOUND where there is none; PERMISSION_DENIED without subscriptions.list on it, whether it exists or not."
+  subscription(
+    "Its uid."
+    uid: ID!
+  ): EventSubscription
+  "Event subscriptions that the caller may see. PERMISSION_DENIED without subscriptions.list anywhere in the scope."
+  subscriptions(
+    "Only subscriptions anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only subscriptions directly in this group, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: EventSubscriptionFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: EventSubscriptionOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): EventSubscriptionConnection
+}
+
+extend type Mutation {
+  "Creates an event subscription. Needs subscriptions.create on the parent. ALREADY_EXISTS where the group has one with that sink."
+  createSubscription(
+    "The new subscription."
+    input: CreateSubscriptionInput!
+  ): CreateSubscriptionPayload
+  "Ends an event subscription. Needs subscriptions.delete."
+  deleteSubscription(
+    "Which one."
+    input: DeleteSubscriptionInput!
+  ): DeleteSubscriptionPayload
+  """
+  Gives an event subscription a new secret. For a day deliveries are signed with the one before too, so that a sink can
+  change over at its leisure. Needs subscriptions.create.
+  """
+  rotateSubscriptionSecret(
+    "Whose."
+    input: RotateSubscriptionSecretInput!
+  ): RotateSubscriptionSecretPayload
+  """
+  Sends an event to this event subscription alone, whatever types it asks for. Needs subscriptions.create.
+  FAILED_PRECONDITION (SUBSCRIPTION_DISABLED) where it is disabled.
+  """
+  testSubscription(
+    "Which one."
+    input: TestSubscriptionInput!
+  ): TestSubscriptionPayload
+  """
+  Lets an event subscription that was disabled get events again, from now on: what it missed comes by ` + "`" + `redeliver` + "`" + `.
+  Needs subscriptions.create.
+  """
+  enableSubscription(
+    "Which one."
+    input: EnableSubscriptionInput!
+  ): EnableSubscriptionPayload
+}
+
+"Sends the events of a group, and of everything below it, to a webhook."
+type EventSubscription implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the group's, a slash, 16 hex digits."
+  uid: ID!
+  "https URL that events are posted to; unique in its group."
+  sink: String!
+  "Types of the events that are sent; none: all of them."
+  types: [String!]!
+  "When it was created."
+  createTime: DateTime!
+  "When it was last changed."
+  updateTime: DateTime!
+  "Since when deliveries fail; null where the last one succeeded, or none was tried."
+  failingSince: DateTime
+  "When it was disabled: after five days of nothing but failures, or as its sink answered 410 Gone. Null: it gets events."
+  disableTime: DateTime
+  "Why it was disabled."
+  disableReason: String
+
+  "The group whose events it sends."
+  group: Group
+  "What was sent to its sink, and what is to be; the newest first where no order is given. Needs subscriptions.list."
+  deliveries(
+    "What else must hold, all of it."
+    where: DeliveryFilter
+    "Sort order, with uid as the tie-break; the newest first where absent."
+    orderBy: DeliveryOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `, of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): DeliveryConnection
+}
+
+"One page of subscriptions."
+type EventSubscriptionConnection {
+  "The page, each subscription with its cursor."
+  edges: [EventSubscriptionEdge!]!
+  "The page without cursors."
+  nodes: [EventSubscription!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many subscriptions the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Subscription in a page."
+type EventSubscriptionEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The subscription."
+  node: EventSubscription!
+}
+
+"Which subscriptions to list; fields that are given must all hold."
+input EventSubscriptionFilter {
+  "Exactly this sink."
+  sink: String
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort subscriptions."
+input EventSubscriptionOrder {
+  "What to sort by."
+  field: EventSubscriptionOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What subscriptions can be sorted by."
+enum EventSubscriptionOrderField {
+  "By the time of creation."
+  CREATE_TIME
+  "By the time of the last change."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+}
+
+"A new event subscription."
+input CreateSubscriptionInput {
+  "Uid of the group whose events to send, with everything below it."
+  parent: ID!
+  "https URL of a public host, at most 2048 bytes; unique in the group."
+  sink: String!
+  "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, at most 100; all where absent. The refusal of another lists those there are."
+  types: [String!]
+}
+
+"The subscription that was made."
+type CreateSubscriptionPayload {
+  "The subscription."
+  subscription: EventSubscription!
+  "The subscription as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `subscriptions(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  subscriptionEdge: EventSubscriptionEdge!
+  "Signs the deliveries (Standard Webhooks). Shown here, once; it cannot be read again."
+  secret: String!
+}
+
+"Which subscription to delete."
+input DeleteSubscriptionInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The subscription that is gone."
+type DeleteSubscriptionPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+
+"Whose secret to replace."
+input RotateSubscriptionSecretInput {
+  "Uid of the subscription."
+  uid: ID!
+}
+
+"The subscription with its new secret."
+type RotateSubscriptionSecretPayload {
+  "The subscription."
+  subscription: EventSubscription!
+  "Signs the deliveries from now on. Shown here, once; it cannot be read again."
+  secret: String!
+}
+
+"Which subscription to test."
+input TestSubscriptionInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The test that is under way."
+type TestSubscriptionPayload {
+  "Id of the event: ` + "`" + `deliveries(where: {event: ...})` + "`" + ` tells what becomes of it, once it is addressed."
+  eventId: ID!
+}
+
+"Which subscription to enable."
+input EnableSubscriptionInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The subscription that is enabled."
+type EnableSubscriptionPayload {
+  "The subscription."
+  subscription: EventSubscription!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/tag.graphqls", Input: `extend type Query {
+  "One tag. NOT_FOUND where there is none; PERMISSION_DENIED without tag.list on it, whether it exists or not."
+  tag(
+    "Its uid."
+    uid: ID!
+  ): Tag
+  "Tags that the caller may see. PERMISSION_DENIED without tag.list anywhere in the scope."
+  tags(
+    "Only tags anywhere below this group, by its uid."
+    descendantsOf: ID
+    "Only tags directly in this repo, by its uid."
+    childrenOf: ID
+    "What else must hold, all of it."
+    where: TagFilter
+    "Sort order, with uid as the tie-break; by name where absent."
+    orderBy: TagOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): TagConnection
+}
+
+extend type Mutation {
+  "Creates a tag, or moves the repo's tag of that name to the given digest. Needs tag.create on the repo."
+  createTag(
+    "The tag."
+    input: CreateTagInput!
+  ): CreateTagPayload
+  "Deletes a tag; the image stays. Needs tag.delete."
+  deleteTag(
+    "Which one."
+    input: DeleteTagInput!
+  ): DeleteTagPayload
+}
+
+"A name for an image in a repo. It can move from one image to another."
+type Tag implements Node @key(fields: "uid") {
+  "Global id."
+  id: ID!
+  "Uid: the repo's, a slash, 16 hex digits. It stays when the tag moves."
+  uid: ID!
+  "Unique in its repo."
+  name: String!
+  "What the tag stands for: ` + "`" + `sha256:` + "`" + ` and 64 hex digits."
+  digest: String!
+  "Whether it has reached its end of life."
+  deprecated: Boolean!
+  "Bundles it is part of."
+  bundles: [String!]!
+  "When it was made or last moved."
+  updateTime: DateTime!
+
+  "The repo it is in."
+  repo: Repo
+  "The image it stands for. Needs repo.list and manifest.metadata.list; null where nothing is known of the digest."
+  image: Image
+}
+
+"One page of tags."
+type TagConnection {
+  "The page, each tag with its cursor."
+  edges: [TagEdge!]!
+  "The page without cursors."
+  nodes: [Tag!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many tags the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Tag in a page."
+type TagEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The tag."
+  node: Tag!
+}
+
+"Which tags to list; fields that are given must all hold."
+input TagFilter {
+  "Exactly this name."
+  name: String
+  "Only those made or moved at this time or later."
+  updatedSince: DateTime
+  "Only those that stand for exactly this digest."
+  digest: String
+  "Only those that have, or have not, reached their end of life."
+  deprecated: Boolean
+  "false leaves out tags that refer to an image, such as its signature: ` + "`" + `sha256-<hex>` + "`" + ` and the same with .sig, .att or .sbom."
+  includeReferrers: Boolean
+  "false leaves out tags that end in a date: ` + "`" + `latest-20260327` + "`" + `."
+  includeDates: Boolean
+  "false leaves out tags that end in a package epoch: ` + "`" + `1.2.3-r4` + "`" + `."
+  includeEpochs: Boolean
+  "Only these, at most 1000. Unknown ones are left out without an error."
+  uids: [ID!]
+  "Only those strictly above this uid."
+  ancestorsOf: ID
+  "Only those without a parent; of this kind there are none."
+  inRoot: Boolean
+}
+
+"How to sort tags."
+input TagOrder {
+  "What to sort by."
+  field: TagOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What tags can be sorted by."
+enum TagOrderField {
+  "By name, in byte order."
+  NAME
+  "By the time of creation, which a tag does not show."
+  CREATE_TIME
+  "By the time it was made or last moved."
+  UPDATE_TIME
+  "By uid: depth first along the tree of groups."
+  UID
+  "By digest. Reads and sorts all of the list: narrow long ones."
+  DIGEST
+}
+
+"A tag to create or move."
+input CreateTagInput {
+  "Uid of the repo."
+  parent: ID!
+  "1 to 128 of letters, digits, ` + "`" + `_` + "`" + `, ` + "`" + `.` + "`" + ` and ` + "`" + `-` + "`" + `, not beginning with ` + "`" + `.` + "`" + ` or ` + "`" + `-` + "`" + `."
+  name: String!
+  "What it stands for: ` + "`" + `sha256:` + "`" + ` and 64 lower-case hex digits."
+  digest: String!
+  "Whether it has reached its end of life; false where absent."
+  deprecated: Boolean
+  "Bundles it is part of, at most 1000 of at most 512 characters each."
+  bundles: [String!]
+}
+
+"The tag that was made or moved."
+type CreateTagPayload {
+  "The tag."
+  tag: Tag!
+  "The tag as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of ` + "`" + `tags(childrenOf:)` + "`" + ` in default order; empty without the right to list."
+  tagEdge: TagEdge!
+}
+
+"Which tag to delete."
+input DeleteTagInput {
+  "Its uid."
+  uid: ID!
+}
+
+"The tag that is gone."
+type DeleteTagPayload {
+  "Its global id, for removing it from a client's cache."
+  deletedId: ID!
+  "Its uid."
+  deletedUid: ID!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/terms.graphqls", Input: `extend type Query {
+  "Which documents of terms were accepted for a group or for one above it. PERMISSION_DENIED without terms.list on the group; what was accepted above needs no more."
+  termsAcceptances(
+    "The group's uid."
+    group: ID!
+    "Sort order; by document where absent."
+    orderBy: TermsAcceptanceOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): TermsAcceptanceConnection
+}
+
+extend type Mutation {
+  "Notes that the caller accepts documents for a group. Needs terms.accept. What has been accepted for it before stays as it is."
+  acceptTerms(
+    "What is accepted."
+    input: AcceptTermsInput!
+  ): AcceptTermsPayload
+}
+
+"Somebody accepted a document of terms for a group. It counts for everything below the group."
+type TermsAcceptance implements Node @key(fields: "orgUid docId") {
+  "Global id."
+  id: ID!
+  "The document."
+  docId: String!
+  "Who accepted it first: the uid of an identity, or the subject of a token without one."
+  acceptedBy: String
+  "Uid of the group that it was accepted for, an organization or a group in one."
+  orgUid: ID!
+  "When it was accepted."
+  createTime: DateTime!
+
+  "The group that it was accepted for."
+  group: Group
+}
+
+"One page of acceptances."
+type TermsAcceptanceConnection {
+  "The page, each acceptance with its cursor."
+  edges: [TermsAcceptanceEdge!]!
+  "The page without cursors."
+  nodes: [TermsAcceptance!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many acceptances the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Acceptance in a page."
+type TermsAcceptanceEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The acceptance."
+  node: TermsAcceptance!
+}
+
+"How to sort acceptances."
+input TermsAcceptanceOrder {
+  "What to sort by."
+  field: TermsAcceptanceOrderField!
+  "Which end comes first."
+  direction: OrderDirection! = ASC
+}
+
+"What acceptances can be sorted by."
+enum TermsAcceptanceOrderField {
+  "By document, in byte order."
+  DOC_ID
+  "By the time of creation."
+  CREATE_TIME
+}
+
+"What is accepted, and for whom."
+input AcceptTermsInput {
+  "Uid of the group to accept for."
+  group: ID!
+  "The documents, 1 to 100."
+  documentIds: [String!]!
+}
+
+"What is accepted."
+type AcceptTermsPayload {
+  "Uid of the group."
+  groupUid: ID!
+  "The group."
+  group: Group
+  "The documents, as they were given."
+  documentIds: [String!]!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/viewer.graphqls", Input: `"The caller, and what it may do. Its token can match several identities, whose permissions add up."
+type Viewer {
+  "The identities that the token matches; none where it matches no identity."
+  identities: [Identity!]!
+  "What is bound to the caller's identities. No permission is needed for that; of ` + "`" + `where` + "`" + `, identity, group and role narrow it."
+  roleBindings(
+    "What else must hold, all of it."
+    where: RoleBindingFilter
+    "Sort order, with uid as the tie-break; newest first where absent."
+    orderBy: RoleBindingOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): RoleBindingConnection
+  "What the caller may do on a resource, permissions inherited from groups above included. Whether it exists is not looked at."
+  capabilities(
+    "The resource's uid."
+    on: ID!
+  ): [Capability!]!
+  "Whether the caller has a capability on a resource, there or from a group above. Whether it exists is not looked at."
+  can(
+    "The capability in question."
+    capability: Capability!
+    "The resource's uid."
+    on: ID!
+  ): Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../../schema/vulnerability.graphqls", Input: `extend type Query {
+  "Metadata of vulnerabilities, the same for every organization. Any caller with an identity may read it."
+  vulnerabilityMetadata(
+    "What else must hold, all of it."
+    where: VulnerabilityMetadataFilter
+    "Sort order, with uid as the tie-break; by vulnerabilityId where absent."
+    orderBy: VulnerabilityMetadataOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): VulnerabilityMetadataConnection
+}
+
+"What a vulnerability database says of one vulnerability."
+type VulnerabilityMetadata implements Node @key(fields: "vulnerabilityId") {
+  "Global id."
+  id: ID!
+  "Its name at the source, such as GO-2024-3228. It is found by its aliases too."
+  vulnerabilityId: String!
+  "One line that says what it is."
+  summary: String
+  "All that the source says, in Markdown."
+  details: String
+  "Links that say more."
+  references: [Reference!]!
+  "How severe it is, by one or more scales."
+  severities: [Severity!]!
+}
+
+"A link that says more of a vulnerability."
+type Reference {
+  "What it leads to."
+  type: ReferenceType
+  "The link."
+  url: String
+}
+
+"What a link leads to."
+enum ReferenceType {
+  "An advisory."
+  ADVISORY
+  "An article."
+  ARTICLE
+  "A way to detect the vulnerability."
+  DETECTION
+  "A discussion."
+  DISCUSSION
+  "A report to the maintainers."
+  REPORT
+  "The change that fixed it."
+  FIX
+  "The change that brought it in."
+  INTRODUCED
+  "The home of the package."
+  PACKAGE
+  "Evidence, such as a demonstration."
+  EVIDENCE
+  "Any other page."
+  WEB
+}
+
+"One page of vulnerabilities."
+type VulnerabilityMetadataConnection {
+  "The page, each vulnerability with its cursor."
+  edges: [VulnerabilityMetadataEdge!]!
+  "The page without cursors."
+  nodes: [VulnerabilityMetadata!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many vulnerabilities the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  skipped: Int!
+}
+
+"Vulnerability in a page."
+type VulnerabilityMetadataEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  cursor: String!
+  "The vulnerability."
+  node: VulnerabilityMetadata!
+}
+
+"Which vulnerabilities to list."
+input VulnerabilityMetadataFilter {
+  "Only those with one of these as vulnerabilityId or alias, at most 1000. Unknown ones are left out without an error."
+  vulnerabilityIds: [String!]
+}
+
+"How to sort vulnerabilities."
+input VulnerabilityMetadataOrder {
+  "What to sort by."
+  field: VulnerabilityMetadataOrderField!
+  "Which end comes first; it turns the tie-break by uid too."
+  direction: OrderDirection! = ASC
+}
+
+"What vulnerabilities can be sorted by."
+enum VulnerabilityMetadataOrderField {
+  "By vulnerabilityId, in byte order."
+  VULNERABILITY_ID
+}
+`, BuiltIn: false},
+	{Name: "../../federation/directives.graphql", Input: `
+	directive @authenticated on FIELD_DEFINITION | OBJECT | INTERFACE | SCALAR | ENUM
+	directive @composeDirective(name: String!) repeatable on SCHEMA
+	directive @extends on OBJECT | INTERFACE
+	directive @external on OBJECT | FIELD_DEFINITION
+	directive @key(fields: FieldSet!, resolvable: Boolean = true) repeatable on OBJECT | INTERFACE
+	directive @inaccessible on
+	  | ARGUMENT_DEFINITION
+	  | ENUM
+	  | ENUM_VALUE
+	  | FIELD_DEFINITION
+	  | INPUT_FIELD_DEFINITION
+	  | INPUT_OBJECT
+	  | INTERFACE
+	  | OBJECT
+	  | SCALAR
+	  | UNION
+	directive @interfaceObject on OBJECT
+	directive @link(import: [String!], url: String!) repeatable on SCHEMA
+	directive @override(from: String!, label: String) on FIELD_DEFINITION
+	directive @policy(policies: [[federation__Policy!]!]!) on
+	  | FIELD_DEFINITION
+	  | OBJECT
+	  | INTERFACE
+	  | SCALAR
+	  | ENUM
+	directive @provides(fields: FieldSet!) on FIELD_DEFINITION
+	directive @requires(fields: FieldSet!) on FIELD_DEFINITION
+	directive @requiresScopes(scopes: [[federation__Scope!]!]!) on
+	  | FIELD_DEFINITION
+	  | OBJECT
+	  | INTERFACE
+	  | SCALAR
+	  | ENUM
+	directive @shareable repeatable on FIELD_DEFINITION | OBJECT
+	directive @computedRequires on FIELD_DEFINITION
+	directive @tag(name: String!) repeatable on
+	  | ARGUMENT_DEFINITION
+	  | ENUM
+	  | ENUM_VALUE
+	  | FIELD_DEFINITION
+	  | INPUT_FIELD_DEFINITION
+	  | INPUT_OBJECT
+	  | INTERFACE
+	  | OBJECT
+	  | SCALAR
+	  | UNION
+	scalar _Any
+	scalar FieldSet
+	scalar federation__Policy
+	scalar federation__Scope
+`, BuiltIn: true},
+	{Name: "../../federation/entity.graphql", Input: `
+# a union of all types that use the @key directive
+union _Entity = AccountAssociation | Advisory | AdvisoryDocument | Artifact | ArtifactVersion | Delivery | Event | EventSubscription | ExternalGroupRoleMapping | Group | GroupInvite | Identity | IdentityProvider | Repo | Role | RoleBinding | Tag | TermsAcceptance | VulnerabilityMetadata
+
+input AccountAssociationByUIDsInput {
+	UID: ID!
+}
+
+input AdvisoryByUIDsInput {
+	UID: ID!
+}
+
+input AdvisoryDocumentByDocumentIDsInput {
+	DocumentID: String!
+}
+
+input ArtifactByUIDsInput {
+	UID: ID!
+}
+
+input ArtifactVersionByUIDsInput {
+	UID: ID!
+}
+
+input DeliveryByUIDsInput {
+	UID: ID!
+}
+
+input EventByIDsInput {
+	ID: ID!
+}
+
+input EventSubscriptionByUIDsInput {
+	UID: ID!
+}
+
+input ExternalGroupRoleMappingByUIDsInput {
+	UID: ID!
+}
+
+input GroupByUIDsInput {
+	UID: ID!
+}
+
+input GroupInviteByUIDsInput {
+	UID: ID!
+}
+
+input IdentityByUIDsInput {
+	UID: ID!
+}
+
+input IdentityProviderByUIDsInput {
+	UID: ID!
+}
+
+input RepoByUIDsInput {
+	UID: ID!
+}
+
+input RoleByUIDsInput {
+	UID: ID!
+}
+
+input RoleBindingByUIDsInput {
+	UID: ID!
+}
+
+input TagByUIDsInput {
+	UID: ID!
+}
+
+input TermsAcceptanceByOrgUIDAndDocIDsInput {
+	OrgUID: ID!
+	DocID: String!
+}
+
+input VulnerabilityMetadataByVulnerabilityIDsInput {
+	VulnerabilityID: String!
+}
+
+# fake type to build resolver interfaces for users to implement
+type Entity {
+	findManyAccountAssociationByUIDs(reps: [AccountAssociationByUIDsInput]!): [AccountAssociation]
+	findManyAdvisoryByUIDs(reps: [AdvisoryByUIDsInput]!): [Advisory]
+	findManyAdvisoryDocumentByDocumentIDs(reps: [AdvisoryDocumentByDocumentIDsInput]!): [AdvisoryDocument]
+	findManyArtifactByUIDs(reps: [ArtifactByUIDsInput]!): [Artifact]
+	findManyArtifactVersionByUIDs(reps: [ArtifactVersionByUIDsInput]!): [ArtifactVersion]
+	findManyDeliveryByUIDs(reps: [DeliveryByUIDsInput]!): [Delivery]
+	findManyEventByIDs(reps: [EventByIDsInput]!): [Event]
+	findManyEventSubscriptionByUIDs(reps: [EventSubscriptionByUIDsInput]!): [EventSubscription]
+	findManyExternalGroupRoleMappingByUIDs(reps: [ExternalGroupRoleMappingByUIDsInput]!): [ExternalGroupRoleMapping]
+	findManyGroupByUIDs(reps: [GroupByUIDsInput]!): [Group]
+	findManyGroupInviteByUIDs(reps: [GroupInviteByUIDsInput]!): [GroupInvite]
+	findManyIdentityByUIDs(reps: [IdentityByUIDsInput]!): [Identity]
+	findManyIdentityProviderByUIDs(reps: [IdentityProviderByUIDsInput]!): [IdentityProvider]
+	findManyRepoByUIDs(reps: [RepoByUIDsInput]!): [Repo]
+	findManyRoleByUIDs(reps: [RoleByUIDsInput]!): [Role]
+	findManyRoleBindingByUIDs(reps: [RoleBindingByUIDsInput]!): [RoleBinding]
+	findManyTagByUIDs(reps: [TagByUIDsInput]!): [Tag]
+	findManyTermsAcceptanceByOrgUIDAndDocIDs(reps: [TermsAcceptanceByOrgUIDAndDocIDsInput]!): [TermsAcceptance]
+	findManyVulnerabilityMetadataByVulnerabilityIDs(reps: [VulnerabilityMetadataByVulnerabilityIDsInput]!): [VulnerabilityMetadata]
+}
+
+type _Service {
+  sdl: String
+}
+
+extend type Query {
+  _entities(representations: [_Any!]!): [_Entity]!
+  _service: _Service!
+}
+`, BuiltIn: true},
 }
-
-func (ec *executionContext) unmarshalNDuration2atriumᚋplatformᚐDuration(ctx context.Context, v any) (platform.Duration, error) {
-	res, err := scalar.UnmarshalDuration(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNDuration2atriumᚋplatformᚐDuration(ctx context.Context, sel ast.SelectionSet, v platform.Duration) graphql.Marshaler {
-	_ = sel
-	res := scalar.MarshalDuration(v)
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return graphql.WrapContextMarshaler(ctx, res)
-}
-
-func (ec *executionContext) unmarshalNInt642atriumᚋplatformᚐInt64(ctx context.Context, v any) (platform.Int64, error) {
-	res, err := scalar.UnmarshalInt64(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNInt642atriumᚋplatformᚐInt64(ctx context.Context, sel ast.SelectionSet, v platform.Int64) graphql.Marshaler {
-	_ = sel
-	res := scalar.MarshalInt64(v)
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return graphql.WrapContextMarshaler(ctx, res)
-}
-
-func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
-	{
-		var batchItemsTermsAcceptance []*platform.TermsAcceptance
-		batchIdxMapTermsAcceptance := map[int]int{}
-		var batchItemsTag []*platform.Tag
-		batchIdxMapTag := map[int]int{}
-		var batchItemsRoleBinding []*platform.RoleBinding
-		batchIdxMapRoleBinding := map[int]int{}
-		var batchItemsRole []*platform.Role
-		batchIdxMapRole := map[int]int{}
-		var batchItemsRepo []*platform.Repo
-		batchIdxMapRepo := map[int]int{}
-		var batchItemsIdentityProvider []*platform.IdentityProvider
-		batchIdxMapIdentityProvider := map[int]int{}
-		var batchItemsIdentity []*platform.Identity
-		batchIdxMapIdentity := map[int]int{}
-		var batchItemsGroupInvite []*platform.GroupInvite
-		batchIdxMapGroupInvite := map[int]int{}
-		var batchItemsGroup []*platform.Group
-		batchIdxMapGroup := map[int]int{}
-		var batchItemsExternalGroupRoleMapping []*platform.ExternalGroupRoleMapping
-		batchIdxMapExternalGroupRoleMapping := map[int]int{}
-		var batchItemsEventSubscription []*platform.Subscription
-		batchIdxMapEventSubscription := map[int]int{}
-		var batchItemsDelivery []*platform.Delivery
-		batchIdxMapDelivery := map[int]int{}
-		var batchItemsArtifactVersion []*platform.ArtifactVersion
-		batchIdxMapArtifactVersion := map[int]int{}
-		var batchItemsArtifact []*platform.Artifact
-		batchIdxMapArtifact := map[int]int{}
-		var batchItemsAdvisory []*platform.Advisory
-		batchIdxMapAdvisory := map[int]int{}
-		var batchItemsAccountAssociation []*platform.AccountAssociation
-		batchIdxMapAccountAssociation := map[int]int{}
-		for i, item := range v {
-			switch concrete := item.(type) {
-			case *platform.TermsAcceptance:
-				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
-				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, concrete)
-			case *platform.Tag:
-				batchIdxMapTag[i] = len(batchItemsTag)
-				batchItemsTag = append(batchItemsTag, concrete)
-			case *platform.RoleBinding:
-				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
-				batchItemsRoleBinding = append(batchItemsRoleBinding, concrete)
-			case *platform.Role:
-				batchIdxMapRole[i] = len(batchItemsRole)
-				batchItemsRole = append(batchItemsRole, concrete)
-			case *platform.Repo:
-				batchIdxMapRepo[i] = len(batchItemsRepo)
-				batchItemsRepo = append(batchItemsRepo, concrete)
-			case *platform.IdentityProvider:
-				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
-				batchItemsIdentityProvider = append(batchItemsIdentityProvider, concrete)
-			case *platform.Identity:
-				batchIdxMapIdentity[i] = len(batchItemsIdentity)
-				batchItemsIdentity = append(batchItemsIdentity, concrete)
-			case *platform.GroupInvite:
-				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
-				batchItemsGroupInvite = append(batchItemsGroupInvite, concrete)
-			case *platform.Group:
-				batchIdxMapGroup[i] = len(batchItemsGroup)
-				batchItemsGroup = append(batchItemsGroup, concrete)
-			case *platform.ExternalGroupRoleMapping:
-				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
-				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, concrete)
-			case *platform.Subscription:
-				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
-				batchItemsEventSubscription = append(batchItemsEventSubscription, concrete)
-			case *platform.Delivery:
-				batchIdxMapDelivery[i] = len(batchItemsDelivery)
-				batchItemsDelivery = append(batchItemsDelivery, concrete)
-			case *platform.ArtifactVersion:
-				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
-				batchItemsArtifactVersion = append(batchItemsArtifactVersion, concrete)
-			case *platform.Artifact:
-				batchIdxMapArtifact[i] = len(batchItemsArtifact)
-				batchItemsArtifact = append(batchItemsArtifact, concrete)
-			case *platform.Advisory:
-				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
-				batchItemsAdvisory = append(batchItemsAdvisory, concrete)
-			case *platform.AccountAssociation:
-				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
-				batchItemsAccountAssociation = append(batchItemsAccountAssociation, concrete)
-			}
-		}
-		if len(batchItemsTermsAcceptance) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "TermsAcceptance", batchItemsTermsAcceptance, batchIdxMapTermsAcceptance)
-		}
-		if len(batchItemsTag) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Tag", batchItemsTag, batchIdxMapTag)
-		}
-		if len(batchItemsRoleBinding) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "RoleBinding", batchItemsRoleBinding, batchIdxMapRoleBinding)
-		}
-		if len(batchItemsRole) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Role", batchItemsRole, batchIdxMapRole)
-		}
-		if len(batchItemsRepo) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Repo", batchItemsRepo, batchIdxMapRepo)
-		}
-		if len(batchItemsIdentityProvider) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "IdentityProvider", batchItemsIdentityProvider, batchIdxMapIdentityProvider)
-		}
-		if len(batchItemsIdentity) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Identity", batchItemsIdentity, batchIdxMapIdentity)
-		}
-		if len(batchItemsGroupInvite) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "GroupInvite", batchItemsGroupInvite, batchIdxMapGroupInvite)
-		}
-		if len(batchItemsGroup) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Group", batchItemsGroup, batchIdxMapGroup)
-		}
-		if len(batchItemsExternalGroupRoleMapping) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "ExternalGroupRoleMapping", batchItemsExternalGroupRoleMapping, batchIdxMapExternalGroupRoleMapping)
-		}
-		if len(batchItemsEventSubscription) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "EventSubscription", batchItemsEventSubscription, batchIdxMapEventSubscription)
-		}
-		if len(batchItemsDelivery) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Delivery", batchItemsDelivery, batchIdxMapDelivery)
-		}
-		if len(batchItemsArtifactVersion) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "ArtifactVersion", batchItemsArtifactVersion, batchIdxMapArtifactVersion)
-		}
-		if len(batchItemsArtifact) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Artifact", batchItemsArtifact, batchIdxMapArtifact)
-		}
-		if len(batchItemsAdvisory) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "Advisory", batchItemsAdvisory, batchIdxMapAdvisory)
-		}
-		if len(batchItemsAccountAssociation) > 0 {
-			ctx = graphql.WithBatchParents(ctx, "AccountAssociation", batchItemsAccountAssociation, batchIdxMapAccountAssociation)
-		}
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalONode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, sel, v[i])
-	})
-
-	return ret
-}
-
-func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
-	res, err := scalar.UnmarshalOrderField(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNOrderDirection2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
-	_ = sel
-	res := scalar.MarshalOrderField(v)
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-func (ec *executionContext) marshalNPageInfo2ᚖatriumᚋgraphᚋscalarᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v *scalar.PageInfo) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PageInfo(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNStringMap2map(ctx context.Context, v any) (map[string]string, error) {
-	res, err := scalar.UnmarshalStringMap(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNStringMap2map(ctx context.Context, sel ast.SelectionSet, v map[string]string) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	_ = sel
-	res := scalar.MarshalStringMap(v)
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return graphql.WrapContextMarshaler(ctx, res)
-}
-
-func (ec *executionContext) unmarshalOBase642ᚕbyte(ctx context.Context, v any) ([]byte, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := scalar.UnmarshalBase64(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOBase642ᚕbyte(ctx context.Context, sel ast.SelectionSet, v []byte) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	res := scalar.MarshalBase64(v)
-	return graphql.WrapContextMarshaler(ctx, res)
-}
-
-func (ec *executionContext) unmarshalOByteCount2int64(ctx context.Context, v any) (int64, error) {
-	res, err := scalar.UnmarshalByteCount(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOByteCount2int64(ctx context.Context, sel ast.SelectionSet, v int64) graphql.Marshaler {
-	_ = sel
-	_ = ctx
-	res := scalar.MarshalByteCount(v)
-	return res
-}
-
-func (ec *executionContext) unmarshalOByteCount2ᚖint64(ctx context.Context, v any) (*int64, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := scalar.UnmarshalByteCount(v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOByteCount2ᚖint64(ctx context.Context, sel ast.SelectionSet, v *int64) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := scalar.MarshalByteCount(*v)
-	return res
-}
-
-func (ec *executionContext) unmarshalODateTime2atriumᚋplatformᚐTime(ctx context.Context, v any) (platform.Time, error) {
-	res, err := scalar.UnmarshalDateTime(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalODateTime2atriumᚋplatformᚐTime(ctx context.Context, sel ast.SelectionSet, v platform.Time) graphql.Marshaler {
-	_ = sel
-	res := scalar.MarshalDateTime(v)
-	return graphql.WrapContextMarshaler(ctx, res)
-}
-
-func (ec *executionContext) unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx context.Context, v any) (*platform.Time, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := scalar.UnmarshalDateTime(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalODateTime2ᚖatriumᚋplatformᚐTime(ctx context.Context, sel ast.SelectionSet, v *platform.Time) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	res := scalar.MarshalDateTime(*v)
-	return graphql.WrapContextMarshaler(ctx, res)
-}
-
-func (ec *executionContext) marshalONode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._Node(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOStringMap2map(ctx context.Context, v any) (map[string]string, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := scalar.UnmarshalStringMap(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOStringMap2map(ctx context.Context, sel ast.SelectionSet, v map[string]string) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	res := scalar.MarshalStringMap(v)
-	return graphql.WrapContextMarshaler(ctx, res)
-}
-
-// endregion ***************************** type.gotpl *****************************

@@ -10,6 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graphql/execute"
 	"atrium/graphql/limit"
@@ -24,6 +25,10 @@ type Options struct {
 	Budget    execute.Budget                  // of what responses hold in memory; nil: nobody counts
 	CheckJSON func(value []byte) error        // see transport.Options
 	Present   graphql.ErrorPresenterFunc
+
+	// Observe is told of each operation before it is executed, in the context
+	// that Observe gives; nil: nobody is.
+	Observe func(ctx context.Context, o Operation) context.Context
 
 	// Identify gives the caller of a request; the zero Caller is nobody.
 	Identify func(ctx context.Context) transport.Caller
@@ -55,8 +60,25 @@ func New(x *executor.Executor, o Options) http.Handler {
 		IsKnown: func(ctx context.Context) bool { return o.Identify(ctx) != transport.Caller{} },
 		ReadSDL: o.ReadSDL,
 	})
+	x.SetErrorPresenter(o.Present)
+	if o.Observe != nil {
+		x.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+			return next(o.Observe(ctx, described(graphql.GetOperationContext(ctx))))
+		})
+	}
 	return transport.New(x, transport.Options{
 		Bounds: o.Bounds, Present: o.Present, Identify: o.Identify, Budget: o.Budget, CheckJSON: o.CheckJSON,
 		Authorize: o.Authorize, Admit: o.Admit, Origins: o.Origins, Closing: o.Closing,
 	})
+}
+
+// An Operation is what is known of an operation before it is executed.
+type Operation struct {
+	Name           string
+	IsSubscription bool
+	Cost           int
+}
+
+func described(o *graphql.OperationContext) Operation {
+	return Operation{Name: o.Operation.Name, IsSubscription: o.Operation.Operation == ast.Subscription, Cost: limit.Cost(o)}
 }

@@ -74,6 +74,7 @@ type actorKey struct{}
 
 // WithActor puts the caller into the context of its request.
 func WithActor(ctx context.Context, a *Actor) context.Context {
+	TraceOf(ctx).NoteCaller(a)
 	return context.WithValue(ctx, actorKey{}, a)
 }
 

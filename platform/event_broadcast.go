@@ -33,11 +33,13 @@ const (
 // reads while at least one feed listens. Events are given in memory, to the
 // listeners of their organisation.
 type broadcast struct {
-	store   Store
-	logger  *slog.Logger
-	holders holders
-	reads   atomic.Int64  // counts reads of events; holders.fresh says what for
-	places  chan struct{} // one for each feed that reads for itself
+	store    Store
+	logger   *slog.Logger
+	observer Observer
+	clock    func() time.Time
+	holders  holders
+	reads    atomic.Int64  // counts reads of events; holders.fresh says what for
+	places   chan struct{} // one for each feed that reads for itself
 
 	lock      sync.Mutex
 	at        EventPosition // every event up to here has been given
@@ -47,8 +49,9 @@ type broadcast struct {
 	ended     chan struct{}      // is closed when the reader has ended
 }
 
-func newBroadcast(store Store, logger *slog.Logger) *broadcast {
-	b := &broadcast{store: store, logger: logger, places: make(chan struct{}, ownReads), listeners: map[UID]map[*listener]struct{}{}}
+func newBroadcast(store Store, o Options) *broadcast {
+	logger := o.Logger
+	b := &broadcast{store: store, logger: logger, observer: o.Observer, clock: o.Clock, places: make(chan struct{}, ownReads), listeners: map[UID]map[*listener]struct{}{}}
 	b.holders = holders{store: store, logger: logger, reads: &b.reads, open: map[string]*holder{}}
 	return b
 }
@@ -164,6 +167,7 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 		if len(events) > 0 {
 			at = events[len(events)-1].Position
 			b.give(ctx, events).wake(ctx)
+			b.observe(events)
 		}
 		if len(events) == broadcastBatch {
 			continue // more are waiting
@@ -180,6 +184,14 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 type arrival struct {
 	operators, others []*listener
 	asked             *grantRead // is what others wait for
+}
+
+// observe tells how old events were that feeds have now been given.
+func (b *broadcast) observe(events []*Event) {
+	now := b.clock()
+	for _, e := range events {
+		b.observer.EventRead(now.Sub(e.Time.Time))
+	}
 }
 
 // give puts events into the queues of their listeners. For all of their callers

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -63,6 +64,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		feed.left = -1
 	}
 	if req.After != nil && *req.After == "" {
+		feed.at.Transaction = math.MinInt64 // events of a database that was restored may be below 0
 		return feed, nil
 	}
 	id := ""

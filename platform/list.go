@@ -140,6 +140,7 @@ func (r resources[T, F]) listWithin(ctx context.Context, scope Scope, req ListRe
 
 // query checks a request and decides what may be read for it.
 func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+	TraceOf(ctx).NoteResource(r.kind.Name, req.UIDP.scope())
 	q, err := r.checked(ctx, req)
 	if err != nil {
 		return q, err

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"time"
@@ -20,6 +21,15 @@ type UIDFilter struct {
 	ChildrenOf    UID   `json:",omitempty"` // the parent is
 	InRoot        bool  `json:",omitempty"` // without a parent
 	IDs           []UID `json:",omitempty"` // one of these
+}
+
+// scope is the UID that f names; "" where it names none.
+func (f UIDFilter) scope() UID {
+	uid := cmp.Or(f.ChildrenOf, f.DescendantsOf, f.AncestorsOf)
+	if uid == "" && len(f.IDs) > 0 {
+		uid = f.IDs[0]
+	}
+	return uid
 }
 
 // narrow reports whether f asks for less than a subtree.

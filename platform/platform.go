@@ -29,6 +29,8 @@ type Options struct {
 	// nobody proves an issuer by a file.
 	IssuerFile func(ctx context.Context, issuer string) ([]UID, error)
 
+	Observer Observer // hears what happens beside requests; nil: nobody
+
 	AuditRetention    time.Duration // of events, which are the audit log; 0: 90 days
 	DeliveryRetention time.Duration // of deliveries after they have ended; 0: 30 days
 	DeliveryTimeScale float64       // of the waits between attempts, for tests; 0: 1
@@ -88,6 +90,9 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	if options.Observer == nil {
+		options.Observer = nobody{}
+	}
 	options.AuditRetention = cmp.Or(options.AuditRetention, 90*24*time.Hour)
 	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
 	options.DeliveryTimeScale = cmp.Or(options.DeliveryTimeScale, 1)
@@ -95,7 +100,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		options.SharedIssuers = DefaultSharedIssuers()
 	}
 	p := &Platform{
-		store: store, options: options, broadcast: newBroadcast(store, options.Logger),
+		store: store, options: options, broadcast: newBroadcast(store, options),
 		sealerTurn: make(chan struct{}, 1), patterns: newPatterns(), seen: make(chan UID, 256),
 	}
 	p.denials.p = p

@@ -30,6 +30,9 @@ func (r resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts L
 // may read, with one read.
 func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids []UID, read func(context.Context, Keys) ([]*V, error), uidOf func(*V) UID) ([]*V, []error) {
 	rows, errs := make([]*V, len(uids)), make([]error, len(uids))
+	if len(uids) > 0 {
+		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
+	}
 	actor, err := caller(ctx)
 	var keys Keys
 	for i, uid := range uids {

@@ -52,16 +52,22 @@ func (u UID) Packed() ([]byte, bool) {
 // UnpackUID is the UID that Packed made bytes of. It tells false where it
 // cannot have made them.
 func UnpackUID(packed []byte) (UID, bool) {
+	text, ok := AppendUID(make([]byte, 0, maxUIDLength), packed)
+	return UID(text), ok
+}
+
+// AppendUID appends the UID that Packed made bytes of. It tells false, and
+// appends nothing, where it cannot have made them.
+func AppendUID(text, packed []byte) ([]byte, bool) {
 	const root, segment = rootDigits / 2, segmentDigits / 2
 	if len(packed) < root || (len(packed)-root)%segment != 0 {
-		return "", false
+		return text, false
 	}
-	text := make([]byte, 0, maxUIDLength)
 	text = hex.AppendEncode(text, packed[:root])
 	for rest := packed[root:]; len(rest) > 0; rest = rest[segment:] {
 		text = hex.AppendEncode(append(text, '/'), rest[:segment])
 	}
-	return UID(text), true
+	return text, true
 }
 
 func lowerHex(s string) bool {

@@ -246,14 +246,19 @@ func (w Webhooks) held(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery
 // End notes how an attempt went. Where its ticket is to be used again, wait
 // says when.
 func (w Webhooks) End(ctx context.Context, begun *Dispatch, a Attempt) (wait time.Duration, again bool, err error) {
+	var became *Delivery
 	err = w.p.store.Write(ctx, func(tx Tx) error {
 		now := w.p.now()
 		d, err := w.end(ctx, tx, begun.Delivery, a, now)
 		if again = d != nil && d.Stage == StageAgain && d.Ticket == begun.Delivery.Ticket; again {
 			wait = d.NextAttemptTime.Sub(now.Time)
 		}
+		became = d
 		return err
 	})
+	if err == nil && became != nil && begun.Event != nil {
+		w.p.options.Observer.DeliveryTried(became.State, w.p.now().Sub(begun.Event.Time.Time))
+	}
 	return wait, again, err
 }
 

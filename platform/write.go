@@ -9,6 +9,7 @@ import (
 
 // accept authorises a creation under parent and gives the new row.
 func (r resources[T, F]) accept(ctx context.Context, parent UID, in Input[T]) (*T, error) {
+	TraceOf(ctx).NoteResource(r.kind.Name, parent)
 	var v violations
 	if _, err := caller(ctx); err != nil {
 		return nil, err
@@ -80,6 +81,7 @@ func (r resources[T, F]) update(ctx context.Context, uid UID, in Input[T], same 
 // transaction, which may add to the change. Only those columns are written, so
 // that two updates of different fields both survive.
 func (r resources[T, F]) updateIf(ctx context.Context, uid UID, in Input[T], same func(*T) F, check func(Tx, *change[T]) error) (*T, error) {
+	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	change, err := r.change(ctx, uid, in)
 	if err != nil {
 		return nil, r.refused(ctx, "updated", uid, err)
@@ -219,6 +221,7 @@ func (r resources[T, F]) removeIf(ctx context.Context, uid UID, check func(Tx) e
 }
 
 func (r resources[T, F]) removeRow(ctx context.Context, uid UID, check func(Tx) error) error {
+	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	if _, err := caller(ctx); err != nil {
 		return err
 	}

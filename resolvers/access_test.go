@@ -112,7 +112,7 @@ func TestWithoutATokenOnlyPingAnswers(t *testing.T) {
 			got.fails("UNAUTHENTICATED " + c.field)
 		}
 	}
-	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	schema := graph.Schema()
 	for _, field := range schema.Mutation.Fields {
 		if strings.HasPrefix(field.Name, "delete") {
 			w.as(nobody, `mutation { `+field.Name+`(input: {uid: "x"}) { deletedUid } }`).fails("UNAUTHENTICATED " + field.Name)

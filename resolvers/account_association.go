@@ -37,11 +37,11 @@ func (m mutations) DeleteAccountAssociation(ctx context.Context, input scalar.De
 }
 
 func (e entities) FindManyAccountAssociationByUIDs(ctx context.Context, reps []*graph.AccountAssociationByUIDsInput) ([]*platform.AccountAssociation, error) {
-	return represented(ctx, readsOf(ctx).accountAssociations, keysOf(reps, func(r *graph.AccountAssociationByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).accountAssociations, keysOf(reps, func(r *graph.AccountAssociationByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (accountAssociations) Group(ctx context.Context, all []*platform.AccountAssociation) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(a *platform.AccountAssociation) platform.UID { return a.UID })
+	return follow(ctx, all, &readsOf(ctx).groups, func(a *platform.AccountAssociation) platform.UID { return a.UID })
 }
 
 // AppInstallations are sorted by the numbers of the apps.

@@ -22,11 +22,11 @@ func (q queries) AdvisorySummary(ctx context.Context, within *platform.UID) (*pl
 }
 
 func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.AdvisoryByUIDsInput) ([]*platform.Advisory, error) {
-	return represented(ctx, readsOf(ctx).advisories, keysOf(reps, func(r *graph.AdvisoryByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).advisories, keysOf(reps, func(r *graph.AdvisoryByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (advisories) Group(ctx context.Context, all []*platform.Advisory) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).groups, func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
 }
 
 // namesOf are the names under which a vulnerability may be known.
@@ -34,7 +34,7 @@ func namesOf(a *platform.Advisory) []string { return append([]string{a.AdvisoryI
 
 // Vulnerabilities are found under several names, each is there once.
 func (advisories) Vulnerabilities(ctx context.Context, all []*platform.Advisory) ([][]*platform.Vulnerability, error) {
-	found, err := followAll(ctx, all, readsOf(ctx).vulnerabilities, namesOf, unlessMissing)
+	found, err := followAll(ctx, all, &readsOf(ctx).vulnerabilities, namesOf, unlessMissing)
 	for i := range found {
 		found[i] = distinct(found[i], func(v *platform.Vulnerability) string { return v.ID })
 	}

@@ -12,5 +12,5 @@ func (q queries) AdvisoryDocuments(ctx context.Context, id *string, cves []strin
 }
 
 func (e entities) FindManyAdvisoryDocumentByDocumentIDs(ctx context.Context, reps []*graph.AdvisoryDocumentByDocumentIDsInput) ([]*platform.AdvisoryDocument, error) {
-	return represented(ctx, readsOf(ctx).documents, keysOf(reps, func(r *graph.AdvisoryDocumentByDocumentIDsInput) string { return r.DocumentID }))
+	return represented(ctx, &readsOf(ctx).documents, keysOf(reps, func(r *graph.AdvisoryDocumentByDocumentIDsInput) string { return r.DocumentID }))
 }

@@ -21,7 +21,7 @@ func (q queries) ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosy
 }
 
 func (e entities) FindManyArtifactByUIDs(ctx context.Context, reps []*graph.ArtifactByUIDsInput) ([]*platform.Artifact, error) {
-	return represented(ctx, readsOf(ctx).artifacts, keysOf(reps, func(r *graph.ArtifactByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).artifacts, keysOf(reps, func(r *graph.ArtifactByUIDsInput) platform.UID { return r.UID }))
 }
 
 func childrenOf(a *platform.Artifact) platform.UIDFilter {

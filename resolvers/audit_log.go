@@ -22,5 +22,5 @@ func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, acto
 }
 
 func (e entities) FindManyEventByIDs(ctx context.Context, reps []*graph.EventByIDsInput) ([]*platform.Event, error) {
-	return represented(ctx, readsOf(ctx).events, keysOf(reps, func(r *graph.EventByIDsInput) string { return string(r.ID) }))
+	return represented(ctx, &readsOf(ctx).events, keysOf(reps, func(r *graph.EventByIDsInput) string { return string(r.ID) }))
 }

@@ -16,9 +16,9 @@ func (m mutations) Redeliver(ctx context.Context, input graph.RedeliverInput) (*
 }
 
 func (e entities) FindManyDeliveryByUIDs(ctx context.Context, reps []*graph.DeliveryByUIDsInput) ([]*platform.Delivery, error) {
-	return represented(ctx, readsOf(ctx).deliveries, keysOf(reps, func(r *graph.DeliveryByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).deliveries, keysOf(reps, func(r *graph.DeliveryByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (deliveries) Subscription(ctx context.Context, all []*platform.Delivery) ([]*platform.Subscription, error) {
-	return follow(ctx, all, readsOf(ctx).subscriptions, func(d *platform.Delivery) platform.UID { return d.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).subscriptions, func(d *platform.Delivery) platform.UID { return d.UID.Parent() })
 }

@@ -47,7 +47,7 @@ func (p probe) ask(w *world, variables []any, value string) answer {
 	return w.as(theOwner, operation("query", fmt.Sprintf(hosts[p.host], asked)), variables...)
 }
 
-func schemaOf() *ast.Schema { return graph.NewExecutableSchema(graph.Config{}).Schema() }
+func schemaOf() *ast.Schema { return graph.Schema() }
 
 // probes walks every argument of the schema but those of mutations.
 func probes(t *testing.T) (all []probe) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
 	"atrium/graphql/execute"
@@ -35,6 +36,5 @@ func Limits() limit.Schema {
 	}
 }
 
-// Schema is the executable schema without anything behind it: enough to check
-// documents by.
-func Schema() graphql.ExecutableSchema { return graph.NewExecutableSchema(graph.Config{}) }
+// Schema is the schema that documents are checked by.
+func Schema() *ast.Schema { return graph.Schema() }

@@ -45,17 +45,17 @@ func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, inp
 }
 
 func (e entities) FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*graph.ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error) {
-	return represented(ctx, readsOf(ctx).externalGroupRoleMappings, keysOf(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).externalGroupRoleMappings, keysOf(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error) {
-	return follow(ctx, all, readsOf(ctx).identityProviders, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
+	return follow(ctx, all, &readsOf(ctx).identityProviders, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
 }
 
 func (externalGroupRoleMappings) Role(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error) {
-	return follow(ctx, all, readsOf(ctx).roles, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
+	return follow(ctx, all, &readsOf(ctx).roles, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
 }
 
 func (externalGroupRoleMappings) Scope(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
+	return follow(ctx, all, &readsOf(ctx).groups, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
 }

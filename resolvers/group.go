@@ -32,7 +32,7 @@ func (m mutations) DeleteGroup(ctx context.Context, input scalar.Delete) (*scala
 }
 
 func (e entities) FindManyGroupByUIDs(ctx context.Context, reps []*graph.GroupByUIDsInput) ([]*platform.Group, error) {
-	return represented(ctx, readsOf(ctx).groups, keysOf(reps, func(r *graph.GroupByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).groups, keysOf(reps, func(r *graph.GroupByUIDsInput) platform.UID { return r.UID }))
 }
 
 // ResourceLimits are sorted by name.
@@ -68,12 +68,12 @@ func below(all []*platform.Group, directOnly *bool, by scalar.ByUID) []platform.
 }
 
 func (groups) Parent(ctx context.Context, all []*platform.Group) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(g *platform.Group) platform.UID { return g.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).groups, func(g *platform.Group) platform.UID { return g.UID.Parent() })
 }
 
 // Ancestors are those that the caller may see.
 func (groups) Ancestors(ctx context.Context, all []*platform.Group) ([][]*platform.Group, error) {
-	return followAll(ctx, all, readsOf(ctx).groups, func(g *platform.Group) []platform.UID { return g.UID.Ancestors() }, unlessHidden)
+	return followAll(ctx, all, &readsOf(ctx).groups, func(g *platform.Group) []platform.UID { return g.UID.Ancestors() }, unlessHidden)
 }
 
 func (r groups) Children(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
@@ -131,7 +131,7 @@ func (r groups) IdentityProviders(ctx context.Context, all []*platform.Group, di
 
 // AccountAssociation has the UID of its group.
 func (groups) AccountAssociation(ctx context.Context, all []*platform.Group) ([]*platform.AccountAssociation, error) {
-	found, err := follow(ctx, all, readsOf(ctx).accountAssociations, groupUID)
+	found, err := follow(ctx, all, &readsOf(ctx).accountAssociations, groupUID)
 	return found, ignoring(err, unlessMissing)
 }
 

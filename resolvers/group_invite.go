@@ -35,13 +35,13 @@ func (m mutations) AcceptGroupInvite(ctx context.Context, input graph.AcceptGrou
 }
 
 func (e entities) FindManyGroupInviteByUIDs(ctx context.Context, reps []*graph.GroupInviteByUIDsInput) ([]*platform.GroupInvite, error) {
-	return represented(ctx, readsOf(ctx).groupInvites, keysOf(reps, func(r *graph.GroupInviteByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).groupInvites, keysOf(reps, func(r *graph.GroupInviteByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (groupInvites) Group(ctx context.Context, all []*platform.GroupInvite) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(i *platform.GroupInvite) platform.UID { return i.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).groups, func(i *platform.GroupInvite) platform.UID { return i.UID.Parent() })
 }
 
 func (groupInvites) Role(ctx context.Context, all []*platform.GroupInvite) ([]*platform.Role, error) {
-	return follow(ctx, all, readsOf(ctx).roles, func(i *platform.GroupInvite) platform.UID { return i.RoleUID })
+	return follow(ctx, all, &readsOf(ctx).roles, func(i *platform.GroupInvite) platform.UID { return i.RoleUID })
 }

@@ -31,7 +31,7 @@ func (m mutations) DeleteIdentity(ctx context.Context, input scalar.Delete) (*sc
 }
 
 func (e entities) FindManyIdentityByUIDs(ctx context.Context, reps []*graph.IdentityByUIDsInput) ([]*platform.Identity, error) {
-	return represented(ctx, readsOf(ctx).identities, keysOf(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).identities, keysOf(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*platform.UID, error) {
@@ -40,7 +40,7 @@ func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*p
 }
 
 func (identities) Group(ctx context.Context, all []*platform.Identity) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(i *platform.Identity) platform.UID { return i.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).groups, func(i *platform.Identity) platform.UID { return i.UID.Parent() })
 }
 
 func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {

@@ -38,15 +38,15 @@ func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Dele
 }
 
 func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error) {
-	return represented(ctx, readsOf(ctx).identityProviders, keysOf(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).identityProviders, keysOf(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (identityProviders) Group(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).groups, func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
 }
 
 func (identityProviders) DefaultRole(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Role, error) {
-	return follow(ctx, all, readsOf(ctx).roles, func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
+	return follow(ctx, all, &readsOf(ctx).roles, func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
 }
 
 func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ExternalGroupRoleMappingConnection, error) {

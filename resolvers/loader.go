@@ -17,59 +17,94 @@ import (
 // response, so that nobody is shown what was read for someone else or before
 // a change.
 type reads struct {
+	p        *platform.Platform
 	without  platform.LongTexts // what the operation does not select
 	reported sync.Map           // messages of hidden errors
 
-	groups          *loader[platform.UID, platform.Group]
-	identities      *loader[platform.UID, platform.Identity]
-	roles           *loader[platform.UID, platform.Role]
-	roleBindings    *loader[platform.UID, platform.RoleBinding]
-	repos           *loader[platform.UID, platform.Repo]
-	tags            *loader[platform.UID, platform.Tag]
-	advisories      *loader[platform.UID, platform.Advisory]
-	subscriptions   *loader[platform.UID, platform.Subscription]
-	deliveries      *loader[platform.UID, platform.Delivery]
-	vulnerabilities *loader[string, platform.Vulnerability]
-	documents       *loader[string, platform.AdvisoryDocument]
-	events          *loader[string, platform.Event]
-
-	artifacts                 *loader[platform.UID, platform.Artifact]
-	artifactVersions          *loader[platform.UID, platform.ArtifactVersion]
-	identityProviders         *loader[platform.UID, platform.IdentityProvider]
-	accountAssociations       *loader[platform.UID, platform.AccountAssociation]
-	groupInvites              *loader[platform.UID, platform.GroupInvite]
-	externalGroupRoleMappings *loader[platform.UID, platform.ExternalGroupRoleMapping]
-	terms                     *loader[platform.TermsKey, platform.TermsAcceptance]
+	groups                    loader[platform.UID, platform.Group]
+	identities                loader[platform.UID, platform.Identity]
+	roles                     loader[platform.UID, platform.Role]
+	roleBindings              loader[platform.UID, platform.RoleBinding]
+	repos                     loader[platform.UID, platform.Repo]
+	tags                      loader[platform.UID, platform.Tag]
+	advisories                loader[platform.UID, platform.Advisory]
+	subscriptions             loader[platform.UID, platform.Subscription]
+	deliveries                loader[platform.UID, platform.Delivery]
+	vulnerabilities           loader[string, platform.Vulnerability]
+	documents                 loader[string, platform.AdvisoryDocument]
+	events                    loader[string, platform.Event]
+	artifacts                 loader[platform.UID, platform.Artifact]
+	artifactVersions          loader[platform.UID, platform.ArtifactVersion]
+	identityProviders         loader[platform.UID, platform.IdentityProvider]
+	accountAssociations       loader[platform.UID, platform.AccountAssociation]
+	groupInvites              loader[platform.UID, platform.GroupInvite]
+	externalGroupRoleMappings loader[platform.UID, platform.ExternalGroupRoleMapping]
+	terms                     loader[platform.TermsKey, platform.TermsAcceptance]
 }
 
 type readsKey struct{}
 
 // withReads starts with nothing read.
 func withReads(ctx context.Context, p *platform.Platform) context.Context {
-	without := unselectedTexts(ctx)
-	return context.WithValue(ctx, readsKey{}, &reads{
-		without:         without,
-		groups:          newLoader(p.Groups.GetMany),
-		identities:      newLoader(p.Identities.GetMany),
-		roles:           newLoader(p.Roles.GetMany),
-		roleBindings:    newLoader(p.RoleBindings.GetMany),
-		repos:           newLoader(p.Repos.GetMany),
-		tags:            newLoader(p.Tags.GetMany),
-		advisories:      newLoader(leaving(without, p.Advisories.GetManyWithout)),
-		subscriptions:   newLoader(p.Subscriptions.GetMany),
-		deliveries:      newLoader(p.Deliveries.GetMany),
-		vulnerabilities: newLoader(leaving(without, p.Vulnerabilities.GetManyWithout)),
-		documents:       newLoader(p.AdvisoryDocuments.GetMany),
-		events:          newLoader(leaving(without, p.AuditLog.GetManyWithout)),
-
-		artifacts:                 newLoader(p.Artifacts.GetMany),
-		artifactVersions:          newLoader(p.ArtifactVersions.GetMany),
-		identityProviders:         newLoader(p.IdentityProviders.GetMany),
-		accountAssociations:       newLoader(p.AccountAssociations.GetMany),
-		groupInvites:              newLoader(p.GroupInvites.GetMany),
-		externalGroupRoleMappings: newLoader(p.ExternalGroupRoleMappings.GetMany),
-		terms:                     newLoader(p.Terms.GetMany),
+	r := &reads{p: p, without: unselectedTexts(ctx)}
+	r.groups.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Group, []error) {
+		return r.p.Groups.GetMany(ctx, keys)
 	})
+	r.identities.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Identity, []error) {
+		return r.p.Identities.GetMany(ctx, keys)
+	})
+	r.roles.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Role, []error) {
+		return r.p.Roles.GetMany(ctx, keys)
+	})
+	r.roleBindings.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.RoleBinding, []error) {
+		return r.p.RoleBindings.GetMany(ctx, keys)
+	})
+	r.repos.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Repo, []error) {
+		return r.p.Repos.GetMany(ctx, keys)
+	})
+	r.tags.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Tag, []error) {
+		return r.p.Tags.GetMany(ctx, keys)
+	})
+	r.advisories.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Advisory, []error) {
+		return r.p.Advisories.GetManyWithout(ctx, keys, r.without)
+	})
+	r.subscriptions.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Subscription, []error) {
+		return r.p.Subscriptions.GetMany(ctx, keys)
+	})
+	r.deliveries.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Delivery, []error) {
+		return r.p.Deliveries.GetMany(ctx, keys)
+	})
+	r.vulnerabilities.init(r, func(ctx context.Context, r *reads, keys []string) ([]*platform.Vulnerability, []error) {
+		return r.p.Vulnerabilities.GetManyWithout(ctx, keys, r.without)
+	})
+	r.documents.init(r, func(ctx context.Context, r *reads, keys []string) ([]*platform.AdvisoryDocument, []error) {
+		return r.p.AdvisoryDocuments.GetMany(ctx, keys)
+	})
+	r.events.init(r, func(ctx context.Context, r *reads, keys []string) ([]*platform.Event, []error) {
+		return r.p.AuditLog.GetManyWithout(ctx, keys, r.without)
+	})
+	r.artifacts.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Artifact, []error) {
+		return r.p.Artifacts.GetMany(ctx, keys)
+	})
+	r.artifactVersions.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.ArtifactVersion, []error) {
+		return r.p.ArtifactVersions.GetMany(ctx, keys)
+	})
+	r.identityProviders.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.IdentityProvider, []error) {
+		return r.p.IdentityProviders.GetMany(ctx, keys)
+	})
+	r.accountAssociations.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.AccountAssociation, []error) {
+		return r.p.AccountAssociations.GetMany(ctx, keys)
+	})
+	r.groupInvites.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.GroupInvite, []error) {
+		return r.p.GroupInvites.GetMany(ctx, keys)
+	})
+	r.externalGroupRoleMappings.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.ExternalGroupRoleMapping, []error) {
+		return r.p.ExternalGroupRoleMappings.GetMany(ctx, keys)
+	})
+	r.terms.init(r, func(ctx context.Context, r *reads, keys []platform.TermsKey) ([]*platform.TermsAcceptance, []error) {
+		return r.p.Terms.GetMany(ctx, keys)
+	})
+	return context.WithValue(ctx, readsKey{}, r)
 }
 
 func readsOf(ctx context.Context) *reads {
@@ -80,27 +115,24 @@ func readsOf(ctx context.Context) *reads {
 // A loader reads objects by key, each key once. The operation it calls
 // decides, for each key, whether the caller may read it.
 type loader[K comparable, V any] struct {
-	getMany func(context.Context, []K) ([]*V, []error)
+	reads   *reads
+	getMany getMany[K, V]
 	queue   sync.Mutex
 	batch   *dataloader.Loader[K, *V] // nil until the first read
 }
 
-func newLoader[K comparable, V any](getMany func(context.Context, []K) ([]*V, []error)) *loader[K, V] {
-	return &loader[K, V]{getMany: getMany}
-}
+// getMany holds nothing of a response, so that making a loader costs nothing.
+type getMany[K comparable, V any] func(context.Context, *reads, []K) ([]*V, []error)
+
+func (l *loader[K, V]) init(r *reads, get getMany[K, V]) { l.reads, l.getMany = r, get }
 
 func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-	rows, errs := safely(l.getMany)(ctx, keys)
+	rows, errs := safely(func(ctx context.Context, keys []K) ([]*V, []error) { return l.getMany(ctx, l.reads, keys) })(ctx, keys)
 	results := make([]*dataloader.Result[*V], len(keys))
 	for i := range keys {
 		results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}
 	}
 	return results
-}
-
-// leaving makes a read of objects leave out long texts.
-func leaving[K, V any](texts platform.LongTexts, getMany func(context.Context, []K, platform.LongTexts) ([]*V, []error)) func(context.Context, []K) ([]*V, []error) {
-	return func(ctx context.Context, keys []K) ([]*V, []error) { return getMany(ctx, keys, texts) }
 }
 
 // never is when the window of a loader ends: a batch is sent off when all of

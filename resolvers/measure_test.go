@@ -14,11 +14,11 @@ import (
 // counting makes a world count its answers.
 func (w *world) counting(limits platform.AnswerLimits) {
 	pool, next := platform.NewAnswerPool(limits, nil), serve(w.p, nil, endpoint.DefaultSettings())
-	w.handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	w.handler = pair{ours: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		ctx, end := pool.Open(r.Context())
 		defer end()
 		next.ServeHTTP(rw, r.WithContext(ctx))
-	})
+	})}
 }
 
 func TestAnAnswerThatIsTooLargeIsRefusedAndNamesItsLimit(t *testing.T) {

@@ -77,7 +77,7 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	keys := w.keys(w.furnish())
-	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	schema := graph.Schema()
 	for _, possible := range schema.PossibleTypes["Node"] {
 		if keys[possible.Name] == "" || possible.Directives.ForName("key") == nil {
 			t.Errorf("%s is a node, but no entity or asked by no test", possible.Name)
@@ -254,7 +254,7 @@ func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
 	refuse := func(context.Context) error {
 		return &platform.Error{Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF"}
 	}
-	w.handler = serveSDL(w.p, nil, endpoint.DefaultSettings(), refuse)
+	w.handler = newPair(w.p, nil, endpoint.DefaultSettings(), refuse)
 	for _, query := range []string{"{_service{sdl}}", "{a: _service{b: sdl}}", "{...F} fragment F on Query {_service{sdl}}", "{ping _service{__typename}}"} {
 		if r := w.as(theOwner, query); r.fails("PERMISSION_DENIED").Data != nil {
 			t.Errorf("%s shows %v", query, r.Data)

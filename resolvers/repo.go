@@ -32,7 +32,7 @@ func (m mutations) DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar
 }
 
 func (e entities) FindManyRepoByUIDs(ctx context.Context, reps []*graph.RepoByUIDsInput) ([]*platform.Repo, error) {
-	return represented(ctx, readsOf(ctx).repos, keysOf(reps, func(r *graph.RepoByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).repos, keysOf(reps, func(r *graph.RepoByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (*graph.UpdateRepoReadmePayload, error) {
@@ -50,7 +50,7 @@ func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (
 func repoUID(r *platform.Repo) platform.UID { return r.UID }
 
 func (repos) Group(ctx context.Context, all []*platform.Repo) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(r *platform.Repo) platform.UID { return r.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).groups, func(r *platform.Repo) platform.UID { return r.UID.Parent() })
 }
 
 func (r repos) Readme(ctx context.Context, all []*platform.Repo) ([]*string, error) {

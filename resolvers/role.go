@@ -30,11 +30,11 @@ func (m mutations) DeleteRole(ctx context.Context, input scalar.Delete) (*scalar
 }
 
 func (e entities) FindManyRoleByUIDs(ctx context.Context, reps []*graph.RoleByUIDsInput) ([]*platform.Role, error) {
-	return represented(ctx, readsOf(ctx).roles, keysOf(reps, func(r *graph.RoleByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).roles, keysOf(reps, func(r *graph.RoleByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (roles) Group(ctx context.Context, all []*platform.Role) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(r *platform.Role) platform.UID { return r.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).groups, func(r *platform.Role) platform.UID { return r.UID.Parent() })
 }
 
 func (r roles) RoleBindings(ctx context.Context, all []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {

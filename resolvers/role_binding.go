@@ -32,7 +32,7 @@ func (m mutations) DeleteRoleBinding(ctx context.Context, input scalar.Delete) (
 }
 
 func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*platform.RoleBinding, error) {
-	return represented(ctx, readsOf(ctx).roleBindings, keysOf(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).roleBindings, keysOf(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error) {
@@ -66,7 +66,7 @@ func batched(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[
 func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Identity.UID }
 	if !showsAll(ctx) {
-		return follow(ctx, all, readsOf(ctx).identities, uid)
+		return follow(ctx, all, &readsOf(ctx).identities, uid)
 	}
 	return shown(ctx, all, uid, r.p.Identities.CheckReadable, func(b *platform.RoleBinding) *platform.Identity {
 		return &platform.Identity{UID: b.Identity.UID, Name: b.Identity.Name, Description: b.Identity.Description}
@@ -76,7 +76,7 @@ func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding)
 func (r roleBindings) Group(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Group, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Group.UID }
 	if !showsAll(ctx) {
-		return follow(ctx, all, readsOf(ctx).groups, uid)
+		return follow(ctx, all, &readsOf(ctx).groups, uid)
 	}
 	return shown(ctx, all, uid, r.p.Groups.CheckReadable, func(b *platform.RoleBinding) *platform.Group {
 		return &platform.Group{UID: b.Group.UID, Name: b.Group.Name, Description: b.Group.Description}
@@ -86,7 +86,7 @@ func (r roleBindings) Group(ctx context.Context, all []*platform.RoleBinding) ([
 func (r roleBindings) Role(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Role, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Role.UID }
 	if !showsAll(ctx) {
-		return follow(ctx, all, readsOf(ctx).roles, uid)
+		return follow(ctx, all, &readsOf(ctx).roles, uid)
 	}
 	return shown(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) *platform.Role {
 		return &platform.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}

@@ -13,7 +13,7 @@ import (
 // SDL is the schema as clients need it, valid by itself. What only gateways
 // need is left out: they ask `_service { sdl }`.
 func SDL() string {
-	schema := *graph.NewExecutableSchema(graph.Config{}).Schema()
+	schema := *graph.Schema()
 	schema.SchemaDirectives = nil
 	types := make(map[string]*ast.Definition, len(schema.Types))
 	for name, shared := range schema.Types {

@@ -56,11 +56,11 @@ func (m mutations) EnableSubscription(ctx context.Context, input graph.EnableSub
 }
 
 func (e entities) FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*graph.EventSubscriptionByUIDsInput) ([]*platform.Subscription, error) {
-	return represented(ctx, readsOf(ctx).subscriptions, keysOf(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).subscriptions, keysOf(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (sinks) Group(ctx context.Context, all []*platform.Subscription) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).groups, func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
 }
 
 func (r sinks) Deliveries(ctx context.Context, all []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.DeliveryConnection, error) {

@@ -26,11 +26,11 @@ func (m mutations) DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.
 }
 
 func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDsInput) ([]*platform.Tag, error) {
-	return represented(ctx, readsOf(ctx).tags, keysOf(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
+	return represented(ctx, &readsOf(ctx).tags, keysOf(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (tags) Repo(ctx context.Context, all []*platform.Tag) ([]*platform.Repo, error) {
-	return follow(ctx, all, readsOf(ctx).repos, func(t *platform.Tag) platform.UID { return t.UID.Parent() })
+	return follow(ctx, all, &readsOf(ctx).repos, func(t *platform.Tag) platform.UID { return t.UID.Parent() })
 }
 
 // Image is null where nothing is known of the digest: a tag need not have one.

@@ -20,15 +20,15 @@ func (m mutations) AcceptTerms(ctx context.Context, input graph.AcceptTermsInput
 }
 
 func (e entities) FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*graph.TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*platform.TermsAcceptance, error) {
-	return represented(ctx, readsOf(ctx).terms, keysOf(reps, func(r *graph.TermsAcceptanceByOrgUIDAndDocIDsInput) platform.TermsKey {
+	return represented(ctx, &readsOf(ctx).terms, keysOf(reps, func(r *graph.TermsAcceptanceByOrgUIDAndDocIDsInput) platform.TermsKey {
 		return platform.TermsKey{Group: r.OrgUID, DocID: r.DocID}
 	}))
 }
 
 func (terms) Group(ctx context.Context, all []*platform.TermsAcceptance) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(t *platform.TermsAcceptance) platform.UID { return t.OrgUID })
+	return follow(ctx, all, &readsOf(ctx).groups, func(t *platform.TermsAcceptance) platform.UID { return t.OrgUID })
 }
 
 func (acceptedTerms) Group(ctx context.Context, all []*platform.AcceptedTerms) ([]*platform.Group, error) {
-	return follow(ctx, all, readsOf(ctx).groups, func(a *platform.AcceptedTerms) platform.UID { return a.Group })
+	return follow(ctx, all, &readsOf(ctx).groups, func(a *platform.AcceptedTerms) platform.UID { return a.Group })
 }

@@ -13,11 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"atrium/graphql/limit"
-	"atrium/graphql/transport"
+	"github.com/99designs/gqlgen/graphql/executor"
 
 	"atrium/edge"
 	endpoint "atrium/graphql"
+	"atrium/graphql/limit"
+	"atrium/graphql/transport"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -32,7 +33,7 @@ const (
 type world struct {
 	t       testing.TB
 	p       *platform.Platform
-	handler http.Handler
+	handler pair
 	org     platform.UID
 	binding platform.UID // the owner's
 	owner   platform.UID // the owner's identity
@@ -63,14 +64,17 @@ func newWorldAt(t testing.TB, url string) *world {
 
 // serve is the endpoint over p, as the program serves it: who is known may read
 // the SDL.
-func serve(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings) http.Handler {
-	return serveSDL(p, logger, settings, func(context.Context) error { return nil })
+func serve(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings) pair {
+	return newPair(p, logger, settings, func(context.Context) error { return nil })
 }
 
-// serveSDL is serve with another rule for who may read the SDL.
-func serveSDL(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
-	presenter := &Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: logger}, RequestID: func(context.Context) string { return "req-1" }}
-	return endpoint.New(NewExecutor(p, presenter), endpoint.Options{
+func newPresenter(logger *slog.Logger) *Presenter {
+	return &Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: logger}, RequestID: func(context.Context) string { return "req-1" }}
+}
+
+// serveExecutor is an endpoint over an executor.
+func serveExecutor(x *executor.Executor, presenter *Presenter, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
+	return endpoint.New(x, endpoint.Options{
 		Settings: settings, Present: presenter.Present,
 		Schema: Limits(), ReadSDL: readSDL, Budget: Budget{}, CheckJSON: platform.CheckJSON,
 		Identify: func(ctx context.Context) transport.Caller {
@@ -133,7 +137,7 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 	var cost platform.Trace
 	rw := httptest.NewRecorder()
 	rw.Header().Set("X-Request-Id", "req-1")
-	w.handler.ServeHTTP(rw, r.WithContext(platform.WithTrace(ctx, &cost)))
+	w.handler.serve(w.t, rw, r.WithContext(platform.WithTrace(ctx, &cost)))
 	got := answer{t: w.t, asked: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load()}
 	if err := json.Unmarshal(rw.Body.Bytes(), &got); err != nil {
 		w.t.Fatalf("%s: %s is no answer: %v", query, rw.Body, err)

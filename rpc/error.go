@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"path"
 
 	"connectrpc.com/connect"
 	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // the details of errors, which protojson finds by name
@@ -33,6 +34,7 @@ func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 func (o Options) interceptor() connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+			platform.TraceOf(ctx).NoteOperation(path.Base(r.Spec().Procedure))
 			var answer connect.AnyResponse
 			var err error
 			if found := faults(r.Any()); len(found) > 0 {
@@ -58,6 +60,7 @@ func (o Options) recovered(ctx context.Context, spec connect.Spec, header http.H
 func (o Options) shown(ctx context.Context, procedure, requestID string, err error) *connect.Error {
 	var own *connect.Error
 	if errors.As(err, &own) {
+		platform.TraceOf(ctx).NoteCode(platform.Code(own.Code()))
 		return own // of the protocol itself
 	}
 	e := edge.Show(err, edge.AreaOf(procedure))

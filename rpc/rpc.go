@@ -30,6 +30,9 @@ import (
 type Options struct {
 	ServiceDomain string       // what ErrorInfo.domain ends in; "" is atrium.dev
 	Logger        *slog.Logger // of errors whose cause the client is not shown; nil: nobody
+
+	// Ready is what grpc.health.v1 asks; nil: the platform's own check.
+	Ready func(context.Context) error
 }
 
 // What a message may hold, and from which size on answers are compressed for
@@ -53,7 +56,7 @@ func New(p *platform.Platform, o Options) http.Handler {
 	)
 	mux := http.NewServeMux()
 	served := o.mount(mux, services(p, connect.WithHandlerOptions(options, codecs())))
-	mux.Handle(grpchealth.NewHandler(health{p, served}, options))
+	mux.Handle(grpchealth.NewHandler(health{o.ready(p), served}, options))
 	reflector := grpcreflect.NewStaticReflector(append(served, grpchealth.HealthV1ServiceName)...)
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
@@ -155,10 +158,18 @@ func identified(next http.Handler) http.Handler {
 	})
 }
 
-// health answers grpc.health.v1: every service serves while the platform is
-// ready.
+// ready is the check of health.
+func (o Options) ready(p *platform.Platform) func(context.Context) error {
+	if o.Ready != nil {
+		return o.Ready
+	}
+	return p.Ready
+}
+
+// health answers grpc.health.v1: every service serves while the check has no
+// error.
 type health struct {
-	p      *platform.Platform
+	ready  func(context.Context) error
 	served []string
 }
 
@@ -168,7 +179,7 @@ func (h health) Check(ctx context.Context, r *grpchealth.CheckRequest) (*grpchea
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such service"))
 	}
 	status := grpchealth.StatusServing
-	if h.p.Ready(ctx) != nil {
+	if h.ready(ctx) != nil {
 		status = grpchealth.StatusNotServing
 	}
 	return &grpchealth.CheckResponse{Status: status}, nil

@@ -6,17 +6,20 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"atrium/auth"
 	"atrium/events"
 	"atrium/platform"
 	"atrium/rest"
+	"atrium/telemetry"
 )
 
 // A Config is how a server is to run. Whoever fills it in has checked it.
@@ -52,8 +55,27 @@ type Config struct {
 	Webhooks  bool   // deliver events from here
 	PublicURL string // of this service, in what it sends; "": that of Address
 
-	// Started is called once, before the first request is answered.
+	// DrainDelay is how long the server goes on after it was told to end, while
+	// /readyz answers 503. DrainTimeout is how long requests under way have after
+	// that; 0 is DefaultDrainTimeout.
+	DrainDelay, DrainTimeout time.Duration
+
+	// Started is called once, as soon as requests are answered.
 	Started func(Start) error
+
+	// Metrics count what the server does, and are served at MetricsAddress, which
+	// must be private; nil: neither. Where MetricsOptional is set, an address
+	// that is taken is no error.
+	Metrics         *telemetry.Metrics
+	MetricsAddress  string
+	MetricsOptional bool
+
+	// Slow is what a request or a statement may take without a warning in the
+	// log; 0: anything.
+	Slow time.Duration
+
+	recorder *recorder
+	draining <-chan struct{} // closed when the server was told to end; nil: never
 
 	deliverer *events.Deliverer // of this server, which sets it; nil: webhooks are delivered elsewhere
 }
@@ -66,43 +88,79 @@ type Start struct {
 
 // Run serves until ctx ends.
 func Run(ctx context.Context, c Config) error {
-	last := &shutdown{within: ShutdownTimeout, logger: c.Logger}
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
+	c.draining, c.recorder = ctx.Done(), c.newRecorder()
+	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}
 	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.run(ctx, end, last) })
 }
 
-// run serves until ctx ends. It calls end where it ends by itself.
+// run binds the port, opens the database behind it and serves until ctx ends.
+// It calls end where it ends by itself.
 func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
-	ended := last.begin("connections to the database")
-	defer ended()
-	p, closeStore, err := c.open(ctx)
+	listener, err := c.listen(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeStore()
-	dev, err := c.development(ctx, p)
-	if err != nil {
-		return err
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Address)
-	if err != nil {
-		return err
-	}
-	url := c.url(listener.Addr())
-	deliver, err := c.delivery(ctx, p, c.issuer(url))
-	if err == nil {
-		err = c.started(url, dev)
-	}
+	endMetrics, err := c.serveMetrics(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	closing := make(chan struct{})
-	handler := c.handler(p, dev, c.issuer(url), closing)
-	defer last.background(ctx, "work beside requests", p.Run)()
-	defer last.background(ctx, "the delivery of webhooks", deliver)()
+	defer endMetrics()
+	serving, stop := linger(ctx, c.DrainDelay, c.Logger)
+	defer stop()
+	closing, served := make(chan struct{}), make(chan error, 1)
+	front := newFront(c.answerOptions(), c.recorder)
+	server := newServer(front, c.Certificate, c.Logger)
+	go func() {
+		served <- serve(serving, wrapListener(listener, server, c.ServiceDomain, c.Logger), server, func() { close(closing) }, c.DrainTimeout, c.Logger)
+	}()
+	p, dev, closeStore, err := c.openWithin(ctx, last)
+	if err != nil {
+		stop()
+		return errors.Join(endedEarly(ctx, err), <-served)
+	}
+	defer closeStore()
+	url := c.url(listener.Addr())
+	deliver, err := c.delivery(serving, p, c.issuer(url))
+	if err == nil {
+		front.show(c.handler(p, dev, c.issuer(url), closing))
+		err = c.started(url, dev)
+	}
+	if err != nil {
+		stop()
+		return errors.Join(endedEarly(ctx, err), <-served)
+	}
+	defer last.background(serving, "work beside requests", p.Run)()
+	defer last.background(serving, "the delivery of webhooks", deliver)()
 	defer end()
-	c.Logger.Info("serving", "address", listener.Addr().String(), "version", c.Version)
-	server := newServer(handler, c.Certificate, c.Logger)
-	return serve(ctx, wrapListener(listener, server, c.ServiceDomain, c.Logger), server, func() { close(closing) }, c.Logger)
+	c.Logger.Info("serving", "url", url, "address", listener.Addr().String(), "version", c.Version)
+	return <-served
+}
+
+// endedEarly is err, unless the server was told to end before it had started.
+func endedEarly(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// openWithin opens the database. The shutdown knows of it until closeStore has
+// returned.
+func (c *Config) openWithin(ctx context.Context, last *shutdown) (*platform.Platform, *development, func(), error) {
+	ended := last.begin("connections to the database")
+	p, closeStore, err := c.open(ctx)
+	if err != nil {
+		ended()
+		return nil, nil, nil, err
+	}
+	closeAll := func() { closeStore(); ended() }
+	dev, err := c.development(ctx, p)
+	if err != nil {
+		closeAll()
+		return nil, nil, nil, err
+	}
+	return p, dev, closeAll, nil
 }
 
 // started tells whoever started the server where it is.
@@ -137,17 +195,23 @@ func Handler(p *platform.Platform, c Config, issuer *auth.Issuer) http.Handler {
 	if issuer != nil {
 		dev = &development{issuer: issuer}
 	}
+	c.recorder = c.newRecorder()
 	return c.handler(p, dev, c.PublicURL, nil)
 }
 
 // handler puts together what answers requests. Its streams end with closing.
 // issuer names the service in what it sends.
 func (c *Config) handler(p *platform.Platform, dev *development, issuer string, closing <-chan struct{}) http.Handler {
-	options := auth.Options{Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, AllowHosts: c.AllowHosts, Logger: c.Logger}
+	options := auth.Options{Observe: c.Metrics.Authentication, Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, AllowHosts: c.AllowHosts, Logger: c.Logger}
 	if dev != nil {
 		options.Development = dev.issuer
 	}
-	answers := rest.Options{ServiceDomain: c.ServiceDomain, Version: c.Version, Logger: c.Logger}
+	answers := c.answerOptions()
 	routes := guarded(c.routes(p, auth.New(options), dev, issuer, closing, answers), c.Origins, answers)
-	return watched(bounded(c.V1.beside(routes, answers), refusing(answers)), answers)
+	return watched(bounded(c.V1.beside(routes, answers), refusing(answers)), answers, c.recorder)
+}
+
+// answerOptions are the settings of what is answered outside of GraphQL.
+func (c *Config) answerOptions() rest.Options {
+	return rest.Options{ServiceDomain: c.ServiceDomain, Version: c.Version, Logger: c.Logger}
 }

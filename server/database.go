@@ -12,6 +12,7 @@ import (
 	"atrium/platform"
 	"atrium/store"
 	"atrium/store/dbfile"
+	"atrium/telemetry"
 )
 
 // open takes the database for this server and prepares the platform over it,
@@ -38,12 +39,19 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 			return nil, nil, fmt.Errorf("migrate: %w", err)
 		}
 	}
-	s, err := store.Open(ctx, c.DatabaseURL, store.Options{})
+	s, err := store.Open(ctx, c.DatabaseURL, store.Options{Observers: []store.Observer{c.recorder}})
 	if err != nil {
 		return nil, nil, err
 	}
+	if moved, err := s.MoveEvents(ctx); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	} else if moved {
+		c.Logger.Warn("the database was restored into another server: the order of its events was repaired; run atrium repair to check the rest")
+	}
 	core := c.Core
 	core.AllowIssuers = core.AllowIssuers || c.Development
+	core.Observer = c.recorder
+	c.Metrics.WatchPool(func() telemetry.Pool { return telemetry.Pool(s.Pool()) })
 	core.PrivateSinks, core.IssuerFile = c.AllowHosts, auth.OrganisationFile(c.AllowHosts)
 	p, err := platform.New(ctx, s, core)
 	if err != nil {

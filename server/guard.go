@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
-	"time"
 
 	"atrium/edge"
 	"atrium/platform"
@@ -20,8 +19,8 @@ type errorWriter = func(http.ResponseWriter, *http.Request, error)
 
 // watched puts before next what every request goes through, whatever it asks
 // for. The last is the outermost.
-func watched(next http.Handler, o rest.Options) http.Handler {
-	return layered(next, recovering(refusing(o), o.Logger), logged(o.Logger), identified)
+func watched(next http.Handler, o rest.Options, r *recorder) http.Handler {
+	return layered(next, recovering(refusing(o), o.Logger), r.recorded, identified)
 }
 
 // guarded puts before next what every request to this service goes through, as
@@ -64,28 +63,6 @@ func private(next http.Handler) http.Handler {
 // maxLoggedPath cuts paths, which clients choose.
 const maxLoggedPath = 512
 
-// logged writes one line per request. It has no query, since tokens of pages
-// and whole GraphQL documents are there, no header and no body.
-func logged(logger *slog.Logger) layer {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			start := time.Now()
-			seen := &observed{ResponseWriter: w}
-			defer func() {
-				level := slog.LevelInfo
-				if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {
-					level = slog.LevelDebug
-				}
-				path := r.URL.EscapedPath()
-				logger.Log(r.Context(), level, "request",
-					"request_id", w.Header().Get(edge.RequestIDHeader), "method", r.Method, "path", path[:min(len(path), maxLoggedPath)],
-					"status", seen.code(), "bytes", seen.bytes, "ms", time.Since(start).Milliseconds(), "remote", r.RemoteAddr)
-			}()
-			next.ServeHTTP(seen, r)
-		})
-	}
-}
-
 // recovering answers INTERNAL for a handler that panics.
 func recovering(refuse errorWriter, logger *slog.Logger) layer {
 	return func(next http.Handler) http.Handler {
@@ -123,41 +100,4 @@ func sameOrigin(origins []string, refuse errorWriter) layer {
 		})
 	}))
 	return protection.Handler
-}
-
-// observed remembers what was answered.
-type observed struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-}
-
-// WriteHeader remembers the first final status.
-func (o *observed) WriteHeader(status int) {
-	if o.status == 0 && status >= http.StatusOK {
-		o.status = status
-	}
-	o.ResponseWriter.WriteHeader(status)
-}
-
-func (o *observed) Write(b []byte) (int, error) {
-	if o.status == 0 {
-		o.status = http.StatusOK
-	}
-	n, err := o.ResponseWriter.Write(b)
-	o.bytes += int64(n)
-	return n, err
-}
-
-// Flush sends what was written, for handlers that stream.
-func (o *observed) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
-
-// Unwrap lets http.ResponseController reach the connection.
-func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
-
-func (o *observed) code() int {
-	if o.status == 0 {
-		return http.StatusOK // net/http sends it for a handler that writes nothing
-	}
-	return o.status
 }

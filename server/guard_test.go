@@ -22,7 +22,7 @@ func through(t *testing.T, handler http.HandlerFunc, logs *bytes.Buffer, change 
 	change(request)
 	answer := httptest.NewRecorder()
 	o := rest.Options{Logger: slog.New(slog.NewJSONHandler(logs, nil))}
-	watched(guarded(handler, nil, o), o).ServeHTTP(answer, request)
+	watched(guarded(handler, nil, o), o, (&Config{Logger: o.Logger}).newRecorder()).ServeHTTP(answer, request)
 	return answer
 }
 

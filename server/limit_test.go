@@ -210,7 +210,7 @@ func TestAPanicGivesItsPlaceFree(t *testing.T) {
 	t.Parallel()
 	l := newLimits(0, 1, 1)
 	o := rest.Options{Logger: discardLogger()}
-	handler := watched(limitedTo(l, func(http.ResponseWriter, *http.Request) { panic("mine") }), o)
+	handler := watched(limitedTo(l, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder())
 	for range 3 {
 		if got := ask(t, handler, "192.0.2.1:1", nil); got.Code != http.StatusInternalServerError {
 			t.Errorf("got %d", got.Code)

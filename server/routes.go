@@ -20,6 +20,7 @@ import (
 // routes says which handler answers which path. http.ServeMux would not do: it
 // cleans paths, and those of REST hold UIDs in more than one spelling.
 func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
+	ready := c.ready(p)
 	limits, refuse := newLimits(c.RateLimit, c.RateBurst, c.MaxInFlight), refusing(options)
 	authenticated := func(next http.Handler) http.Handler {
 		return limits.strangers(auth.Middleware(verifier, refuse)(next))
@@ -27,7 +28,9 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	within, measured := limits.of(refuse), counted(c.Answers)
 	limited := func(next http.Handler) http.Handler { return within(measured(next)) }
 	endpoints := authenticated(limited(rest.New(p, options)))
-	procedures := authenticated(limited(rpc.New(p, procedural(options))))
+	remote := procedural(options)
+	remote.Ready = ready
+	procedures := authenticated(limited(rpc.New(p, remote)))
 	playground, reference := c.playground(dev), web.Reference("/openapi.json")
 	description := rest.Description(options)
 	alone := map[string]http.Handler{
@@ -38,7 +41,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 		"/openapi.yaml":   description,
 		"/docs":           reference,
 		"/livez":          health(func(context.Context) error { return nil }),
-		"/readyz":         health(c.ready(p)),
+		"/readyz":         health(ready),
 	}
 	maps.Copy(alone, wellKnown(p, issuer, options))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

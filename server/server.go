@@ -17,7 +17,6 @@ const (
 	writeTimeout      = 35 * time.Second // GraphQL gives up after 30 and must still say so
 	idleTimeout       = 60 * time.Second
 	pingTimeout       = 15 * time.Second // for a connection that is silent to show that it is there
-	drainTimeout      = 10 * time.Second
 	maxHeaderBytes    = 64 << 10
 )
 
@@ -56,9 +55,9 @@ func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.
 	return server
 }
 
-// serve answers requests until ctx ends, and then those under way; closing ends
-// those that would not end by themselves.
-func serve(ctx context.Context, listener net.Listener, server *http.Server, closing func(), logger *slog.Logger) error {
+// serve answers requests until ctx ends, and then those under way, for at most
+// the time given. It calls closing to end those that would not end by themselves.
+func serve(ctx context.Context, listener net.Listener, server *http.Server, closing func(), drainTimeout time.Duration, logger *slog.Logger) error {
 	server.RegisterOnShutdown(closing)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -67,14 +66,14 @@ func serve(ctx context.Context, listener net.Listener, server *http.Server, clos
 		return err
 	case <-ctx.Done():
 	}
-	return drain(ctx, server, logger)
-}
-
-// drain lets requests end, and cuts off those that do not.
-func drain(ctx context.Context, server *http.Server, logger *slog.Logger) error {
 	logger.Info("shutting down", "within", drainTimeout.String())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
+	return drain(ctx, server, logger)
+}
+
+// drain lets requests end, and cuts off those that do not in time.
+func drain(ctx context.Context, server *http.Server, logger *slog.Logger) error {
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		logger.Warn("requests were still running and are cut off")

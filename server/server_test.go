@@ -43,7 +43,7 @@ func served(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (
 	change(server)
 	over := make(chan error, 1)
 	go func() {
-		over <- serve(ctx, wrapListener(listener, server, "", discardLogger()), server, func() {}, discardLogger())
+		over <- serve(ctx, wrapListener(listener, server, "", discardLogger()), server, func() {}, DefaultDrainTimeout, discardLogger())
 	}()
 	t.Cleanup(func() { _ = server.Close() })
 	return "http://" + listener.Addr().String(), stop, over

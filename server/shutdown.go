@@ -8,9 +8,16 @@ import (
 	"time"
 )
 
+// DefaultDrainTimeout is how long requests and attempts under way have to end.
+const DefaultDrainTimeout = 10 * time.Second
+
+// closeTimeout is how long the rest has after that, such as the connections to
+// the database.
+const closeTimeout = 5 * time.Second
+
 // ShutdownTimeout is the one deadline of a shutdown. It begins when the process
-// is asked to end. Requests and attempts under way have drainTimeout of it.
-const ShutdownTimeout = 15 * time.Second
+// is asked to end.
+func (c *Config) ShutdownTimeout() time.Duration { return c.DrainDelay + c.DrainTimeout + closeTimeout }
 
 // A shutdown bounds how long a process takes to end. It knows by name what has
 // not ended yet.

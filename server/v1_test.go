@@ -24,7 +24,7 @@ func beside(t *testing.T, upstream string, timeout time.Duration) *httptest.Serv
 	o := rest.Options{Logger: discardLogger()}
 	v2 := guarded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v2") }), nil, o)
 	v1 := &V1{Upstream: u, Timeout: timeout}
-	s := httptest.NewUnstartedServer(watched(v1.beside(v2, o), o))
+	s := httptest.NewUnstartedServer(watched(v1.beside(v2, o), o, (&Config{Logger: o.Logger}).newRecorder()))
 	s.Config = newServer(s.Config.Handler, nil, discardLogger())
 	s.Start()
 	t.Cleanup(s.Close)

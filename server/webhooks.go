@@ -40,24 +40,14 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 		Keys:   p.Webhooks.Keys, Issuer: issuer, UserAgent: "atrium/" + c.Version,
 	})
 	deliverer, err := events.NewDeliverer(ctx, p, events.DelivererOptions{
-		DatabaseURL: c.DatabaseURL, Send: sender.Send, Logger: c.Logger,
+		DatabaseURL: c.DatabaseURL, Send: sender.Send, Logger: c.Logger, DrainTimeout: c.DrainTimeout,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	c.deliverer = deliverer
+	c.Metrics.WatchQueue(deliverer.Depth)
 	return deliverer.Run, nil
-}
-
-// ready reports whether this server can do its work: answer requests and, where
-// it delivers webhooks, deliver them.
-func (c *Config) ready(p *platform.Platform) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := p.Ready(ctx); err != nil || c.deliverer == nil {
-			return err
-		}
-		return c.deliverer.Ready(ctx)
-	}
 }
 
 // wellKnown is where receivers of events find the keys of the service. Anyone

@@ -22,7 +22,16 @@ type Options struct {
 	// QueryMode is pgx's default_query_exec_mode, on PostgreSQL: "" is
 	// cache_statement; pgbouncer before 1.21 needs cache_describe.
 	QueryMode string
+	// Observers hear of each round trip to the database.
+	Observers []sqlstore.Observer
 }
+
+// A Statement, an Observer and a PoolState are those of package sqlstore.
+type (
+	Statement = sqlstore.Statement
+	Observer  = sqlstore.Observer
+	PoolState = sqlstore.PoolState
+)
 
 // Open connects to postgres://... or sqlite:PATH. The schema must be up to
 // date (Migrate): one that is older or newer than this program is refused.
@@ -31,7 +40,7 @@ func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := sqlstore.New(engine)
+	s := sqlstore.New(engine, o.Observers...)
 	if err := s.CheckSchema(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -22,7 +22,7 @@ import (
 type clientFlags struct {
 	databaseFlags
 	URL   string `name:"url" default:"http://127.0.0.1:8080" help:"URL of the server."`
-	Token string `placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Not needed for a server in development mode on this machine: a token of the owner is made from its database."`
+	Token string `secret:"" placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Not needed for a server in development mode on this machine: a token of the owner is made from its database."`
 
 	server *url.URL
 }

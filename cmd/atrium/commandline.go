@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,9 @@ import (
 
 // commandLine is every command with its flags.
 type commandLine struct {
+	ConfigFile  string      `name:"config" type:"path" placeholder:"FILE" help:"YAML file of settings, named like flags without the dashes before them, for all commands."`
+	ShowVersion versionFlag `name:"version" help:"Print the version."`
+
 	Serve     serveCommand     `cmd:"" help:"Serve the API."`
 	Token     tokenCommand     `cmd:"" help:"Print a token for a server in development mode."`
 	Bootstrap bootstrapCommand `cmd:"" help:"Create an organisation with its first owner."`
@@ -36,9 +40,15 @@ type commandLine struct {
 		Allow  issuersAllowCommand  `cmd:"" help:"Let an organisation decide about callers of an issuer without a proof."`
 		Revoke issuersRevokeCommand `cmd:"" help:"Revoke the proof of an organisation for an issuer."`
 	} `cmd:"" help:"Manage which organisations may decide about callers of which issuers."`
+	Backup     backupCommand     `cmd:"" help:"Copy a SQLite database into a file while it is in use."`
+	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of a SQLite database."`
+	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`
+	Config     configCommand     `cmd:"" help:"Check the configuration and print it, with secrets hidden."`
 	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands in a shell."`
+	Complete   completeCommand   `cmd:"" name:"complete-words" hidden:"" help:"List the words that may come next."`
 
 	ChangeEncryptionKey changeEncryptionKeyCommand `cmd:"" help:"Encrypt the secrets in the database with another key."`
 }
@@ -66,7 +76,8 @@ func parse(args []string, p program) (picked command, err error) {
 		}
 	}()
 	f := &faults{}
-	parser, err := newParser(p, f)
+	settings := newSources(p.env, f)
+	parser, err := newParser(p, f, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -79,40 +90,32 @@ func parse(args []string, p program) (picked command, err error) {
 		return nil, usageError{errors.New("unknown command; see --help")}
 	}
 	picked.check(f)
+	if c, ok := picked.(*configCommand); ok {
+		c.describe(parsed, settings.from)
+	}
 	return picked, f.err()
 }
 
 // helpGiven ends parsing: kong wants to end the process there.
 const helpGiven = "help was given"
 
-func newParser(p program, f *faults) (*kong.Kong, error) {
+func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
 	return kong.New(&commandLine{},
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
-		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(mostRequests)},
+		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(mostRequests), "version": describeVersion()},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(helpGiven) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.KindMapper(reflect.Bool, switchMapper{f}),
-		kong.Resolvers(fromEnvironment(p.env)),
+		kong.Resolvers(settings),
 		kong.ValueFormatter(func(value *kong.Value) string {
-			if value.Flag == nil || value.Name == "help" {
+			if value.Flag == nil || slices.Contains(unset, value.Name) {
 				return value.Help
 			}
 			return fmt.Sprintf("%s ($%s)", value.Help, variable(value.Name))
 		}),
 	)
-}
-
-// fromEnvironment gives a flag that is not on the command line the value of
-// its variable. An empty one counts as none.
-func fromEnvironment(env func(string) string) kong.ResolverFunc {
-	return func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		if text := env(variable(flag.Name)); text != "" && flag.Name != "help" {
-			return text, nil
-		}
-		return nil, nil
-	}
 }
 
 // variable names the environment variable of a flag.

@@ -14,7 +14,7 @@ import (
 
 // databaseFlags say where the data is; every command but version has them.
 type databaseFlags struct {
-	DatabaseURL string `name:"database-url" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
+	DatabaseURL string `name:"database-url" secret:"" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
 }
 
 const defaultDatabaseURL = "sqlite:atrium.db"

@@ -7,17 +7,18 @@ import (
 	"atrium/server"
 )
 
-// greet tells the person who started the server where it is.
+// greet tells the person who started a server in development mode where it is.
 func (c *serveCommand) greet(p program, at server.Start) error {
+	if !c.Dev { // the log says it
+		return nil
+	}
 	url := at.URL
 	text := "Atrium serves  " + url + "\nPlayground     " + url + "/\nReference      " + url + "/docs\n"
-	if c.Dev {
-		token := c.tokenCommand(p.name)
-		text += "Token          " + token + " [--as owner|editor|viewer]\n" +
-			"Try            curl -H \"Authorization: Bearer $(" + token + ")\" '" + url + "/registry/v2/repos?page_size=3'\n"
-		if at.Organisation != "" {
-			text += "Organisation   " + demo.Name + " is " + string(at.Organisation) + "\n"
-		}
+	token := c.tokenCommand(p.name)
+	text += "Token          " + token + " [--as owner|editor|viewer]\n" +
+		"Try            curl -H \"Authorization: Bearer $(" + token + ")\" '" + url + "/registry/v2/repos?page_size=3'\n"
+	if at.Organisation != "" {
+		text += "Organisation   " + demo.Name + " is " + string(at.Organisation) + "\n"
 	}
 	_, err := io.WriteString(p.stdout, text)
 	return err

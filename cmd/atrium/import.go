@@ -14,13 +14,13 @@ import (
 
 // importFlags are those of every import.
 type importFlags struct {
-	databaseFlags
+	importRun
 	Group    string `placeholder:"UID" help:"Group to import into. Required."`
 	NoEvents bool   `help:"Record no events for repos and tags."`
 }
 
 func (c *importFlags) check(f *faults) {
-	c.databaseFlags.check(f)
+	c.importRun.check(f)
 	checkUID(f, "group", c.Group)
 }
 
@@ -30,7 +30,7 @@ type importOSVCommand struct {
 }
 
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
-	return c.bringIn(ctx, p, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.bringIn(ctx, p, "osv", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.OSV(ctx, to, c.Path, o)
 	})
 }
@@ -41,18 +41,18 @@ type importRegistryCommand struct {
 }
 
 func (c *importRegistryCommand) run(ctx context.Context, p program) error {
-	return c.bringIn(ctx, p, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.bringIn(ctx, p, "registry", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.Registry(ctx, to, c.File, o)
 	})
 }
 
 type importArtifactsCommand struct {
-	databaseFlags
+	importRun
 	File string `arg:"" help:"JSON lines, plain or gzip."`
 }
 
 func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
-	return c.bringIn(ctx, p, ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importRun.bringIn(ctx, p, "artifacts", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.Artifacts(ctx, to, c.File, o)
 	})
 }
@@ -60,8 +60,8 @@ func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
 type reading = func(context.Context, *platform.Platform, ingest.Options) (ingest.Summary, error)
 
 // bringIn runs an import into the group.
-func (c *importFlags) bringIn(ctx context.Context, p program, read reading) error {
-	return c.databaseFlags.bringIn(ctx, p, ingest.Options{Group: platform.UID(c.Group), NoEvents: c.NoEvents}, read)
+func (c *importFlags) bringIn(ctx context.Context, p program, source string, read reading) error {
+	return c.importRun.bringIn(ctx, p, source, ingest.Options{Group: platform.UID(c.Group), NoEvents: c.NoEvents}, read)
 }
 
 type importOCICommand struct {
@@ -100,38 +100,10 @@ Examples:
 }
 
 func (c *importOCICommand) run(ctx context.Context, p program) error {
-	return c.bringIn(ctx, p, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.bringIn(ctx, p, "oci", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		from := ingest.OCISource{Names: c.Registry, Concurrency: c.Concurrency, Insecure: c.Insecure, Prune: c.Prune}
 		return ingest.OCI(ctx, to, from, o)
 	})
-}
-
-// bringIn runs an import, shows how far it is, and sums it up.
-func (d *databaseFlags) bringIn(ctx context.Context, p program, o ingest.Options, read reading) error {
-	db, err := d.openExisting(ctx, platform.Options{NoSecrets: true})
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	meter := newMeter(p.stderr)
-	ctx = platform.WithActor(ctx, platform.Operator("import"))
-	o.ReportProgress = meter.show
-	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explained(reason))) }
-	sum, err := read(ctx, db.Platform, o)
-	meter.finish()
-	if writeErr := writeSummary(p.stdout, sum); err == nil {
-		err = writeErr
-	}
-	failed := sum.Failed()
-	switch {
-	case ctx.Err() != nil:
-		return errors.New("interrupted; imported records stay, and running the same command again imports the rest")
-	case err != nil:
-		return err
-	case failed > 0:
-		return fmt.Errorf("%d records were not imported; see the messages above", failed)
-	}
-	return nil
 }
 
 func writeSummary(out io.Writer, sum ingest.Summary) error {

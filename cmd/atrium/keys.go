@@ -13,7 +13,7 @@ import (
 
 // keyFlags name the key that the database is encrypted with.
 type keyFlags struct {
-	EncryptionKey string `placeholder:"KEY" help:"Key that encrypts secrets in the database: 32 bytes in hex or base64. Without it, a key in the database is used."`
+	EncryptionKey string `secret:"" placeholder:"KEY" help:"Key that encrypts secrets in the database: 32 bytes in hex or base64. Without it, a key in the database is used."`
 
 	key []byte
 }
@@ -48,7 +48,7 @@ func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
 type changeEncryptionKeyCommand struct {
 	databaseFlags
 	keyFlags
-	NewEncryptionKey string `placeholder:"KEY" help:"Key that replaces --encryption-key, in the same form. Required."`
+	NewEncryptionKey string `secret:"" placeholder:"KEY" help:"Key that replaces --encryption-key, in the same form. Required."`
 	Discard          bool   `help:"Remove the secrets that --encryption-key does not decrypt, because their key is lost."`
 
 	newKey []byte

@@ -61,13 +61,8 @@ func (b *logBuffer) write() error {
 	return err
 }
 
-// logger logs to b. A warning or an error is written at once, with what came
+// A promptHandler lets no warning wait: it is written at once, with what came
 // before it.
-func (b *logBuffer) logger(level slog.Leveler) *slog.Logger {
-	return slog.New(promptHandler{slog.NewJSONHandler(b, &slog.HandlerOptions{Level: level}), b})
-}
-
-// A promptHandler lets no warning wait.
 type promptHandler struct {
 	slog.Handler
 	buffer *logBuffer

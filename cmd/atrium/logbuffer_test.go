@@ -41,7 +41,7 @@ func TestLinesOfTheLogAreWrittenTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out written
-		logger := newLogBuffer(&out).logger(slog.LevelInfo)
+		logger := jsonLogger(newLogBuffer(&out))
 		for range 50 {
 			logger.Info("request", "status", 200)
 		}
@@ -67,7 +67,7 @@ func TestAWarningIsWrittenAtOnceWithWhatCameBefore(t *testing.T) {
 	} {
 		var out written
 		buffer := newLogBuffer(&out)
-		logger := with(buffer.logger(slog.LevelInfo))
+		logger := with(jsonLogger(buffer))
 		logger.Info("request")
 		logger.Warn("about to fail", "a", 1)
 		if lines, _ := out.lines(); lines != 2 {
@@ -80,7 +80,7 @@ func TestTheLogWaitsForSoManyBytesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out written
-		logger := newLogBuffer(&out).logger(slog.LevelInfo)
+		logger := jsonLogger(newLogBuffer(&out))
 		for range 1000 {
 			logger.Info("request", "path", strings.Repeat("x", 100))
 		}
@@ -88,4 +88,9 @@ func TestTheLogWaitsForSoManyBytesOnly(t *testing.T) {
 			t.Errorf("%d lines were written by %d calls", lines, calls)
 		}
 	})
+}
+
+// jsonLogger logs to a buffer as a server does that is not on a terminal.
+func jsonLogger(to *logBuffer) *slog.Logger {
+	return (&observeFlags{LogFormat: "auto"}).logger(to, false)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"atrium/platform"
 	"atrium/server"
@@ -29,9 +30,9 @@ func (c *migrateStatusCommand) run(ctx context.Context, p program) error {
 	for _, m := range migrations {
 		state := "pending"
 		if m.Applied {
-			state = "applied"
+			state = "applied " + m.AppliedAt.Format(time.RFC3339)
 		}
-		if _, err := fmt.Fprintf(p.stdout, "%05d %s\n", m.Version, state); err != nil {
+		if _, err := fmt.Fprintf(p.stdout, "%05d %-14s %s\n", m.Version, m.Name, state); err != nil {
 			return err
 		}
 	}

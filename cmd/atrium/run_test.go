@@ -40,14 +40,17 @@ type running struct {
 	stderr *lockedBuffer
 }
 
-var servedAt = regexp.MustCompile(`Atrium serves  (https?://\S+)`)
+// servedAt finds where a server is: for people in development mode, in the log
+// otherwise.
+var servedAt = regexp.MustCompile(`(?:Atrium serves  |"msg":"serving","url":")(https?://[^\s"]+)`)
 
 // start serves on a free port until the test ends.
 func start(t *testing.T, databaseURL string, args ...string) *running {
 	t.Helper()
-	r := launch(t, nil, append([]string{"serve", "--addr", "127.0.0.1:0", "--database-url", databaseURL}, args...)...)
-	r.until(func() bool { return servedAt.MatchString(r.stdout.String()) })
-	r.url = servedAt.FindStringSubmatch(r.stdout.String())[1]
+	r := launch(t, nil, append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", databaseURL}, args...)...)
+	said := func() string { return r.stdout.String() + r.stderr.String() }
+	r.until(func() bool { return servedAt.MatchString(said()) })
+	r.url = servedAt.FindStringSubmatch(said())[1]
 	return r
 }
 

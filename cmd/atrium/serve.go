@@ -18,6 +18,8 @@ type serveCommand struct {
 	tlsFlags
 	v1Flags
 	webhookFlags
+	drainFlags
+	observeFlags
 	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
 	Dev           bool     `help:"Development mode: fill an empty database with demonstration data, and accept tokens of atrium token."`
 	Audience      []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
@@ -28,9 +30,7 @@ type serveCommand struct {
 	AllowSignup   bool     `help:"Let identities of an organisation create new organisations."`
 	ServiceDomain string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
 	Migrate       bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
-	LogLevel      string   `default:"info" help:"Lowest level that is logged: debug, info, warn or error."`
 
-	level  slog.Level
 	shared []platform.SharedIssuer
 }
 
@@ -46,6 +46,8 @@ func (c *serveCommand) check(f *faults) {
 	c.tlsFlags.check(f)
 	c.v1Flags.check(f)
 	c.webhookFlags.check(f)
+	c.drainFlags.check(f)
+	c.observeFlags.check(f)
 	checkAddress(f, "addr", c.Addr)
 	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
 		f.add("audience", "must not be empty")
@@ -65,9 +67,6 @@ func (c *serveCommand) check(f *faults) {
 	if !domainPattern.MatchString(c.ServiceDomain) {
 		f.add("service-domain", "must be a domain name in lower case")
 	}
-	if c.level.UnmarshalText([]byte(c.LogLevel)) != nil {
-		f.add("log-level", "must be debug, info, warn or error")
-	}
 }
 
 // run serves until ctx ends.
@@ -80,12 +79,13 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	c.boundMemory()
 	logs := newLogBuffer(p.stderr)
 	defer logs.flush()
-	return server.Run(ctx, c.config(p, logs.logger(c.level)))
+	return server.Run(ctx, c.config(p, c.logger(logs, isTerminal(p.stderr))))
 }
 
 // config is what the flags say, as the server takes it.
 func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	rate, inFlight := c.limitFlags.limits(c.Dev)
+	metrics, metricsAddress := c.metrics(c.Dev)
 	return server.Config{
 		Address: c.Addr, DatabaseURL: c.DatabaseURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev,
 		Core: platform.Options{
@@ -96,7 +96,8 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		Certificate: c.certificate, V1: c.v1(),
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, Answers: c.answers(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, SchemaReaders: c.readers,
-		Webhooks: c.Webhooks, PublicURL: c.PublicURL,
+		Webhooks: c.Webhooks, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout,
+		Metrics: metrics, MetricsAddress: metricsAddress, MetricsOptional: c.MetricsAddr == nil, Slow: c.Slow,
 		Started: func(at server.Start) error { return c.greet(p, at) },
 	}
 }

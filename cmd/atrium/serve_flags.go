@@ -125,3 +125,18 @@ func (w *webhookFlags) check(f *faults) {
 		f.add("delivery-retention", "must be above 0")
 	}
 }
+
+// drainFlags say how a server ends that was told to.
+type drainFlags struct {
+	DrainDelay   time.Duration `default:"0s" help:"How long the server goes on after SIGTERM while /readyz answers 503, for load balancers to notice."`
+	DrainTimeout time.Duration `default:"10s" help:"How long requests and deliveries under way may take to end after that."`
+}
+
+func (d *drainFlags) check(f *faults) {
+	if d.DrainDelay < 0 {
+		f.add("drain-delay", "must not be negative")
+	}
+	if d.DrainTimeout <= 0 {
+		f.add("drain-timeout", "must be above 0")
+	}
+}

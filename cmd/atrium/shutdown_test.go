@@ -33,7 +33,7 @@ func TestTheProcessEndsInTimeWhileTheDatabaseSaysNothing(t *testing.T) {
 		if err != nil {
 			t.Errorf("ended with %v", err)
 		}
-	case <-time.After(server.ShutdownTimeout + 10*time.Second): // which leaves time to a busy machine
+	case <-time.After((&server.Config{DrainTimeout: server.DefaultDrainTimeout}).ShutdownTimeout() + 10*time.Second): // which leaves time to a busy machine
 		t.Fatalf("the process does not end\n%s", process.stderr)
 	}
 }

@@ -81,10 +81,10 @@ type Connection[T any] struct{ page platform.Page[T] }
 func NewConnection[T any](page platform.Page[T]) *Connection[T] { return &Connection[T]{page} }
 
 // Edges are the items of the page with their cursors.
-func (c *Connection[T]) Edges() []*Edge[T] {
-	edges := make([]*Edge[T], len(c.page.Items))
+func (c *Connection[T]) Edges() []Edge[T] {
+	edges := make([]Edge[T], len(c.page.Items))
 	for i, item := range c.page.Items {
-		edges[i] = NewEdge(item, func() string { return c.page.Cursor(i) })
+		edges[i] = Edge[T]{Node: item, of: c, i: i}
 	}
 	return edges
 }
@@ -112,15 +112,24 @@ func (c *Connection[T]) Skipped() int { return c.page.Skipped }
 type Edge[T any] struct {
 	Node *T
 
-	cursor func() string
+	of     *Connection[T] // whose i-th item it is, or
+	i      int
+	cursor func() string // what gives its cursor
 }
 
 // NewEdge shows an item. cursor is called only when a client asks for it:
 // sealing is the dearest part of an edge. nil: there is none.
-func NewEdge[T any](node *T, cursor func() string) *Edge[T] { return &Edge[T]{node, cursor} }
+func NewEdge[T any](node *T, cursor func() string) *Edge[T] {
+	return &Edge[T]{Node: node, cursor: cursor}
+}
 
 // Cursor continues the list after the item.
-func (e *Edge[T]) Cursor() string { return called(e.cursor) }
+func (e *Edge[T]) Cursor() string {
+	if e.of != nil {
+		return e.of.page.Cursor(e.i)
+	}
+	return called(e.cursor)
+}
 
 // PageInfo tells where a page lies in its list.
 type PageInfo struct {

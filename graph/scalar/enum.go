@@ -62,7 +62,9 @@ func UnmarshalCapability(v any) (platform.Capability, error) {
 func AppendOrgKind(b []byte, v platform.OrgKind, _ bool) []byte { return appendEnum(b, "ORG_KIND_", v) }
 
 // MarshalOrgKind gives what an organisation is.
-func MarshalOrgKind(v platform.OrgKind) graphql.Marshaler { return marshal(AppendOrgKind(nil, v, true)) }
+func MarshalOrgKind(v platform.OrgKind) graphql.Marshaler {
+	return marshal(AppendOrgKind(nil, v, true))
+}
 
 // UnmarshalOrgKind reads what an organisation is.
 func UnmarshalOrgKind(v any) (platform.OrgKind, error) {
@@ -70,10 +72,14 @@ func UnmarshalOrgKind(v any) (platform.OrgKind, error) {
 }
 
 // AppendOrgStatus appends how far an organisation is.
-func AppendOrgStatus(b []byte, v platform.OrgStatus, _ bool) []byte { return appendEnum(b, "ORG_STATUS_", v) }
+func AppendOrgStatus(b []byte, v platform.OrgStatus, _ bool) []byte {
+	return appendEnum(b, "ORG_STATUS_", v)
+}
 
 // MarshalOrgStatus gives how far an organisation is.
-func MarshalOrgStatus(v platform.OrgStatus) graphql.Marshaler { return marshal(AppendOrgStatus(nil, v, true)) }
+func MarshalOrgStatus(v platform.OrgStatus) graphql.Marshaler {
+	return marshal(AppendOrgStatus(nil, v, true))
+}
 
 // UnmarshalOrgStatus reads how far an organisation is.
 func UnmarshalOrgStatus(v any) (platform.OrgStatus, error) {
@@ -81,10 +87,14 @@ func UnmarshalOrgStatus(v any) (platform.OrgStatus, error) {
 }
 
 // AppendCatalogTier appends a part of the catalogue.
-func AppendCatalogTier(b []byte, v platform.CatalogTier, _ bool) []byte { return appendEnum(b, "CATALOG_TIER_", v) }
+func AppendCatalogTier(b []byte, v platform.CatalogTier, _ bool) []byte {
+	return appendEnum(b, "CATALOG_TIER_", v)
+}
 
 // MarshalCatalogTier gives a part of the catalogue.
-func MarshalCatalogTier(v platform.CatalogTier) graphql.Marshaler { return marshal(AppendCatalogTier(nil, v, true)) }
+func MarshalCatalogTier(v platform.CatalogTier) graphql.Marshaler {
+	return marshal(AppendCatalogTier(nil, v, true))
+}
 
 // UnmarshalCatalogTier reads a part of the catalogue.
 func UnmarshalCatalogTier(v any) (platform.CatalogTier, error) {
@@ -92,10 +102,14 @@ func UnmarshalCatalogTier(v any) (platform.CatalogTier, error) {
 }
 
 // AppendCorrelationRule appends how the people of a provider are told apart.
-func AppendCorrelationRule(b []byte, v platform.CorrelationRule, _ bool) []byte { return appendEnum(b, "CORRELATION_RULE_", v) }
+func AppendCorrelationRule(b []byte, v platform.CorrelationRule, _ bool) []byte {
+	return appendEnum(b, "CORRELATION_RULE_", v)
+}
 
 // MarshalCorrelationRule gives how the people of a provider are told apart.
-func MarshalCorrelationRule(v platform.CorrelationRule) graphql.Marshaler { return marshal(AppendCorrelationRule(nil, v, true)) }
+func MarshalCorrelationRule(v platform.CorrelationRule) graphql.Marshaler {
+	return marshal(AppendCorrelationRule(nil, v, true))
+}
 
 // UnmarshalCorrelationRule reads how the people of a provider are told apart.
 func UnmarshalCorrelationRule(v any) (platform.CorrelationRule, error) {
@@ -103,10 +117,14 @@ func UnmarshalCorrelationRule(v any) (platform.CorrelationRule, error) {
 }
 
 // AppendRelationshipType appends the type of an identity's rule.
-func AppendRelationshipType(b []byte, v platform.RelationshipType, _ bool) []byte { return appendEnum(b, "RELATIONSHIP_TYPE_", v) }
+func AppendRelationshipType(b []byte, v platform.RelationshipType, _ bool) []byte {
+	return appendEnum(b, "RELATIONSHIP_TYPE_", v)
+}
 
 // MarshalRelationshipType gives the type of an identity's rule.
-func MarshalRelationshipType(v platform.RelationshipType) graphql.Marshaler { return marshal(AppendRelationshipType(nil, v, true)) }
+func MarshalRelationshipType(v platform.RelationshipType) graphql.Marshaler {
+	return marshal(AppendRelationshipType(nil, v, true))
+}
 
 // UnmarshalRelationshipType reads the type of an identity's rule.
 func UnmarshalRelationshipType(v any) (platform.RelationshipType, error) {
@@ -114,10 +132,14 @@ func UnmarshalRelationshipType(v any) (platform.RelationshipType, error) {
 }
 
 // AppendReviewState appends what a review came to.
-func AppendReviewState(b []byte, v platform.ReviewState, _ bool) []byte { return appendEnum(b, "REVIEW_STATE_", v) }
+func AppendReviewState(b []byte, v platform.ReviewState, _ bool) []byte {
+	return appendEnum(b, "REVIEW_STATE_", v)
+}
 
 // MarshalReviewState gives what a review came to.
-func MarshalReviewState(v platform.ReviewState) graphql.Marshaler { return marshal(AppendReviewState(nil, v, true)) }
+func MarshalReviewState(v platform.ReviewState) graphql.Marshaler {
+	return marshal(AppendReviewState(nil, v, true))
+}
 
 // UnmarshalReviewState reads what a review came to.
 func UnmarshalReviewState(v any) (platform.ReviewState, error) {
@@ -125,10 +147,14 @@ func UnmarshalReviewState(v any) (platform.ReviewState, error) {
 }
 
 // AppendAdvisoryEventType appends the variant of an advisory event.
-func AppendAdvisoryEventType(b []byte, v platform.EventType, _ bool) []byte { return appendEnum(b, "EVENT_TYPE_FILTER_", v) }
+func AppendAdvisoryEventType(b []byte, v platform.EventType, _ bool) []byte {
+	return appendEnum(b, "EVENT_TYPE_FILTER_", v)
+}
 
 // MarshalAdvisoryEventType gives the variant of an advisory event.
-func MarshalAdvisoryEventType(v platform.EventType) graphql.Marshaler { return marshal(AppendAdvisoryEventType(nil, v, true)) }
+func MarshalAdvisoryEventType(v platform.EventType) graphql.Marshaler {
+	return marshal(AppendAdvisoryEventType(nil, v, true))
+}
 
 // UnmarshalAdvisoryEventType reads the variant of an advisory event.
 func UnmarshalAdvisoryEventType(v any) (platform.EventType, error) {
@@ -158,10 +184,14 @@ func UnmarshalSeveritySource(v any) (platform.SeveritySource, error) {
 }
 
 // AppendEcosystem appends a language's world of libraries.
-func AppendEcosystem(b []byte, v platform.Ecosystem, _ bool) []byte { return appendEnum(b, "ECOSYSTEM_", v) }
+func AppendEcosystem(b []byte, v platform.Ecosystem, _ bool) []byte {
+	return appendEnum(b, "ECOSYSTEM_", v)
+}
 
 // MarshalEcosystem gives a language's world of libraries.
-func MarshalEcosystem(v platform.Ecosystem) graphql.Marshaler { return marshal(AppendEcosystem(nil, v, true)) }
+func MarshalEcosystem(v platform.Ecosystem) graphql.Marshaler {
+	return marshal(AppendEcosystem(nil, v, true))
+}
 
 // UnmarshalEcosystem reads a language's world of libraries.
 func UnmarshalEcosystem(v any) (platform.Ecosystem, error) {
@@ -169,10 +199,14 @@ func UnmarshalEcosystem(v any) (platform.Ecosystem, error) {
 }
 
 // AppendDeliveryState appends what has become of a delivery.
-func AppendDeliveryState(b []byte, v platform.DeliveryState, _ bool) []byte { return appendEnum(b, "", v) }
+func AppendDeliveryState(b []byte, v platform.DeliveryState, _ bool) []byte {
+	return appendEnum(b, "", v)
+}
 
 // MarshalDeliveryState gives what has become of a delivery.
-func MarshalDeliveryState(v platform.DeliveryState) graphql.Marshaler { return marshal(AppendDeliveryState(nil, v, true)) }
+func MarshalDeliveryState(v platform.DeliveryState) graphql.Marshaler {
+	return marshal(AppendDeliveryState(nil, v, true))
+}
 
 // UnmarshalDeliveryState reads what has become of a delivery.
 func UnmarshalDeliveryState(v any) (platform.DeliveryState, error) {

@@ -128,9 +128,9 @@ func (e *Engine) open(ctx context.Context, r *run, f *plannedField) (source Sour
 		}
 		graphql.GetFieldContext(ctx).Args = arguments
 		source, err = f.Stream(ctx, arguments)
-		return nil, err
+		return nil, graphql.AddFieldLocationToError(ctx, err)
 	})
-	graphql.AddError(ctx, graphql.AddFieldLocationToError(ctx, err))
+	graphql.AddError(ctx, err)
 	return source, err
 }
 

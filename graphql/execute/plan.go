@@ -30,7 +30,7 @@ type plannedField struct {
 	returns    *ast.Type
 	isLeaf     bool
 	arguments  string // as they are written
-	reads      bool // it has a Resolve, or a field below it has
+	reads      bool   // it has a Resolve, or a field below it has
 	below      *selection
 	belowTypes map[string]*selection // by the name of the type, where there may be several
 }

@@ -23,7 +23,8 @@ type column struct {
 	values    []any
 	errorOf   func(i int) error
 	arguments map[string]any
-	written   int // how many of the values
+	malformed bool // the arguments are, which is the error of each
+	written   int  // how many of the values
 }
 
 // A step is a field that must be read for all objects of one level.
@@ -62,7 +63,7 @@ func (r *run) resolveAll(level []step) {
 	others.Wait()
 	for _, s := range shared {
 		c := r.columns[s.of.number]
-		r.columns[s.field.number] = column{values: c.values, errorOf: c.errorOf, arguments: c.arguments}
+		r.columns[s.field.number] = column{values: c.values, errorOf: c.errorOf, arguments: c.arguments, malformed: c.malformed}
 	}
 }
 
@@ -190,6 +191,7 @@ func (r *run) fill(ctx context.Context, f *plannedField, parents []any, give fun
 	c := &r.columns[f.number]
 	values, err := r.safely(ctx, func() (values []any, err error) {
 		if c.arguments, err = r.argumentsOf(ctx, f); err != nil {
+			c.malformed = true
 			return nil, err
 		}
 		graphql.GetFieldContext(ctx).Args = c.arguments

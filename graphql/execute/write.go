@@ -87,8 +87,7 @@ func (w *writer) writeField(f *plannedField, parent any) bool {
 	value, err := w.valueOf(f, parent)
 	switch {
 	case err != nil:
-		ctx := w.here()
-		graphql.AddError(ctx, graphql.AddFieldLocationToError(ctx, err))
+		w.fail(f, err)
 		return w.writeNull(start)
 	case value == nil:
 		if f.returns.NonNull {
@@ -112,6 +111,7 @@ func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 		}
 		var err error
 		if c.arguments, err = w.argumentsOf(w.here(), f); err != nil {
+			c.malformed = true
 			return nil, err
 		}
 		return f.Get(parent, c.arguments), nil
@@ -179,6 +179,15 @@ func (w *writer) missing(of *ast.Type, _ int) bool {
 		w.report(errElementNull)
 	}
 	return false
+}
+
+// fail adds the error of a field.
+func (w *writer) fail(f *plannedField, err error) {
+	ctx := w.here()
+	if !w.columns[f.number].malformed { // its path tells which argument
+		err = graphql.AddFieldLocationToError(ctx, err)
+	}
+	graphql.AddError(ctx, err)
 }
 
 // report adds an error of what is being written, unless it has one.

@@ -47,6 +47,12 @@ func CountValues(operation *graphql.OperationContext) int {
 	return n
 }
 
+// Cost tells what an operation costs; 0 where nothing has counted it.
+func Cost(operation *graphql.OperationContext) int {
+	n, _ := operation.Stats.GetExtension(costExtension).(int)
+	return n
+}
+
 // Selects tells whether an operation selects a field of Schema.Watched anywhere;
 // true where that is not known.
 func Selects(operation *graphql.OperationContext, field string) bool {

@@ -105,7 +105,7 @@ func (p graphQL) selection(name string) string {
 		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || global:
 		case of.IsLeafType():
 			selected = append(selected, field.Name)
-		case of.Kind != ast.Object || of.Name == "Image" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):
+		case of.Kind != ast.Object || of.Name == "Image" || of.Name == "AdvisorySummary" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):
 		default:
 			selected = append(selected, field.Name+" "+p.selection(of.Name))
 		}

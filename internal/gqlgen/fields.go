@@ -1,10 +1,8 @@
 package main
 
 import (
-	_ "embed"
 	"fmt"
 	"go/types"
-	"path"
 	"slices"
 	"strings"
 
@@ -14,34 +12,11 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-//go:embed fields.gotpl
-var fieldsTemplate string
-
-// fields is the plugin that writes how the executor reads each field.
-type fields struct{}
-
-// Name names the plugin.
-func (fields) Name() string { return "fields" }
-
-// GenerateCode writes graph/fields.generated.go.
-func (fields) GenerateCode(data *codegen.Data) error {
-	g := generator{data}
-	return templates.Render(templates.Options{
-		PackageName:     data.Config.Exec.Package,
-		Filename:        path.Join(data.Config.Exec.DirName, "fields.generated.go"),
-		Data:            data,
-		Template:        fieldsTemplate,
-		Funcs:           map[string]any{"code": g.field, "abstract": g.abstract, "goType": g.objectType},
-		GeneratedHeader: true,
-		Packages:        data.Config.Packages,
-	})
-}
-
 type generator struct{ *codegen.Data }
 
 const (
 	answers  = "values, err" // of a resolver
-	executor = "newExecutionContext(graphql.GetOperationContext(ctx), e, nil)"
+	executor = "(&executionContext{graphql.GetOperationContext(ctx), resolvers})"
 	nodeType = "Node"
 	scalars  = "atrium/graph/scalar"
 )
@@ -66,6 +41,11 @@ func (g generator) field(f *codegen.Field) (string, error) {
 	}
 }
 
+// reads reports whether a field of an object needs a resolver.
+func (g generator) reads(o *codegen.Object) bool {
+	return slices.ContainsFunc(o.Fields, func(f *codegen.Field) bool { return f.IsResolver || f.Stream || f.GoReceiverName == "ec" })
+}
+
 // member is the field or the call of the method that holds a field's value.
 func (g generator) member(f *codegen.Field) string {
 	if !f.IsMethod() {
@@ -82,7 +62,7 @@ func (g generator) arguments(f *codegen.Field) string {
 	if len(f.Args) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) { return (&executionContext{}).%s(ctx, raw) },\n", f.ArgsFunc())
+	return fmt.Sprintf("Arguments: %s,\n", f.ArgsFunc())
 }
 
 // argument is a decoded argument with its type.
@@ -143,7 +123,7 @@ func (g generator) resolve(f *codegen.Field) string {
 	for _, a := range f.Args {
 		arguments = append(arguments, argument(a))
 	}
-	receiver := fmt.Sprintf("e.Resolvers.%s()", f.Object.Name)
+	receiver := fmt.Sprintf("resolvers.%s()", f.Object.Name)
 	if f.GoReceiverName == "ec" {
 		receiver = executor
 	}
@@ -168,7 +148,7 @@ func (g generator) stream(f *codegen.Field) string {
 	for _, a := range f.Args {
 		arguments = append(arguments, argument(a))
 	}
-	return fmt.Sprintf("Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {\n%s := e.Resolvers.%s().%s(%s)\nreturn execute.Receive(values, err, %s)\n},\n",
+	return fmt.Sprintf("Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {\n%s := resolvers.%s().%s(%s)\nreturn execute.Receive(values, err, %s)\n},\n",
 		answers, f.Object.Name, f.GoFieldName, strings.Join(arguments, ", "), giver(f.TypeReference)) + g.typeOf(f)
 }
 

@@ -1,5 +1,7 @@
-// Command gqlgen generates the package graph from schema/*.graphqls: what gqlgen
-// itself makes, and how the executor reads each field. `make generate` runs it.
+// Command gqlgen generates from schema/*.graphqls, by gqlgen's own reading of the
+// schema and of gqlgen.yml, the package graph, which the executor stands on, and
+// gqlgen's own executor in internal/oracle, which tests compare it with.
+// `make generate` runs it.
 package main
 
 import (
@@ -8,6 +10,8 @@ import (
 
 	"github.com/99designs/gqlgen/api"
 	"github.com/99designs/gqlgen/codegen/config"
+	"github.com/99designs/gqlgen/plugin"
+	"github.com/99designs/gqlgen/plugin/federation"
 )
 
 func main() {
@@ -22,5 +26,15 @@ func generate() error {
 	if err != nil {
 		return err
 	}
-	return api.Generate(settings, api.AddPlugin(fields{}))
+	return api.Generate(settings, addGraphPlugin)
+}
+
+// addGraphPlugin adds ours behind those of gqlgen.
+func addGraphPlugin(_ *config.Config, plugins *[]plugin.Plugin) {
+	for _, p := range *plugins {
+		if federation, ok := p.(*federation.Federation); ok {
+			*plugins = append(*plugins, graphPlugin{federation})
+			return
+		}
+	}
 }

@@ -48,12 +48,14 @@ var rules = map[string]rule{
 	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
 	"demo": {[]string{"platform", "auth", "web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
-	"server": {[]string{"platform", "edge", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
+	"telemetry": {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},
+	"server": {[]string{"telemetry", "graphql/refusal", "platform", "edge", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
-	"cmd": {[]string{"platform", "server", "demo", "client", "ingest", "store"},
+	"cmd": {[]string{"telemetry", "platform", "server", "demo", "client", "ingest", "store"},
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
+	"internal/oracle":     {[]string{"platform", "graph", "graph/scalar"}, "it is generated, to be compared with"},
 	"internal/gqlgen":     {nil, "it generates from the schema alone, before the code that uses the result can be built"},
 	"internal/house":      {nil, "it looks at the house from outside"},
 	"internal/schemadiff": {nil, "it compares schema files of any commit, and the generated code knows those of one"},
@@ -63,10 +65,10 @@ var rules = map[string]rule{
 // the rule of their folder holds for them too.
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
-	"resolvers":      {"graph", "graphql", "graphql/limit", "graphql/transport"}, // the endpoint that they ask through
-	"graphql":        {"resolvers", "edge"},                                      // which show the errors of the endpoint
-	"client":         {"rpc"},                                                    // the services that it calls
-	"cmd":            {"auth", "events", "rpc/gen"},                              // by which they call the program, and are called by it
+	"resolvers":      {"graph", "internal/oracle", "graphql", "graphql/limit", "graphql/transport"}, // the endpoint that they ask through
+	"graphql":        {"resolvers", "edge"},                                                         // which show the errors of the endpoint
+	"client":         {"rpc"},                                                                       // the services that it calls
+	"cmd":            {"auth", "events", "rpc/gen"},                                                 // by which they call the program, and are called by it
 	"internal/house": {"platform", "store/storetest"},
 }
 

@@ -59,12 +59,13 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 
 func read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 	defer rows.Close()
+	decoder := newDecoder(rows)
 	for rows.Next() {
 		if s.Row == nil {
 			continue
 		}
 		*count++
-		if err := s.Row(rows.Scan); err != nil {
+		if err := s.Row(decoder.scan); err != nil {
 			return err
 		}
 	}

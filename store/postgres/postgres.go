@@ -40,10 +40,11 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, columns, page string) string {
 		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"
 	},
-	Settled:     settled,
-	Slots:       16, // a total reads them all, from as many pages in the worst case
-	Triggers:    true,
-	TableExists: "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
+	Settled:         settled,
+	NextTransaction: "pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
+	Slots:           16, // a total reads them all, from as many pages in the worst case
+	Triggers:        true,
+	TableExists:     "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
 	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
@@ -173,9 +174,18 @@ func (e *Engine) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if err := e.pool.Ping(ctx); err != nil {
-		return platform.Unavailable("the database does not answer", err)
+		return platform.Unavailable("the database does not answer", inWords(&e.pool.Config().ConnConfig.Config, err))
 	}
 	return nil
+}
+
+// Pool tells how the connections are used.
+func (e *Engine) Pool() sqlstore.PoolState {
+	stat := e.pool.Stat()
+	return sqlstore.PoolState{
+		Used: int(stat.AcquiredConns()), Idle: int(stat.IdleConns()), Most: int(stat.MaxConns()),
+		Waits: stat.EmptyAcquireCount(), Waited: stat.EmptyAcquireWaitTime(),
+	}
 }
 
 // Close ends every connection.

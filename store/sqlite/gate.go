@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A gate lets one caller through at a time: first come, first served.
@@ -11,6 +12,27 @@ type gate struct {
 	lock    sync.Mutex
 	taken   bool
 	waiting []chan struct{} // closed when its turn has come
+	waited  waits
+}
+
+// waits are how often callers have waited, and how long in all.
+type waits struct {
+	count int64
+	took  time.Duration
+}
+
+func (g *gate) waits() waits {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	return g.waited
+}
+
+// wait notes that a caller has waited since a time.
+func (g *gate) wait(since time.Time) {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	g.waited.count++
+	g.waited.took += time.Since(since)
 }
 
 // enter waits for the caller's turn. Who entered must leave.
@@ -27,6 +49,7 @@ func (g *gate) enter(ctx context.Context) error {
 	turn := make(chan struct{})
 	g.waiting = append(g.waiting, turn)
 	g.lock.Unlock()
+	defer g.wait(time.Now())
 	select {
 	case <-turn:
 		return nil

@@ -89,7 +89,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	}
 	writer.SetMaxOpenConns(1)
 	if err := writer.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), writer.Close())
+		return nil, errors.Join(inWords(path, err), writer.Close())
 	}
 	reader, err := connect(path, "&_pragma=query_only(1)")
 	if err != nil {
@@ -113,6 +113,16 @@ func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 // Connections is how many statements can run at the same time, the writer's
 // beside them.
 func (e *Engine) Connections() int { return readers }
+
+// Pool tells how the connections that read are used. Waits and Waited are those
+// of writers for their turn too.
+func (e *Engine) Pool() sqlstore.PoolState {
+	reading, writing := e.reader.Stats(), e.turn.waits()
+	return sqlstore.PoolState{
+		Used: reading.InUse + e.writer.Stats().InUse, Idle: reading.Idle + e.writer.Stats().Idle, Most: readers + 1,
+		Waits: reading.WaitCount + writing.count, Waited: reading.WaitDuration + writing.took,
+	}
+}
 
 // Write runs unit in the transaction of the one writer. Who asks first writes
 // first.

@@ -28,6 +28,10 @@ type Dialect struct {
 	// that of an event e has ended.
 	Settled string
 
+	// NextTransaction is the lowest id that the next transaction can have; ""
+	// where transactions have none.
+	NextTransaction string
+
 	// Slots is how many rows of counter a busy scope is spread over, so that
 	// writers do not wait for each other.
 	Slots int

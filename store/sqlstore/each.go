@@ -164,10 +164,11 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		s.sql.WriteString(r.dialect.PerParent(parents, r.name, r.names(q.Without), page.sql.String()))
 		s.add(r.joins)
 	}
+	var n, i int64
+	read := r.scanner(&n, &i)
 	return s.done(func(scan func(...any) error) error {
-		var n, i int64
-		row := new(T)
-		if err := scan(r.destinations(row, &n, &i)...); err != nil {
+		row, err := read(scan)
+		if err != nil {
 			return err
 		}
 		at := parts[n].scopes[i-1]

@@ -46,6 +46,9 @@ type Engine interface {
 	// Connections is how many statements can run at the same time.
 	Connections() int
 
+	// Pool tells how the connections are used.
+	Pool() PoolState
+
 	// Write runs unit in a transaction, again when it lost against another.
 	Write(ctx context.Context, unit func(TxConn) error) error
 	Ping(ctx context.Context) error
@@ -57,6 +60,13 @@ type Engine interface {
 
 	// Migrator gives a handle for migrations; the caller closes it.
 	Migrator(ctx context.Context) (*Migrator, error)
+}
+
+// A PoolState tells how the connections of an engine are used.
+type PoolState struct {
+	Used, Idle, Most int           // connections
+	Waits            int64         // how often a statement found no connection free, since the start
+	Waited           time.Duration // how long they waited, added up
 }
 
 // ErrForeignKey says that a row points to one that is not there, or that a row
@@ -78,6 +88,28 @@ func StoredTime(t platform.Time) time.Time {
 type timeColumn struct{ to *platform.Time }
 
 var _ sql.Scanner = timeColumn{}
+
+// What an engine can do for a column that it has the bytes of, without a value
+// of database/sql between.
+type (
+	// A TextScanner is a column that shows a text, which AppendText makes of
+	// its bytes; nil is null.
+	TextScanner interface {
+		AppendText(b, src []byte) ([]byte, error)
+		SetText(text string)
+	}
+	// A BytesScanner reads its bytes, and keeps none of them.
+	BytesScanner interface{ ScanBytes(src []byte) error }
+	// A TimeScanner reads a moment, in microseconds since 1970.
+	TimeScanner interface{ ScanTime(micros int64) }
+)
+
+// ScanTime reads a moment.
+func (c timeColumn) ScanTime(micros int64) {
+	if *c.to = (platform.Time{}); micros != 0 {
+		*c.to = platform.At(time.UnixMicro(micros))
+	}
+}
 
 func (c timeColumn) Scan(src any) error {
 	var t time.Time

@@ -39,6 +39,11 @@ func (c verified) Scan(src any) error {
 	if !ok {
 		return fmt.Errorf("cannot read a method from %T", src)
 	}
+	return c.ScanBytes([]byte(method))
+}
+
+// ScanBytes reads the name of a method.
+func (c verified) ScanBytes(method []byte) error {
 	*c.to = platform.ProofMethod(method).Complete()
 	return nil
 }

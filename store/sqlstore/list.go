@@ -60,12 +60,36 @@ func (t *table[T, F]) destinations(row *T, extra ...any) []any {
 }
 
 func (t *table[T, F]) collect(into *[]*T) func(scan func(...any) error) error {
-	return func(scan func(...any) error) error {
-		row := new(T)
+	scan := t.scanner()
+	return func(scanRow func(...any) error) error {
+		row, err := scan(scanRow)
 		*into = append(*into, row)
-		return scan(t.destinations(row)...)
+		return err
 	}
 }
+
+// scanner gives a function that scans one row after the other, each after
+// extra. All of them go through one row, so that places for columns are made
+// once.
+func (t *table[T, F]) scanner(extra ...any) func(scan func(...any) error) (*T, error) {
+	var through, empty T
+	var free []T
+	to, made := t.destinations(&through, extra...), 1
+	return func(scan func(...any) error) (*T, error) {
+		if through = empty; len(free) == 0 {
+			free = make([]T, made)
+			made = min(2*made, maxRowsAtOnce)
+		}
+		err := scan(to...)
+		row := &free[0]
+		*row, free = through, free[1:]
+		return row, err
+	}
+}
+
+// maxRowsAtOnce is how many rows share one piece of memory, which is kept as
+// long as one of them is.
+const maxRowsAtOnce = 32
 
 // Get reads rows by UID.
 func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error) {
@@ -245,22 +269,25 @@ func (r reader[T, F]) compare(order platform.Order, backward bool) func(a, b *T)
 		sign = -1
 	}
 	return func(a, b *T) int {
-		if c := compareStored(stored(r.columns[at].to(a)), stored(r.columns[at].to(b))); c != 0 {
+		if c := compareColumns(r.columns[at].to(a), r.columns[at].to(b)); c != 0 {
 			return sign * c
 		}
 		return sign * strings.Compare(string(r.uid(a)), string(r.uid(b)))
 	}
 }
 
-// compareStored compares two values of one column.
-func compareStored(a, b any) int {
-	if x, ok := a.(platform.Time); ok {
-		y, _ := b.(platform.Time)
-		return x.Compare(y.Time)
+// compareColumns compares what two rows have in one column.
+func compareColumns(a, b any) int {
+	switch a := a.(type) {
+	case timeColumn:
+		b, _ := b.(timeColumn)
+		return a.to.Compare(b.to.Time)
+	case *string:
+		b, _ := b.(*string)
+		return strings.Compare(*a, *b)
+	default: // UIDs, which are compared in any case
+		return 0
 	}
-	x, _ := a.(string)
-	y, _ := b.(string)
-	return strings.Compare(x, y)
 }
 
 // pairs reads rows by pairs, each by one look into an index: found says, with

@@ -94,7 +94,13 @@ func (c *measuredJSON) Scan(src any) error {
 	case string:
 		*c.n += len(src) + textHeaderBytes*strings.Count(src, `","`)
 	case []byte:
-		*c.n += len(src) + textHeaderBytes*bytes.Count(src, []byte(`","`))
+		return c.ScanBytes(src)
 	}
 	return c.jsonColumn.Scan(src)
+}
+
+// ScanBytes reads JSON text.
+func (c *measuredJSON) ScanBytes(src []byte) error {
+	*c.n += len(src) + textHeaderBytes*bytes.Count(src, []byte(`","`))
+	return c.jsonColumn.ScanBytes(src)
 }

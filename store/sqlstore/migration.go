@@ -91,8 +91,10 @@ func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 
 // MigrationState tells of one migration.
 type MigrationState struct {
-	Version int64
-	Applied bool
+	Version   int64
+	Name      string // of what it does, such as uid_bytes
+	Applied   bool
+	AppliedAt time.Time // zero where it is not applied
 }
 
 // Status tells of every migration, in order.
@@ -101,9 +103,13 @@ func (m *Migrator) Status(ctx context.Context) ([]MigrationState, error) {
 	if err != nil {
 		return nil, err
 	}
+	names, err := migrationNames()
+	if err != nil {
+		return nil, err
+	}
 	states := make([]MigrationState, len(found))
 	for i, s := range found {
-		states[i] = MigrationState{s.Source.Version, s.State == goose.StateApplied}
+		states[i] = MigrationState{s.Source.Version, names[s.Source.Version], s.State == goose.StateApplied, s.AppliedAt.UTC()}
 	}
 	return states, nil
 }

@@ -61,8 +61,13 @@ func (c boundTo) Scan(src any) error {
 	if !ok {
 		return fmt.Errorf("cannot read a rule from %T", src)
 	}
-	if text != "" {
-		c.to.Issuer, c.to.Subject = ruleParts(text)
+	return c.ScanBytes([]byte(text))
+}
+
+// ScanBytes reads a rule.
+func (c boundTo) ScanBytes(text []byte) error {
+	if len(text) > 0 {
+		c.to.Issuer, c.to.Subject = ruleParts(string(text))
 	}
 	return nil
 }

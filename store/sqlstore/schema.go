@@ -37,6 +37,18 @@ func listMigrations() ([]migrationFile, error) {
 	return files, nil
 }
 
+// migrationNames gives the name of each migration: what its file is called
+// after the number.
+func migrationNames() (map[int64]string, error) {
+	files, err := listMigrations()
+	names := make(map[int64]string, len(files))
+	for _, f := range files {
+		_, name, _ := strings.Cut(path.Base(f.name), "_")
+		names[f.version] = strings.TrimSuffix(name, path.Ext(name))
+	}
+	return names, err
+}
+
 // CheckSchema reports whether the schema of the database is the one that this
 // program knows. Another program may have migrated the database meanwhile.
 func (s tables) CheckSchema(ctx context.Context) error {

@@ -80,7 +80,7 @@ func (found *signIns) add(scan func(...any) error) error {
 	var text, external string
 	if err := scan(&part, keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonColumn{&provider.OIDC}, &text,
 		keyOf(&i.UID), jsonColumn{&i.ClaimMatch}, jsonColumn{&i.StaticKeys}, &external, timeColumn{&i.LastSeenTime},
-		keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities}); err != nil {
+		keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}); err != nil {
 		return err
 	}
 	switch part {

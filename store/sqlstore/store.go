@@ -23,9 +23,10 @@ type Store struct {
 
 var _ platform.Store = (*Store)(nil)
 
-// New makes a store of an engine whose schema is up to date.
-func New(engine Engine) *Store {
-	engine = shareOf(engine)
+// New makes a store of an engine whose schema is up to date. The observers hear
+// of each round trip.
+func New(engine Engine, observers ...Observer) *Store {
+	engine = shareOf(observed{engine, observers})
 	return &Store{tables: tables{measured{engine}, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
 }
 
@@ -34,6 +35,9 @@ func New(engine Engine) *Store {
 func (s *Store) Follow(ctx context.Context, deaf func(error)) {
 	s.engine.Follow(ctx, s.stored, s.changed.tell, deaf)
 }
+
+// Pool tells how the connections are used.
+func (s *Store) Pool() PoolState { return s.engine.Pool() }
 
 // Close ends every connection.
 func (s *Store) Close() error { return s.engine.Close() }

@@ -94,15 +94,18 @@ func (c column[T]) own() (string, bool) { return strings.CutPrefix(c.sql, "t.") 
 type jsonColumn struct{ to any }
 
 func (c jsonColumn) Scan(src any) error {
-	var text []byte
 	switch src := src.(type) {
 	case string:
-		text = []byte(src)
+		return c.ScanBytes([]byte(src))
 	case []byte:
-		text = src
+		return c.ScanBytes(src)
 	default:
 		return fmt.Errorf("cannot read JSON from %T", src)
 	}
+}
+
+// ScanBytes reads JSON text.
+func (c jsonColumn) ScanBytes(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}

@@ -51,21 +51,25 @@ type uidKey platform.UID
 // keyOf is where a column of UIDs is scanned to.
 func keyOf(u *platform.UID) *uidKey { return (*uidKey)(u) }
 
-// ScanBytes reads a column of bytes, without a copy of them where pgx reads it.
-func (k *uidKey) ScanBytes(src []byte) error {
-	u, ok := platform.UnpackUID(src)
+// AppendText appends the UID that a column of bytes holds.
+func (k *uidKey) AppendText(b, src []byte) ([]byte, error) {
+	text, ok := platform.AppendUID(b, src)
 	if !ok && len(src) > 0 {
-		return fmt.Errorf("cannot read a UID from %d bytes", len(src))
+		return b, fmt.Errorf("cannot read a UID from %d bytes", len(src))
 	}
-	*k = uidKey(u)
-	return nil
+	return text, nil
 }
+
+// SetText sets the UID.
+func (k *uidKey) SetText(text string) { *k = uidKey(text) }
 
 // Scan reads a column of bytes, or the empty text that stands for no UID.
 func (k *uidKey) Scan(src any) error {
 	switch src := src.(type) {
 	case []byte:
-		return k.ScanBytes(src)
+		text, err := k.AppendText(nil, src)
+		k.SetText(string(text))
+		return err
 	case nil, string:
 		if src == nil || src == "" {
 			*k = ""
@@ -83,6 +87,15 @@ func (c uidColumn) Scan(src any) error {
 	err := keyOf(c.uid).Scan(src)
 	*c.parent = c.uid.Parent()
 	return err
+}
+
+// AppendText appends the UID.
+func (c uidColumn) AppendText(b, src []byte) ([]byte, error) { return keyOf(c.uid).AppendText(b, src) }
+
+// SetText sets the UID and the parent.
+func (c uidColumn) SetText(text string) {
+	*c.uid = platform.UID(text)
+	*c.parent = c.uid.Parent()
 }
 
 // A scopeColumn reads what rows outside the tree are counted by: a text, or a

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// completionCommand prints what a shell must read to complete commands. The
+// script asks the program itself, so it need not be renewed with it.
+type completionCommand struct {
+	Shell string `arg:"" help:"Shell: bash, zsh or fish."`
+}
+
+func (c *completionCommand) check(f *faults) {
+	if completionScripts[c.Shell] == "" {
+		*f = append(*f, fmt.Sprintf("the shell must be bash, zsh or fish, not %.20q", c.Shell))
+	}
+}
+
+// Help tells what the flags cannot.
+func (c *completionCommand) Help() string {
+	return `Examples:
+  source <(atrium completion bash)                                    in ~/.bashrc
+  source <(atrium completion zsh)                                     in ~/.zshrc, after compinit
+  atrium completion fish > ~/.config/fish/completions/atrium.fish`
+}
+
+var completionScripts = map[string]string{
+	"bash": `_atrium() {
+	local words
+	words=$("${COMP_WORDS[0]}" complete-words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+	COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _atrium atrium
+`,
+	"zsh": `_atrium() {
+	local -a found
+	found=(${(f)"$("${words[1]}" complete-words -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+	(( ${#found} )) && compadd -a found || _files
+}
+compdef _atrium atrium
+`,
+	"fish": `complete -c atrium -a '(set -l typed (commandline -opc) (commandline -ct); $typed[1] complete-words -- $typed[2..-1] 2>/dev/null)'
+`,
+}
+
+func (c *completionCommand) run(_ context.Context, p program) error {
+	_, err := io.WriteString(p.stdout, completionScripts[c.Shell])
+	return err
+}
+
+// completeCommand lists what may come next in a command line.
+type completeCommand struct {
+	Words []string `arg:"" optional:"" help:"Words that are typed already, the last one perhaps in part."`
+}
+
+func (*completeCommand) check(*faults) {}
+
+func (c *completeCommand) run(_ context.Context, p program) error {
+	f := &faults{}
+	parser, err := newParser(p, f, newSources(p.env, f))
+	if err != nil {
+		return err
+	}
+	for _, word := range completions(parser.Model.Node, c.Words) {
+		if _, err := fmt.Fprintln(p.stdout, word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completions lists the commands, or the flags where a dash was typed, that
+// begin with the last word.
+func completions(node *kong.Node, words []string) []string {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	last := words[len(words)-1]
+	flags := slices.Clone(node.Flags)
+	for _, word := range words[:len(words)-1] {
+		at := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
+		if at >= 0 {
+			node = node.Children[at]
+			flags = append(flags, node.Flags...)
+		}
+	}
+	var found []string
+	for _, child := range node.Children {
+		if !child.Hidden && strings.HasPrefix(child.Name, last) && !strings.HasPrefix(last, "-") {
+			found = append(found, child.Name)
+		}
+	}
+	for _, flag := range flags {
+		if name := "--" + flag.Name; strings.HasPrefix(last, "-") && strings.HasPrefix(name, last) {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"atrium/ingest"
+	"atrium/platform"
+	"atrium/telemetry"
+)
+
+// importRun is what every import needs to run.
+type importRun struct {
+	databaseFlags
+	MetricsAddr string `placeholder:"ADDRESS" help:"Private address to serve metrics of the import for Prometheus on, while it runs."`
+}
+
+func (c *importRun) check(f *faults) {
+	c.databaseFlags.check(f)
+	if c.MetricsAddr != "" {
+		checkAddress(f, "metrics-addr", c.MetricsAddr)
+	}
+}
+
+// serveMetrics serves the counters of an import, which are nil where nobody
+// asks for them.
+func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *telemetry.Metrics, end func(), err error) {
+	if c.MetricsAddr == "" {
+		return nil, func() {}, nil
+	}
+	metrics = telemetry.New(version)
+	_, end, err = metrics.Serve(ctx, c.MetricsAddr, func(err error) { m.print("metrics are no longer served: " + err.Error()) })
+	return metrics, end, err
+}
+
+// bringIn runs an import, shows how far it is, and sums it up.
+func (c *importRun) bringIn(ctx context.Context, p program, source string, o ingest.Options, read reading) error {
+	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	meter := newMeter(p.stderr)
+	ctx = platform.WithActor(ctx, platform.Operator("import"))
+	metrics, end, err := c.serveMetrics(ctx, meter)
+	if err != nil {
+		return err
+	}
+	defer end()
+	seen := 0
+	o.ReportProgress = func(so ingest.Progress) {
+		metrics.Imported(source, max(0, so.Records-seen))
+		seen = so.Records
+		meter.show(so)
+	}
+	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explained(reason))) }
+	sum, err := read(ctx, db.Platform, o)
+	meter.finish()
+	if writeErr := writeSummary(p.stdout, sum); err == nil {
+		err = writeErr
+	}
+	failed := sum.Failed()
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted; imported records stay, and running the same command again imports the rest")
+	case err != nil:
+		return err
+	case failed > 0:
+		return fmt.Errorf("%d records were not imported; see the messages above", failed)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"time"
+
+	"atrium/telemetry"
+)
+
+// observeFlags say what a server tells of itself.
+type observeFlags struct {
+	LogLevel    string        `default:"info" help:"Lowest level that is logged: debug, info, warn or error."`
+	LogFormat   string        `default:"auto" help:"Form of the log: json, text for people, or auto, which is text on a terminal and json otherwise."`
+	Slow        time.Duration `default:"1s" help:"Log requests and SQL statements that take longer as warnings; 0 logs none."`
+	MetricsAddr *string       `placeholder:"ADDRESS" help:"Private address to serve metrics for Prometheus (/metrics) and profiles (/debug/pprof/) on; empty serves none. Default: none, or 127.0.0.1:9464 with --dev."`
+
+	level slog.Level
+}
+
+// developmentMetrics is where metrics are served with --dev unless told
+// otherwise.
+const developmentMetrics = "127.0.0.1:9464"
+
+func (o *observeFlags) check(f *faults) {
+	if o.level.UnmarshalText([]byte(o.LogLevel)) != nil {
+		f.add("log-level", "must be debug, info, warn or error")
+	}
+	switch o.LogFormat {
+	case "auto", "json", "text":
+	default:
+		f.add("log-format", "must be auto, json or text")
+	}
+	if o.Slow < 0 {
+		f.add("slow", "must not be negative")
+	}
+	if o.MetricsAddr != nil && *o.MetricsAddr != "" {
+		checkAddress(f, "metrics-addr", *o.MetricsAddr)
+	}
+}
+
+// metrics gives the counters and where they are served; nil where they are not.
+func (o *observeFlags) metrics(dev bool) (_ *telemetry.Metrics, address string) {
+	switch {
+	case o.MetricsAddr != nil:
+		address = *o.MetricsAddr
+	case dev:
+		address = developmentMetrics
+	}
+	if address == "" {
+		return nil, ""
+	}
+	return telemetry.New(version), address
+}
+
+// logger logs to a buffer, in the form that was chosen.
+func (o *observeFlags) logger(to *logBuffer, terminal bool) *slog.Logger {
+	var handler slog.Handler = slog.NewJSONHandler(to, &slog.HandlerOptions{Level: o.level})
+	if o.LogFormat == "text" || o.LogFormat == "auto" && terminal {
+		handler = newTextHandler(to, o.level, terminal)
+	}
+	return slog.New(promptHandler{handler, to})
+}
+
+// newTextHandler writes lines for people.
+func newTextHandler(out io.Writer, level slog.Leveler, colours bool) slog.Handler {
+	return &textHandler{out: out, level: level, colours: colours}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	yaml "github.com/oasdiff/yaml3"
+)
+
+// sources give flags that are not on the command line a value: from their
+// variable, from the file that their variable with _FILE names, or from the
+// file of --config. The first of them that has one is taken.
+type sources struct {
+	env    func(string) string
+	faults *faults
+	file   string         // of --config; "" is none
+	given  map[string]any // what that file says, by flag
+	from   map[string]string
+	opened bool
+}
+
+func newSources(env func(string) string, f *faults) *sources {
+	return &sources{env: env, faults: f, from: map[string]string{}}
+}
+
+// unset are flags that only the command line may give.
+var unset = []string{"help", "version"}
+
+// Validate has nothing to do: faults are collected while values are resolved.
+func (*sources) Validate(*kong.Application) error { return nil }
+
+// Resolve gives the value of a flag; nil is none.
+func (s *sources) Resolve(kctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if slices.Contains(unset, flag.Name) {
+		return nil, nil
+	}
+	if flag.Name == configFlag {
+		return s.variable(flag), nil
+	}
+	if !s.opened {
+		s.opened = true
+		s.open(kctx)
+	}
+	if value := s.variable(flag); value != nil {
+		return value, nil
+	}
+	if value, given := s.given[flag.Name]; given {
+		s.from[flag.Name] = s.file
+		return value, nil
+	}
+	return nil, nil
+}
+
+// variable gives the value that the environment has for a flag. An empty
+// variable counts as none.
+func (s *sources) variable(flag *kong.Flag) any {
+	name := variable(flag.Name)
+	text, file := s.env(name), ""
+	if isSecret(flag) {
+		file = s.env(name + "_FILE")
+	}
+	switch {
+	case text != "" && file != "":
+		s.faults.add(flag.Name, "%s and %[1]s_FILE are both set; unset one of them", name)
+	case text != "":
+		s.from[flag.Name] = "$" + name
+		return text
+	case file != "":
+		s.from[flag.Name] = "$" + name + "_FILE"
+		return s.secret(flag.Name, file)
+	}
+	return nil
+}
+
+// maxSecretBytes is far more than a secret has: what is larger is another file.
+const maxSecretBytes = 64 << 10
+
+// secret reads a file that holds one value.
+func (s *sources) secret(flag, path string) any {
+	file, err := os.Open(path)
+	if err != nil {
+		s.faults.add(flag, "%s_FILE cannot be read: %s", variable(flag), plain(err))
+		return nil
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxSecretBytes+1))
+	switch value := strings.TrimRight(string(text), "\r\n"); {
+	case err != nil:
+		s.faults.add(flag, "%s_FILE cannot be read: %s", variable(flag), plain(err))
+	case value == "" || len(text) > maxSecretBytes:
+		s.faults.add(flag, "%s_FILE names %s, which must hold the value and nothing else", variable(flag), path)
+	default:
+		return value
+	}
+	return nil
+}
+
+// configFlag names the file that the other flags may come from.
+const configFlag = "config"
+
+// open reads the file of --config.
+func (s *sources) open(kctx *kong.Context) {
+	s.file = s.env(variable(configFlag))
+	for _, element := range kctx.Path {
+		if element.Flag != nil && element.Flag.Name == configFlag {
+			s.file, _ = kctx.FlagValue(element.Flag).(string)
+		}
+	}
+	if s.file == "" {
+		return
+	}
+	text, err := os.ReadFile(s.file)
+	if err != nil {
+		s.faults.add(configFlag, "cannot be read: %s", plain(err))
+		return
+	}
+	if s.given, err = readSettings(text); err != nil {
+		s.faults.add(configFlag, "%s: %s", s.file, err)
+		return
+	}
+	s.checkNames(kctx.Model)
+}
+
+// checkNames refuses what no command has a flag for, which is most often
+// mistyped. A flag of another command is fine: all commands share the file.
+func (s *sources) checkNames(model *kong.Application) {
+	known := map[string]bool{}
+	for _, command := range model.Leaves(false) {
+		for _, flag := range command.Flags {
+			known[flag.Name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.given)) {
+		if !known[name] {
+			s.faults.add(configFlag, "%s: there is no setting %q; settings are named like flags, without the dashes before them", s.file, name)
+		}
+	}
+}
+
+// readSettings reads a YAML map of flags. A value is a text, a number, a
+// switch, a list of these, or a map of numbers.
+func readSettings(text []byte) (map[string]any, error) {
+	var document map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	settings := make(map[string]any, len(document))
+	for _, name := range slices.Sorted(maps.Keys(document)) {
+		node := document[name]
+		value, err := settingOf(&node)
+		if err != nil {
+			return nil, fmt.Errorf("%s (line %d): %w", name, node.Line, err)
+		}
+		if value != nil {
+			settings[name] = value
+		}
+	}
+	return settings, nil
+}
+
+// settingOf gives a value in the form that kong decodes: scalars as they are
+// written, as on the command line.
+func settingOf(node *yaml.Node) (any, error) {
+	switch {
+	case node.Kind == yaml.AliasNode:
+		return settingOf(node.Alias)
+	case node.Kind == yaml.ScalarNode && node.Tag == "!!null":
+		return nil, nil
+	case node.Kind == yaml.ScalarNode:
+		return node.Value, nil
+	case node.Kind == yaml.SequenceNode:
+		var list []any
+		err := node.Decode(&list)
+		for i, item := range list {
+			list[i] = fmt.Sprint(item)
+		}
+		return list, err
+	}
+	numbers := map[string]int{}
+	if err := node.Decode(&numbers); err != nil {
+		return nil, errors.New("must be a text, a number, a list of these, or a map of numbers")
+	}
+	pairs := make([]string, 0, len(numbers))
+	for _, key := range slices.Sorted(maps.Keys(numbers)) {
+		pairs = append(pairs, fmt.Sprintf("%s=%d", key, numbers[key]))
+	}
+	return strings.Join(pairs, ";"), nil
+}
+
+// isSecret reports whether a flag holds what must not be shown, which is so
+// where its field is tagged `secret`.
+func isSecret(flag *kong.Flag) bool { return flag.Tag.Has("secret") }

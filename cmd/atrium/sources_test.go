@@ -1,0 +1,203 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// fileOf makes a file of the test.
+func fileOf(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// parsedServe gives the flags of serve as the program reads them.
+func parsedServe(t *testing.T, env map[string]string, args ...string) *serveCommand {
+	t.Helper()
+	picked, err := parse(append([]string{"serve"}, args...), program{env: func(name string) string { return env[name] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picked.(*serveCommand)
+}
+
+func TestAConfigurationFileGivesWhatNeitherFlagNorVariableGives(t *testing.T) {
+	t.Parallel()
+	file := fileOf(t, "atrium.yaml", `
+addr: 127.0.0.1:7   # replaced by the flag
+service-domain: from.file
+log-level: debug    # replaced by the variable
+rate-limit: 7
+dev: true
+migrate: false
+audience: [a, "b,c"]
+shared-issuer:
+  - https://ci.example.com=repo:[^/:,]+/
+graphql-limit: {depth: 4, sockets: 5}
+graphql-timeout: 7s
+encryption-key: ~
+group: for another command
+`)
+	c := parsedServe(t, map[string]string{"ATRIUM_CONFIG": file, "ATRIUM_LOG_LEVEL": "warn"}, "--addr", "127.0.0.1:8")
+	if c.Addr != "127.0.0.1:8" || c.ServiceDomain != "from.file" || c.LogLevel != "warn" || *c.RateLimit != 7 || !c.Dev || c.Migrate ||
+		!slices.Equal(c.Audience, []string{"a", "b,c"}) || len(c.shared) != 1 || c.GraphqlLimit["depth"] != 4 || c.GraphqlLimit["sockets"] != 5 ||
+		c.GraphqlTimeout != 7*time.Second || c.EncryptionKey != "" {
+		t.Errorf("parsed %+v", c)
+	}
+	if c := parsedServe(t, nil, "--config", file); c.LogLevel != "debug" || c.Addr != "127.0.0.1:7" {
+		t.Errorf("by the flag: %+v", c)
+	}
+}
+
+func TestAFaultyConfigurationFileIsRefusedAndNamed(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"adress: x":                  `there is no setting "adress"`,
+		"- addr":                     "line 1",
+		"addr: [":                    "line 1",
+		"graphql-limit: {depth: []}": "graphql-limit (line 1): must be a text",
+		"log-level: loud":            "--log-level (ATRIUM_LOG_LEVEL): must be debug",
+	} {
+		_, _, err := atrium(t, nil, "serve", "--config", fileOf(t, "c.yaml", content))
+		if exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_CONFIG": "/nowhere.yaml"}, "token"); exitCode(err) != 2 || !strings.Contains(err.Error(), "there is no file /nowhere.yaml") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
+	t.Parallel()
+	key := strings.Repeat("ab", 32)
+	c := parsedServe(t, map[string]string{"ATRIUM_ENCRYPTION_KEY_FILE": fileOf(t, "key", key+"\n"), "ATRIUM_DATABASE_URL_FILE": fileOf(t, "url", "sqlite:other.db\n")})
+	if len(c.key) != 32 || c.DatabaseURL != "sqlite:other.db" {
+		t.Errorf("parsed %+v", c)
+	}
+	for name, env := range map[string]map[string]string{
+		"are both set":      {"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_ENCRYPTION_KEY_FILE": "x"},
+		"there is no file":  {"ATRIUM_ENCRYPTION_KEY_FILE": "/nowhere"},
+		"must hold the val": {"ATRIUM_ENCRYPTION_KEY_FILE": fileOf(t, "empty", "\n")},
+	} {
+		_, _, err := atrium(t, env, "rotate-keys")
+		if exitCode(err) != 2 || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheConfigurationInForceIsShownWithoutSecretsAndIsAFile(t *testing.T) {
+	t.Parallel()
+	key := strings.Repeat("ab", 32)
+	out, _, err := atrium(t, map[string]string{"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_AUDIENCE": "a,b"}, "config", "--dev",
+		"--database-url", "postgres://user:hunter2@db/atrium?sslpassword=hunter3", "--graphql-limit", "depth=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"encryption-key: (hidden) # $ATRIUM_ENCRYPTION_KEY\n", "audience: [a, b] # $ATRIUM_AUDIENCE\n", "dev: true # --dev\n",
+		"rate-limit: 0 # default\n", "graphql-limit: {depth: 4} # --graphql-limit\n", "drain-timeout: 10s # default\n", "@db/atrium",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("no %q in\n%s", line, out)
+		}
+	}
+	if strings.Contains(out, key) || strings.Contains(out, "hunter") {
+		t.Errorf("secrets are shown:\n%s", out)
+	}
+	file := fileOf(t, "c.yaml", strings.Replace(out, "(hidden)", key, 1))
+	if c := parsedServe(t, nil, "--config", file); !c.Dev || c.GraphqlLimit["depth"] != 4 || len(c.key) != 32 {
+		t.Errorf("parsed %+v", c)
+	}
+	if _, _, err := atrium(t, nil, "config", "--log-level", "loud"); exitCode(err) != 2 {
+		t.Errorf("a faulty configuration: %v", err)
+	}
+}
+
+func TestTheVersionIsAFlagToo(t *testing.T) {
+	t.Parallel()
+	flag, _, err := atrium(t, map[string]string{"ATRIUM_VERSION": "x"}, "--version")
+	command, _, _ := atrium(t, nil, "version")
+	if err != nil || flag != command || !strings.HasPrefix(flag, "atrium dev (go") {
+		t.Errorf("%v: %q, %q", err, flag, command)
+	}
+}
+
+func TestShellsCompleteCommandsAndFlags(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"":                "bootstrap", // the first of them
+		"mig":             "migrate\n",
+		"migrate|":        "status\nup\n",
+		"migrate|s":       "status\n",
+		"serve|--drain":   "--drain-delay\n--drain-timeout\n",
+		"serve|--dev|--d": "--database-url\n--delivery-retention\n--dev\n--drain-delay\n--drain-timeout\n",
+		"nothing|--conf":  "--config\n",
+	} {
+		out, _, err := atrium(t, nil, append([]string{"complete-words", "--"}, strings.Split(words, "|")...)...)
+		if err != nil || !strings.HasPrefix(out, want) || words != "" && out != want {
+			t.Errorf("%s: %v %q", words, err, out)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if out, _, err := atrium(t, nil, "completion", shell); err != nil || !strings.Contains(out, "complete-words -- ") {
+			t.Errorf("%s: %v\n%s", shell, err, out)
+		}
+	}
+	if _, _, err := atrium(t, nil, "completion", "cmd"); exitCode(err) != 2 {
+		t.Errorf("an unknown shell: %v", err)
+	}
+}
+
+func TestWhatKeepsADatabaseClosedIsSaidInPlainWords(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"sqlite:" + fileOf(t, "text", strings.Repeat("no database ", 200)): "is not a SQLite database",
+		"sqlite:" + t.TempDir():             "it is a folder",
+		"sqlite:/no/such/folder/atrium.db":  "there is no folder /no/such/folder",
+		"postgres://127.0.0.1:1/x":          "nothing listens at 127.0.0.1:1",
+		"postgres://nobody.invalid/x":       "there is no host nobody.invalid",
+		"postgres://h/x?host=/no/such/path": "there is no socket of PostgreSQL in /no/such/path",
+	} {
+		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "migrate", "up")
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dial") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		if strings.HasPrefix(url, "sqlite:") {
+			return
+		}
+		for from, want := range map[string]string{":": "does not let user", "/": "has no database"} {
+			at := strings.LastIndex(url, from) + 1
+			if from == ":" {
+				at = strings.Index(url[len("postgres://"):], ":") + len("postgres://") + 1
+			}
+			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url[:at] + "x" + url[at:]}, "migrate", "up")
+			if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "FATAL") {
+				t.Errorf("%s: %v", want, err)
+			}
+		}
+	})
+}
+
+func TestMigrationsAreListedWithNamesAndDates(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		out := on(t, url, "migrate", "status")
+		if !strings.Contains(out, "00010 uid_bytes      applied "+time.Now().UTC().Format("2006-")) || strings.Contains(out, "pending") {
+			t.Errorf("status:\n%s", out)
+		}
+	})
+}

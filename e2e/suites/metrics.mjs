@@ -1,0 +1,127 @@
+// Metrics from end to end: Debian's Prometheus scrapes the server while it has traffic, finds every metric of Atrium above
+// zero, and answers every query of the dashboard and of the alert rules, which promtool checks.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ask, check, data, endpoint, finish, headers, run, site, temporary, temporaryFolder } from '../lib.mjs';
+import { startSink } from '../receiver.mjs';
+
+const deploy = join(import.meta.dirname, '../../deploy');
+const metrics = process.env.ATRIUM_METRICS ?? assert.fail('ATRIUM_METRICS is not set');
+const pause = (ms) => new Promise((go) => setTimeout(go, ms));
+
+await check('promtool accepts the rules and the configuration', async () => {
+  for (const args of [['check', 'rules', `${deploy}/prometheus/alerts.yaml`], ['check', 'config', `${deploy}/prometheus/prometheus.yaml`]]) {
+    const { code, text } = await run('promtool', args);
+    assert.equal(code, 0, text);
+  }
+});
+
+const text = await (await fetch(metrics)).text();
+await check('promtool has nothing to say about the metrics', async () => {
+  const folder = temporary('metrics.txt', text);
+  const { code, text: said } = await run('sh', ['-c', `promtool check metrics < ${folder}`]);
+  assert.equal(code, 0, said);
+});
+
+await check('profiles are at the private address, and nothing of it is at the public one', async () => {
+  assert.equal((await fetch(metrics.replace('/metrics', '/debug/pprof/heap'))).status, 200);
+  for (const path of ['/metrics', '/debug/pprof/heap']) assert.equal((await fetch(site + path)).status, 404);
+});
+
+// A Prometheus of the suite's own: it scrapes each second, and has the rules of the repository.
+const config = temporary('prometheus.yaml', `
+global: {scrape_interval: 1s, evaluation_interval: 1s}
+rule_files: [${deploy}/prometheus/alerts.yaml]
+scrape_configs:
+  - job_name: atrium
+    static_configs: [{targets: [${new URL(metrics).host}]}]
+`);
+const port = 20000 + process.pid % 20000;
+const prometheus = spawn('prometheus', [`--config.file=${config}`, `--storage.tsdb.path=${temporaryFolder()}/tsdb`, `--web.listen-address=127.0.0.1:${port}`, '--log.level=warn'], { stdio: 'inherit' });
+process.on('exit', () => prometheus.kill('SIGKILL'));
+
+/** Asks Prometheus, and gives the series that it finds. */
+async function query(expression) {
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/query?` + new URLSearchParams({ query: expression }));
+  const answer = await response.json();
+  assert.equal(answer.status, 'success', `${expression}: ${answer.error}`);
+  return answer.data.result;
+}
+
+/** Waits until a query finds something above zero. */
+async function above(expression, seconds = 30) {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(500)) {
+    const found = await query(expression).catch(() => []);
+    if (found.some(({ value }) => Number(value[1]) > 0)) return found;
+  }
+  assert.fail(`${expression} is nowhere above zero`);
+}
+
+const sink = await startSink(({ path }, seen) => path === '/flaky' && seen === 0 ? { status: 500 } : {});
+let stop = false;
+
+/** Asks the server for all that there are metrics of, until the suite has seen them. */
+async function traffic() {
+  const { groups } = await data('{ groups(first: 1) { nodes { uid } } }');
+  const parent = groups.nodes[0].uid, name = `metrics-${Date.now()}`;
+  const { createGroup: { group } } = await data('mutation Group($i: CreateGroupInput!) { createGroup(input: $i) { group { uid } } }', { i: { parent, name } });
+  for (const path of ['/works', '/flaky']) {
+    await data('mutation Sink($i: CreateSubscriptionInput!) { createSubscription(input: $i) { subscription { uid } } }', { i: { parent: group.uid, sink: sink.url + path } });
+  }
+  const json = { ...headers, 'Content-Type': 'application/json' };
+  const live = new AbortController();
+  fetch(endpoint, { method: 'POST', signal: live.signal, headers: { ...json, Accept: 'text/event-stream' }, body: JSON.stringify({ query: 'subscription Live { events { id } }' }) })
+    .then(async ({ body }) => { for await (const _ of body); }).catch(() => {});
+  for (let i = 0; !stop; i++) {
+    await data('mutation Repo($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: group.uid, name: `${name}-${i}` } });
+    await data('query Page { repos(first: 50) { totalCount nodes { name tags(first: 5) { nodes { name } } } } }');
+    await ask(`{ ${Array.from({ length: 200 }, (_, n) => `a${n}: repos(first: 200) { nodes { tags(first: 200) { nodes { name } } } }`).join(' ')} }`);
+    await Promise.all(Array.from({ length: 40 }, () => fetch(`${site}/registry/v2/repos?page_size=200`, { headers }).then((r) => r.text())));
+    await fetch(`${site}/registry/v2/repos/none`, { headers });
+    await fetch(`${site}/registry/v2/repos`, { headers: { Authorization: 'Bearer wrong' } });
+    await fetch(`${site}/platform.registry.v2.ReposService/ListRepos`, { method: 'POST', headers: json, body: '{}' });
+    await fetch(`${site}/docs`);
+    await pause(100);
+  }
+  live.abort();
+}
+const busy = traffic();
+
+// What there is a metric of, and has to be seen above zero. An import has a process of its own, and metrics of its own.
+const families = [...text.matchAll(/^# TYPE (atrium_\w+) (\w+)$/gm)].map(([, name, type]) => type === 'histogram' ? `${name}_count` : name);
+const declared = [...readFileSync(join(import.meta.dirname, '../../telemetry/metrics.go'), 'utf8').matchAll(/m\.(\w+)\("(atrium_\w+)"/g)]
+  .map(([, kind, name]) => kind.startsWith('histogram') ? `${name}_count` : name).filter((name) => name !== 'atrium_import_records_total');
+await check('Prometheus finds the server', () => above('up{job="atrium"}'), 40);
+for (const name of new Set([...declared, ...families])) {
+  await check(`${name} is above zero`, async () => { await above(name === 'atrium_delivery_queue_jobs' ? `sum_over_time(sum(${name})[1m:1s])` : `max_over_time(${name}[1m])`); }, 40);
+}
+
+await pause(3000);
+const dashboard = JSON.parse(readFileSync(`${deploy}/grafana/atrium.json`, 'utf8'));
+for (const panel of dashboard.panels.filter(({ targets }) => targets)) {
+  await check(`the dashboard's panel "${panel.title}" has something to show`, async () => {
+    for (const { expr } of panel.targets) {
+      const found = await query(expr.replaceAll('$job', 'atrium').replaceAll('$__rate_interval', '30s'));
+      assert.ok(found.length > 0, expr);
+    }
+  });
+}
+
+await check('Prometheus evaluates every rule', async () => {
+  const answer = await (await fetch(`http://127.0.0.1:${port}/api/v1/rules`)).json();
+  const rules = answer.data.groups.flatMap((group) => group.rules);
+  assert.ok(rules.length >= 9);
+  for (const rule of rules) {
+    assert.equal(rule.health, 'ok', `${rule.name}: ${rule.health} ${rule.lastError ?? ''}`);
+    const [series] = rule.query.match(/atrium_\w+|up/);
+    assert.ok((await query(`${series}{job="atrium"}`)).length > 0, `${rule.name} asks for ${series}, which is not there`);
+  }
+  return `${rules.length} rules`;
+});
+
+stop = true;
+await busy;
+finish();

@@ -1,0 +1,237 @@
+package resolvers
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/graph"
+	"atrium/store/storetest"
+)
+
+// FuzzExecutorsAgree asks ours and the oracle random documents: fields of all
+// types, fragments, directives with variables, arguments of which many are
+// wrong, as callers who may see all, some and nothing.
+func FuzzExecutorsAgree(f *testing.F) {
+	var worlds []*world
+	urls := []string{storetest.SQLite(f)}
+	if os.Getenv("ATRIUM_TEST_POSTGRES") != "" {
+		urls = append(urls, storetest.Postgres(f))
+	}
+	var known [][]any
+	for _, url := range urls {
+		w := newWorldAt(f, url)
+		worlds, known = append(worlds, w), append(known, w.furnish())
+	}
+	for seed := range uint64(400) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		n := int(seed % uint64(len(worlds)))
+		w := *worlds[n]
+		w.t = t
+		d := newRandomDocument(seed, known[n])
+		w.as([]string{theOwner, theOwner, "ann", nobody}[d.rand.IntN(4)], d.text(), d.variables...)
+	})
+}
+
+// A randomDocument is a query that the schema allows.
+type randomDocument struct {
+	rand   *rand.Rand
+	schema *ast.Schema
+	known  []string // uids, and other texts that mean something
+
+	fields    int // that may still be selected
+	names     int // given so far
+	declared  []string
+	variables []any
+	fragments []string
+}
+
+func newRandomDocument(seed uint64, known []any) *randomDocument {
+	d := &randomDocument{rand: rand.New(rand.NewPCG(seed, seed)), schema: graph.Schema()} //nolint:gosec // it repeats
+	d.fields = 5 + d.rand.IntN(40)
+	for i := 1; i < len(known); i += 2 {
+		d.known = append(d.known, fmt.Sprint(known[i]))
+	}
+	d.known = append(d.known, "GO-01", "CVE-01", "r01", "t00", "acme", "team", "nothing", "2026-03-27T13:55:00.785Z", "60s")
+	return d
+}
+
+func (d *randomDocument) text() string {
+	selected := d.selection(d.schema.Query, 0)
+	head := "query"
+	if len(d.declared) > 0 {
+		head += "(" + strings.Join(d.declared, ", ") + ")"
+	}
+	return head + " " + selected + "\n" + strings.Join(d.fragments, "\n")
+}
+
+func (d *randomDocument) name(prefix string) string {
+	d.names++
+	return fmt.Sprintf("%s%d", prefix, d.names)
+}
+
+// oneIn is true once in n times.
+func (d *randomDocument) oneIn(n int) bool { return d.rand.IntN(n) == 0 }
+
+// selection selects fields of a type, some of them in fragments.
+func (d *randomDocument) selection(of *ast.Definition, depth int) string {
+	var b strings.Builder
+	b.WriteString("{")
+	for range 1 + d.rand.IntN(5) {
+		selected := d.field(of, depth)
+		switch {
+		case d.oneIn(12):
+			selected = "..." + d.directive() + " { " + selected + " }"
+		case d.oneIn(12):
+			selected = "... on " + of.Name + d.directive() + " { " + selected + " }"
+		case d.oneIn(12):
+			name := d.name("F")
+			d.fragments = append(d.fragments, "fragment "+name+" on "+of.Name+" { "+selected+" }")
+			selected = "..." + name + d.directive()
+		}
+		b.WriteString(" " + selected)
+	}
+	b.WriteString(" }")
+	return b.String()
+}
+
+// field selects a field; of an interface or a union, one of a type that an
+// object may have.
+func (d *randomDocument) field(of *ast.Definition, depth int) string {
+	if of.IsAbstractType() && !d.oneIn(4) {
+		possible := d.schema.GetPossibleTypes(of)
+		object := possible[d.rand.IntN(len(possible))]
+		return "... on " + object.Name + " { " + d.field(object, depth) + " }"
+	}
+	d.fields--
+	if d.oneIn(10) || len(of.Fields) == 0 {
+		return "__typename"
+	}
+	f := of.Fields[d.rand.IntN(len(of.Fields))]
+	result := d.schema.Types[f.Type.Name()]
+	if f.Name == "_service" || result.IsCompositeType() && (depth > 6 || d.fields < 0) {
+		return "__typename"
+	}
+	arguments := d.arguments(f)
+	text := f.Name + arguments + d.directive()
+	if arguments != "" || d.oneIn(8) {
+		text = d.name("a") + ": " + text
+	}
+	if result.IsCompositeType() {
+		text += " " + d.selection(result, depth+1)
+	}
+	return text
+}
+
+func (d *randomDocument) directive() string {
+	if !d.oneIn(10) {
+		return ""
+	}
+	condition := fmt.Sprint(d.oneIn(2))
+	if d.oneIn(2) {
+		condition = d.variable("Boolean!", d.oneIn(2))
+	}
+	return " @" + []string{"include", "skip"}[d.rand.IntN(2)] + "(if: " + condition + ")"
+}
+
+func (d *randomDocument) variable(of string, value any) string {
+	name := d.name("v")
+	d.declared = append(d.declared, "$"+name+": "+of)
+	d.variables = append(d.variables, name, value)
+	return "$" + name
+}
+
+func (d *randomDocument) arguments(f *ast.FieldDefinition) string {
+	var given []string
+	for _, a := range f.Arguments {
+		if !a.Type.NonNull && !d.oneIn(5) {
+			continue
+		}
+		value := d.value(a.Type, 0)
+		text := literal(value)
+		if d.oneIn(3) {
+			text = d.variable(a.Type.String(), plain(value))
+		}
+		given = append(given, a.Name+": "+text)
+	}
+	if len(given) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(given, ", ") + ")"
+}
+
+// An enumValue is written without quotes in a document.
+type enumValue string
+
+// value is one of a type, of those that say something mostly.
+func (d *randomDocument) value(of *ast.Type, depth int) any {
+	if of.Elem != nil {
+		list := make([]any, d.rand.IntN(4))
+		for i := range list {
+			list[i] = d.value(of.Elem, depth)
+		}
+		return list
+	}
+	if !of.NonNull && d.oneIn(8) {
+		return nil
+	}
+	definition := d.schema.Types[of.NamedType]
+	switch {
+	case definition.Kind == ast.Enum:
+		return enumValue(definition.EnumValues[d.rand.IntN(len(definition.EnumValues))].Name)
+	case definition.Kind == ast.InputObject:
+		object := map[string]any{}
+		for _, f := range definition.Fields {
+			if f.Type.NonNull || d.oneIn(3) && depth < 2 {
+				object[f.Name] = d.value(f.Type, depth+1)
+			}
+		}
+		return object
+	case of.NamedType == "Int":
+		return d.rand.IntN(8) - 1
+	case of.NamedType == "Boolean":
+		return d.oneIn(2)
+	case of.NamedType == "_Any":
+		return map[string]any{"__typename": []string{"Group", "Repo", "Tag", "Nothing"}[d.rand.IntN(4)], "uid": d.known[d.rand.IntN(len(d.known))]}
+	default:
+		return d.known[d.rand.IntN(len(d.known))]
+	}
+}
+
+// literal writes a value into a document.
+func literal(value any) string {
+	switch value := value.(type) {
+	case enumValue:
+		return string(value)
+	case []any:
+		texts := make([]string, len(value))
+		for i, v := range value {
+			texts[i] = literal(v)
+		}
+		return "[" + strings.Join(texts, ", ") + "]"
+	case map[string]any:
+		var members []string
+		for name, v := range value {
+			members = append(members, name+": "+literal(v))
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	default:
+		text, _ := json.Marshal(value) // nothing that could fail
+		return string(text)
+	}
+}
+
+// plain is a value as a variable has it.
+func plain(value any) any {
+	var as any
+	text, _ := json.Marshal(value)
+	_ = json.Unmarshal(text, &as)
+	return as
+}

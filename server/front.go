@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"atrium/platform"
+	"atrium/rest"
+)
+
+// listen binds the port. That comes before anything is done to the database: a
+// second server that was started by mistake must change nothing.
+func (c *Config) listen(ctx context.Context) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Address)
+	if err != nil {
+		return nil, unbound("addr", c.Address, err)
+	}
+	return listener, nil
+}
+
+// unbound says why an address cannot be served on, and what to do about it.
+func unbound(flag, address string, err error) error {
+	advice := ""
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		advice = "another program serves there already; stop it, or choose another address with --" + flag
+	case errors.Is(err, syscall.EACCES):
+		advice = "this user may not serve on that port; choose one above 1023 with --" + flag
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		advice = "this machine does not have that address; choose another with --" + flag
+	default:
+		return fmt.Errorf("cannot serve on --%s %s: %w", flag, address, err)
+	}
+	return fmt.Errorf("cannot serve on --%s %s: %s", flag, address, advice)
+}
+
+// A front answers from the moment at which the port is bound. While the
+// database is opened and migrated, /livez says that the process runs, and
+// everything else is answered 503.
+type front struct {
+	current atomic.Pointer[http.Handler]
+}
+
+func newFront(o rest.Options, r *recorder) *front {
+	f := &front{}
+	f.show(watched(starting(refusing(o)), o, r))
+	return f
+}
+
+// show lets handler answer from now on.
+func (f *front) show(handler http.Handler) { f.current.Store(&handler) }
+
+// ServeHTTP lets the current handler answer.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	(*f.current.Load()).ServeHTTP(w, r)
+}
+
+// startingRetry is when a client may try again that came too early.
+const startingRetry = time.Second
+
+// starting answers while the database is not open yet.
+func starting(refuse errorWriter) http.Handler {
+	err := platform.Unavailable("the server is starting: its database is not ready yet", nil)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/livez":
+			health(func(context.Context) error { return nil }).ServeHTTP(w, r)
+		case "/readyz":
+			health(func(context.Context) error { return err }).ServeHTTP(w, r)
+		default:
+			refuse(w, r, err)
+		}
+	})
+}
+
+// linger gives a context that ends a while after ctx does. In that time load
+// balancers see in /readyz that they must send requests elsewhere.
+func linger(ctx context.Context, delay time.Duration, logger *slog.Logger) (context.Context, context.CancelFunc) {
+	lingering, end := context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() {
+		if delay > 0 {
+			logger.Info("draining: /readyz answers 503, requests are still answered", "for", delay.String())
+			select {
+			case <-time.After(delay):
+			case <-lingering.Done():
+			}
+		}
+		end()
+	})
+	return lingering, func() { unhook(); end() }
+}
+
+// ready is the check of /readyz: a server that was told to end is not ready,
+// and other servers must take its requests. One that delivers webhooks is not
+// ready where its queue is not.
+func (c *Config) ready(p *platform.Platform) func(context.Context) error {
+	return func(ctx context.Context) error {
+		select {
+		case <-c.draining:
+			return platform.Unavailable("the server is shutting down", nil)
+		default:
+		}
+		if err := p.Ready(ctx); err != nil || c.deliverer == nil {
+			return err
+		}
+		return c.deliverer.Ready(ctx)
+	}
+}

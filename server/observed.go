@@ -1,0 +1,51 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+)
+
+// observed remembers what was answered.
+type observed struct {
+	http.ResponseWriter
+	status    int
+	bytes     int64
+	streaming func(kind string) // is told that the answer is a stream
+}
+
+// WriteHeader remembers the first final status.
+func (o *observed) WriteHeader(status int) {
+	if o.status == 0 && status >= http.StatusOK {
+		o.status = status
+	}
+	switch {
+	case status == http.StatusSwitchingProtocols:
+		o.status = status
+		o.streaming("websocket")
+	case strings.HasPrefix(o.Header().Get("Content-Type"), "text/event-stream"):
+		o.streaming("sse")
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+func (o *observed) Write(b []byte) (int, error) {
+	if o.status == 0 {
+		o.status = http.StatusOK
+	}
+	n, err := o.ResponseWriter.Write(b)
+	o.bytes += int64(n)
+	return n, err
+}
+
+// Flush sends what was written, for handlers that stream.
+func (o *observed) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
+
+// Unwrap lets http.ResponseController reach the connection.
+func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+func (o *observed) code() int {
+	if o.status == 0 {
+		return http.StatusOK // net/http sends it for a handler that writes nothing
+	}
+	return o.status
+}

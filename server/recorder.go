@@ -1,0 +1,283 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	gqlgen "github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"atrium/edge"
+	"atrium/graphql"
+	"atrium/platform"
+	"atrium/rpc"
+	"atrium/telemetry"
+)
+
+// A recorder writes one line to the log for each request, and counts it. What
+// it tells of a request is what the layers have noted in its trace.
+type recorder struct {
+	logger  *slog.Logger
+	metrics *telemetry.Metrics // nil: nothing is counted
+	slow    time.Duration      // what takes longer is a warning; 0: nothing is
+	names   *telemetry.Names   // of GraphQL operations
+}
+
+// maxOperationNames is how many GraphQL operations have counters of their own.
+const maxOperationNames = 100
+
+func (c *Config) newRecorder() *recorder {
+	return &recorder{logger: c.Logger, metrics: c.Metrics, slow: c.Slow, names: telemetry.NewNames(maxOperationNames)}
+}
+
+// recorded notes what each request asks for and how it ends. It stands before
+// all that may refuse a request.
+func (r *recorder) recorded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
+		e.trace.ID, e.trace.TraceID = w.Header().Get(edge.RequestIDHeader), traceID(request.Header.Get("Traceparent"))
+		e.trace.Shared = strings.EqualFold(request.Header.Get("Upgrade"), "websocket")
+		seen := &observed{ResponseWriter: w, streaming: e.streams}
+		defer r.metrics.Begin(e.protocol)()
+		defer func() { e.end(seen) }()
+		next.ServeHTTP(seen, request.WithContext(platform.WithTrace(request.Context(), e.trace)))
+	})
+}
+
+// protocolOf names what a request is meant for.
+func protocolOf(r *http.Request) string {
+	path := r.URL.Path
+	switch {
+	case rpc.Serves(path):
+		switch media := r.Header.Get("Content-Type"); {
+		case strings.HasPrefix(media, "application/grpc-web"):
+			return "grpc-web"
+		case strings.HasPrefix(media, "application/grpc"):
+			return "grpc"
+		}
+		return "connect"
+	case path == "/graphql":
+		return "graphql"
+	case path == "/livez" || path == "/readyz":
+		return "health"
+	case v1Path.MatchString(path):
+		return "v1"
+	case edge.AreaOf(path) != "" && path != "/graphql/schema":
+		return "rest"
+	}
+	return "page"
+}
+
+// traceID reads the trace of a W3C traceparent; "" where there is none.
+func traceID(parent string) string {
+	parts := strings.Split(parent, "-")
+	if len(parts) < 4 || len(parts[1]) != 32 || strings.Trim(parts[1], "0123456789abcdef") != "" || strings.Trim(parts[1], "0") == "" {
+		return ""
+	}
+	return parts[1]
+}
+
+// An exchange is one request and its answer.
+type exchange struct {
+	*recorder
+	request   *http.Request
+	start     time.Time
+	protocol  string
+	trace     *platform.Trace
+	isStream  bool
+	endStream func()
+}
+
+// streams notes that the answer is a stream of a kind.
+func (e *exchange) streams(kind string) {
+	if !e.isStream {
+		e.isStream, e.endStream = true, e.metrics.Open(kind)
+	}
+}
+
+// end writes the line and counts the request.
+func (e *exchange) end(seen *observed) {
+	took := time.Since(e.start)
+	if e.isStream {
+		e.endStream()
+	}
+	facts := e.trace.Facts()
+	code := e.code(facts, seen)
+	path := e.request.URL.EscapedPath()
+	e.finish(finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream},
+		slog.String("method", e.request.Method), slog.String("path", path[:min(len(path), maxLoggedPath)]),
+		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes), slog.String("remote", e.request.RemoteAddr))
+}
+
+// code is how the request ended, in the words of every protocol.
+func (e *exchange) code(facts platform.Facts, seen *observed) string {
+	if len(facts.Codes) > 0 {
+		return facts.Codes[0].String()
+	}
+	if text := grpcStatus(seen.Header()); text != "" && text != "0" {
+		n, _ := strconv.Atoi(text) // else it is 0, which has no name
+		if name := platform.Code(n).String(); name != "" {
+			return name
+		}
+		return "UNKNOWN"
+	}
+	switch status := seen.code(); {
+	case seen.status == 0 && e.request.Context().Err() != nil:
+		return "CANCELLED"
+	case status >= http.StatusInternalServerError:
+		return platform.CodeUnavailable.String()
+	case status >= http.StatusBadRequest:
+		return platform.CodeInvalidArgument.String()
+	}
+	return "OK"
+}
+
+func grpcStatus(h http.Header) string {
+	if text := h.Get("Grpc-Status"); text != "" {
+		return text
+	}
+	return h.Get(http.TrailerPrefix + "Grpc-Status")
+}
+
+// finished is a request, or an operation on a websocket, that has ended.
+type finished struct {
+	protocol string
+	trace    *platform.Trace
+	facts    platform.Facts
+	code     string
+	took     time.Duration
+	stream   bool
+}
+
+// finish logs and counts what has ended. Health checks are for those who debug.
+func (r *recorder) finish(f finished, more ...slog.Attr) {
+	level, slow := slog.LevelInfo, r.slow > 0 && f.took >= r.slow && !f.stream
+	switch {
+	case f.protocol == "health":
+		level = slog.LevelDebug
+	case slow:
+		level = slog.LevelWarn
+	}
+	if r.logger.Enabled(context.Background(), level) {
+		attributes := append([]slog.Attr{slog.String("request_id", f.trace.ID), slog.String("protocol", f.protocol)}, more...)
+		attributes = append(attributes, describe(f)...)
+		if slow {
+			attributes = append(attributes, slog.Bool("slow", true))
+		}
+		r.logger.LogAttrs(context.Background(), level, "request", attributes...)
+	}
+	r.metrics.Request(telemetry.Request{
+		Protocol: f.protocol, Operation: r.operation(f), Code: f.code, Took: f.took, Stream: f.stream, Cost: f.facts.Cost, Limit: f.facts.Limit,
+	})
+}
+
+// describe gives the attributes that were noted; those that were not are left
+// out.
+func describe(f finished) []slog.Attr {
+	attributes := []slog.Attr{slog.String("code", f.code), slog.Float64("ms", milliseconds(f.took))}
+	text := func(name, value string) {
+		if value != "" {
+			attributes = append(attributes, slog.String(name, value))
+		}
+	}
+	number := func(name string, value int64) {
+		if value > 0 {
+			attributes = append(attributes, slog.Int64(name, value))
+		}
+	}
+	text("operation", f.facts.Operation)
+	text("kind", f.facts.Kind)
+	text("uid", string(f.facts.UID[:min(len(f.facts.UID), maxLoggedPath)]))
+	text("identity", joined(f.facts.Identities))
+	if len(f.facts.Codes) > 1 {
+		attributes = append(attributes, slog.Any("codes", codeNames(f.facts.Codes)))
+	}
+	text("limit", f.facts.Limit)
+	number("cost", int64(f.facts.Cost))
+	if n := f.trace.Statements.Load(); n > 0 {
+		number("statements", n)
+		attributes = append(attributes, slog.Float64("db_ms", milliseconds(time.Duration(f.trace.Waited.Load()))))
+	}
+	text("trace_id", f.trace.TraceID)
+	return attributes
+}
+
+// milliseconds has three decimals.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func joined(identities []platform.UID) string {
+	texts := make([]string, len(identities))
+	for i, uid := range identities {
+		texts[i] = string(uid)
+	}
+	return strings.Join(texts, " ")
+}
+
+func codeNames(codes []platform.Code) []string {
+	names := make([]string, len(codes))
+	for i, code := range codes {
+		names[i] = code.String()
+	}
+	return names
+}
+
+// operation is the name that a request is counted under. Those of REST and gRPC
+// are of the contract; those of GraphQL are its clients'.
+func (r *recorder) operation(f finished) string {
+	switch {
+	case f.protocol == "graphql" || f.protocol == "graphql-ws":
+		return r.names.Bound(f.facts.Operation, f.code == "OK")
+	case f.facts.Operation == "":
+		return telemetry.Other
+	}
+	return f.facts.Operation
+}
+
+// observe notes what a GraphQL operation is. One on a websocket is recorded by
+// itself, until its context ends.
+func (r *recorder) observe(ctx context.Context, o graphql.Operation) context.Context {
+	trace := platform.TraceOf(ctx)
+	if trace == nil {
+		return ctx
+	}
+	own := trace
+	if trace.Shared {
+		start, stream := time.Now(), o.IsSubscription
+		own = &platform.Trace{ID: trace.ID, TraceID: trace.TraceID}
+		ctx = platform.WithTrace(ctx, own)
+		own.NoteCaller(platform.ActorOf(ctx))
+		context.AfterFunc(ctx, func() {
+			facts, code := own.Facts(), "OK"
+			if len(facts.Codes) > 0 {
+				code = facts.Codes[0].String()
+			}
+			r.finish(finished{protocol: "graphql-ws", trace: own, facts: facts, code: code, took: time.Since(start), stream: stream})
+		})
+	}
+	name := o.Name
+	if name == "" {
+		name = "anonymous"
+	}
+	own.NoteOperation(name[:min(len(name), maxLoggedName)])
+	own.NoteCost(o.Cost)
+	return ctx
+}
+
+// maxLoggedName cuts names of operations, which clients choose.
+const maxLoggedName = 128
+
+// noted is present, and notes which limit an error comes from.
+func (r *recorder) noted(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
+	return func(ctx context.Context, err error) *gqlerror.Error {
+		shown := present(ctx, err)
+		if exceeded, ok := shown.Extensions["limit"].(map[string]any); ok {
+			name, _ := exceeded["name"].(string)
+			platform.TraceOf(ctx).NoteLimit(name)
+		}
+		return shown
+	}
+}

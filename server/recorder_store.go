@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"atrium/platform"
+	"atrium/store"
+	"atrium/telemetry"
+)
+
+// A recorder hears of statements from the store, and of what happens beside
+// requests from the platform.
+var (
+	_ store.Observer    = (*recorder)(nil)
+	_ platform.Observer = (*recorder)(nil)
+)
+
+// RoundTrip counts statements, and logs those that took long. The values that
+// they were sent with are not shown.
+func (r *recorder) RoundTrip(ctx context.Context, statements []*store.Statement, took time.Duration, err error) {
+	if r.metrics != nil {
+		operations := make([]string, len(statements))
+		for i, s := range statements {
+			operations[i] = verb(s.SQL)
+		}
+		r.metrics.RoundTrip(operations, took, err != nil && ctx.Err() == nil)
+	}
+	if r.slow == 0 || took < r.slow {
+		return
+	}
+	attributes := []any{"ms", milliseconds(took), "statements", len(statements), "sql", cutSQL(statements)}
+	if trace := platform.TraceOf(ctx); trace != nil {
+		attributes = append(attributes, "request_id", trace.ID, "operation", trace.Facts().Operation)
+	}
+	r.logger.WarnContext(ctx, "slow statement", attributes...)
+}
+
+// verb is the first word of a statement, of which there are few.
+func verb(sql string) string {
+	word, _, _ := strings.Cut(strings.TrimLeft(sql, " \n\t("), " ")
+	switch word {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "COPY":
+		return word
+	}
+	return telemetry.Other
+}
+
+// maxLoggedSQL cuts statements, of which the longest join every kind.
+const maxLoggedSQL = 2000
+
+func cutSQL(statements []*store.Statement) string {
+	texts := make([]string, len(statements))
+	for i, s := range statements {
+		texts[i] = s.SQL
+	}
+	sql := strings.Join(texts, "; ")
+	return sql[:min(len(sql), maxLoggedSQL)]
+}
+
+// EventRead counts events for live feeds.
+func (r *recorder) EventRead(lag time.Duration) { r.metrics.EventRead(lag) }
+
+// DeliveryTried counts attempts.
+func (r *recorder) DeliveryTried(state platform.DeliveryState, lag time.Duration) {
+	r.metrics.Delivery(strings.ToLower(string(state)), lag, state == platform.DeliveryDelivered)
+}

@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"atrium/store/sqlstore"
+)
+
+// A decoder scans rows from the bytes that the server sent. It makes one string
+// of all texts of a row, and leaves to pgx any row that has something that it
+// does not know.
+type decoder struct {
+	rows   pgx.Rows
+	fields []pgconn.FieldDescription
+	text   []byte // of the row
+	texts  []textPlace
+}
+
+// A textPlace is where in the text of a row a column's text is.
+type textPlace struct {
+	to         any // *string or sqlstore.TextScanner
+	start, end int
+}
+
+func newDecoder(rows pgx.Rows) *decoder {
+	return &decoder{rows: rows, fields: rows.FieldDescriptions()}
+}
+
+// scan scans the columns of a row.
+func (d *decoder) scan(to ...any) error {
+	raw := d.rows.RawValues()
+	if len(raw) != len(to) {
+		return d.rows.Scan(to...)
+	}
+	d.text, d.texts = d.text[:0], d.texts[:0]
+	for i := range to {
+		known, err := d.decode(&d.fields[i], raw[i], to[i])
+		if err != nil {
+			return err
+		}
+		if !known {
+			return d.rows.Scan(to...)
+		}
+	}
+	text := string(d.text)
+	for _, t := range d.texts {
+		switch to := t.to.(type) {
+		case *string:
+			*to = text[t.start:t.end]
+		case sqlstore.TextScanner:
+			to.SetText(text[t.start:t.end])
+		}
+	}
+	return nil
+}
+
+// decode decodes one column, and reports whether it knows how.
+func (d *decoder) decode(field *pgconn.FieldDescription, raw []byte, to any) (known bool, err error) {
+	isBinary := field.Format == pgtype.BinaryFormatCode
+	isBytes := isText(field.DataTypeOID) || field.DataTypeOID == pgtype.ByteaOID && isBinary
+	switch to := to.(type) {
+	case *string:
+		if raw == nil || !isText(field.DataTypeOID) {
+			return false, nil
+		}
+		return true, d.addText(to, append(d.text, raw...))
+	case sqlstore.TextScanner:
+		if raw != nil && !isBytes {
+			return false, nil
+		}
+		text, err := to.AppendText(d.text, raw)
+		if err != nil {
+			return true, err
+		}
+		return true, d.addText(to, text)
+	case sqlstore.BytesScanner:
+		if raw == nil || !isBytes {
+			return false, nil
+		}
+		return true, to.ScanBytes(raw)
+	}
+	return isBinary && decodeNumber(field.DataTypeOID, raw, to), nil
+}
+
+// addText notes the text that has been added to that of the row.
+func (d *decoder) addText(to any, text []byte) error {
+	d.texts = append(d.texts, textPlace{to, len(d.text), len(text)})
+	d.text = text
+	return nil
+}
+
+func isText(oid uint32) bool {
+	return oid == pgtype.TextOID || oid == pgtype.VarcharOID || oid == pgtype.UnknownOID
+}
+
+// decodeNumber decodes what has a fixed length, and reports whether it is that.
+func decodeNumber(oid uint32, raw []byte, to any) bool {
+	switch to := to.(type) {
+	case *bool:
+		if len(raw) != 1 || oid != pgtype.BoolOID {
+			return false
+		}
+		*to = raw[0] != 0
+	case *int64:
+		n, ok := wholeNumber(oid, raw)
+		*to = n
+		return ok
+	case *int32:
+		n, ok := wholeNumber(oid, raw)
+		*to = int32(n) //nolint:gosec // the next line checks
+		return ok && int64(*to) == n
+	case sqlstore.TimeScanner:
+		micros, ok := int64(0), len(raw) == 8 && oid == pgtype.TimestamptzOID
+		if ok {
+			micros = int64(binary.BigEndian.Uint64(raw)) //nolint:gosec // two's complement
+		}
+		if !ok || micros == math.MinInt64 || micros == math.MaxInt64 { // infinity
+			return false
+		}
+		to.ScanTime(micros + microsecondsTo2000)
+	default:
+		return false
+	}
+	return true
+}
+
+// microsecondsTo2000 are those between the epochs of Unix and of PostgreSQL.
+const microsecondsTo2000 = 946_684_800 * 1_000_000
+
+func wholeNumber(oid uint32, raw []byte) (int64, bool) {
+	switch {
+	case oid == pgtype.Int8OID && len(raw) == 8:
+		return int64(binary.BigEndian.Uint64(raw)), true //nolint:gosec // two's complement
+	case oid == pgtype.Int4OID && len(raw) == 4:
+		return int64(int32(binary.BigEndian.Uint32(raw))), true //nolint:gosec // two's complement
+	case oid == pgtype.Int2OID && len(raw) == 2:
+		return int64(int16(binary.BigEndian.Uint16(raw))), true //nolint:gosec // two's complement
+	default:
+		return 0, false
+	}
+}

@@ -1,0 +1,53 @@
+package storetest_test
+
+import (
+	"testing"
+
+	"atrium/platform"
+)
+
+// A server begins to count transactions anew, so that what was restored into it
+// is ahead of its own time.
+func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		for _, name := range []string{"told-1", "told-2"} {
+			w.repo(ctx, org.Group.UID, name)
+		}
+		for n := 1; n > 0; {
+			n = must[int](t)(w.p.Webhooks.Relay(t.Context()))
+		}
+		w.repo(ctx, org.Group.UID, "untold")
+		if moved := must[bool](t)(w.store.MoveEvents(t.Context())); moved {
+			t.Error("events of this server are moved")
+		}
+		before := w.recorded()
+		if w.onSQLite() {
+			return
+		}
+		w.exec(w.raw(), "UPDATE event SET xact = xact + 1000000000")
+		w.exec(w.raw(), "UPDATE relay SET xact = xact + 1000000000")
+		w.repo(ctx, org.Group.UID, "new")
+		if n := must[int](t)(w.p.Webhooks.Relay(t.Context())); n != 0 {
+			t.Fatalf("%d events are relayed although they are of the future: the test shows nothing", n)
+		}
+		if moved := must[bool](t)(w.store.MoveEvents(t.Context())); !moved {
+			t.Error("nothing is moved")
+		}
+		if moved := must[bool](t)(w.store.MoveEvents(t.Context())); moved {
+			t.Error("they are moved again")
+		}
+		if n := must[int](t)(w.p.Webhooks.Relay(t.Context())); n != 2 {
+			t.Errorf("%d events are relayed, want the one that was not, and the new one", n)
+		}
+		after := w.recorded()
+		if len(after) != len(before)+1 {
+			t.Errorf("the feed gives %v, and gave %v", after, before)
+		}
+		feed := must[*platform.Feed](t)(w.p.Events.Open(ctx, platform.EventRequest{After: new(string), First: len(after)}))
+		given := 0
+		if err := feed.Follow(t.Context(), func(*platform.Event) error { given++; return nil }); err != nil || given != len(after) {
+			t.Errorf("from the oldest event on the feed gives %d of %d (%v)", given, len(after), err)
+		}
+	})
+}

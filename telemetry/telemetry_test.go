@@ -1,0 +1,95 @@
+package telemetry
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func scrape(m *Metrics) string {
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return w.Body.String()
+}
+
+func TestWhatIsCountedIsShown(t *testing.T) {
+	t.Parallel()
+	m := New("v1")
+	m.Request(Request{Protocol: "rest", Operation: "ListRepos", Code: "OK", Took: time.Millisecond, Cost: 3, Limit: "cost"})
+	m.Request(Request{Protocol: "graphql", Operation: "Live", Code: "OK", Took: time.Hour, Stream: true})
+	end, closeStream := m.Begin("rest"), m.Open("sse")
+	m.Begin("rest")()
+	m.Authentication("accepted")
+	m.RoundTrip([]string{"SELECT", "INSERT"}, time.Second, true)
+	m.EventRead(time.Second)
+	m.Delivery("delivered", time.Second, true)
+	m.Delivery("retrying", time.Second, false)
+	m.Imported("osv", 7)
+	m.WatchPool(func() Pool { return Pool{Used: 1, Idle: 2, Most: 3, Waits: 4, Waited: 5 * time.Second} })
+	m.WatchQueue(func() (map[string]int, error) { return map[string]int{"running": 6}, nil })
+	text := scrape(m)
+	for _, sample := range []string{
+		`atrium_requests_total{code="OK",operation="ListRepos",protocol="rest"} 1`, `atrium_request_duration_seconds_count{operation="ListRepos",protocol="rest"} 1`,
+		`atrium_requests_in_flight{protocol="rest"} 1`, `atrium_streams_open{kind="sse"} 1`, `atrium_graphql_cost_sum 3`, `atrium_limit_refusals_total{limit="cost"} 1`,
+		`atrium_authentications_total{outcome="accepted"} 1`, `atrium_db_statements_total{operation="INSERT"} 1`, `atrium_db_round_trip_duration_seconds_count{outcome="error"} 1`,
+		`atrium_event_feed_lag_seconds_count 1`, `atrium_event_delivery_lag_seconds_count 1`, `atrium_delivery_attempts_total{state="retrying"} 1`,
+		`atrium_import_records_total{source="osv"} 7`, `atrium_db_connections_used 1`, `atrium_db_connections_idle 2`, `atrium_db_connections_max 3`,
+		`atrium_db_connection_waits_total 4`, `atrium_db_connection_wait_seconds_total 5`, `atrium_delivery_queue_jobs{state="running"} 6`, `atrium_build_info{version="v1"} 1`,
+	} {
+		if !strings.Contains(text, sample+"\n") {
+			t.Errorf("no %s", sample)
+		}
+	}
+	if strings.Contains(text, `atrium_request_duration_seconds_count{operation="Live"`) {
+		t.Error("a stream counts as a slow request")
+	}
+	end()
+	closeStream()
+	if text := scrape(m); !strings.Contains(text, `atrium_requests_in_flight{protocol="rest"} 0`) || !strings.Contains(text, `atrium_streams_open{kind="sse"} 0`) {
+		t.Error("what has ended still counts")
+	}
+}
+
+func TestAQueueThatDoesNotAnswerDoesNotSpoilTheRest(t *testing.T) {
+	t.Parallel()
+	m := New("v1")
+	m.WatchQueue(func() (map[string]int, error) { return nil, errors.New("away") })
+	if text := scrape(m); !strings.Contains(text, "atrium_build_info") || strings.Contains(text, "atrium_delivery_queue_jobs{") {
+		t.Errorf("scraped %.300s", text)
+	}
+}
+
+func TestWithoutMetricsNothingIsCounted(t *testing.T) {
+	t.Parallel()
+	var m *Metrics
+	m.Request(Request{})
+	m.Begin("x")()
+	m.Open("x")()
+	m.Authentication("x")
+	m.RoundTrip([]string{"x"}, 0, false)
+	m.EventRead(0)
+	m.Delivery("x", 0, true)
+	m.Imported("x", 1)
+	m.WatchPool(nil)
+	m.WatchQueue(nil)
+}
+
+func TestNamesThatClientsChooseAreBounded(t *testing.T) {
+	t.Parallel()
+	names := NewNames(2, "Trusted")
+	for _, name := range []struct {
+		name   string
+		useful bool
+		want   string
+	}{
+		{"Trusted", false, "Trusted"}, {"Failed", false, Other}, {"A", true, "A"}, {"", true, Other}, {strings.Repeat("x", 65), true, Other},
+		{"B", true, "B"}, {"C", true, Other}, {"A", false, "A"},
+	} {
+		if got := names.Bound(name.name, name.useful); got != name.want {
+			t.Errorf("%q is %q, want %q", name.name, got, name.want)
+		}
+	}
+}
