@@ -285,6 +285,9 @@ func compareColumns(a, b any) int {
 	case *string:
 		b, _ := b.(*string)
 		return strings.Compare(*a, *b)
+	case severityColumn:
+		b, _ := b.(severityColumn)
+		return strings.Compare(a.to.SortKey(), b.to.SortKey())
 	default: // UIDs, which are compared in any case
 		return 0
 	}
