@@ -162,10 +162,14 @@ func UnmarshalAdvisoryEventType(v any) (platform.EventType, error) {
 }
 
 // AppendSeverityRating appends how bad a vulnerability is.
-func AppendSeverityRating(b []byte, v platform.SeverityRating, _ bool) []byte { return appendEnum(b, "SEVERITY_RATING_", v) }
+func AppendSeverityRating(b []byte, v platform.SeverityRating, _ bool) []byte {
+	return appendEnum(b, "SEVERITY_RATING_", v)
+}
 
 // MarshalSeverityRating gives how bad a vulnerability is.
-func MarshalSeverityRating(v platform.SeverityRating) graphql.Marshaler { return marshal(AppendSeverityRating(nil, v, true)) }
+func MarshalSeverityRating(v platform.SeverityRating) graphql.Marshaler {
+	return marshal(AppendSeverityRating(nil, v, true))
+}
 
 // UnmarshalSeverityRating reads how bad a vulnerability is.
 func UnmarshalSeverityRating(v any) (platform.SeverityRating, error) {
@@ -173,10 +177,14 @@ func UnmarshalSeverityRating(v any) (platform.SeverityRating, error) {
 }
 
 // AppendSeveritySource appends where a rating comes from.
-func AppendSeveritySource(b []byte, v platform.SeveritySource, _ bool) []byte { return appendEnum(b, "SEVERITY_SOURCE_", v) }
+func AppendSeveritySource(b []byte, v platform.SeveritySource, _ bool) []byte {
+	return appendEnum(b, "SEVERITY_SOURCE_", v)
+}
 
 // MarshalSeveritySource gives where a rating comes from.
-func MarshalSeveritySource(v platform.SeveritySource) graphql.Marshaler { return marshal(AppendSeveritySource(nil, v, true)) }
+func MarshalSeveritySource(v platform.SeveritySource) graphql.Marshaler {
+	return marshal(AppendSeveritySource(nil, v, true))
+}
 
 // UnmarshalSeveritySource reads where a rating comes from.
 func UnmarshalSeveritySource(v any) (platform.SeveritySource, error) {
