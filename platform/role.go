@@ -76,6 +76,9 @@ func IsBuiltInRole(uid UID) bool {
 	return slices.ContainsFunc(builtIn, func(r Role) bool { return r.UID == uid })
 }
 
+// BuiltInRoles gives the roles that every organisation has.
+func BuiltInRoles() []*Role { return builtInRoles() }
+
 func builtInRoles() []*Role {
 	roles := make([]*Role, len(builtIn))
 	for i := range builtIn {

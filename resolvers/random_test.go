@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,9 @@ func FuzzExecutorsAgree(f *testing.F) {
 		w := *worlds[n]
 		w.t = t
 		d := newRandomDocument(seed, known[n])
-		w.as([]string{theOwner, theOwner, "ann", nobody}[d.rand.IntN(4)], d.text(), d.variables...)
+		caller, text := []string{theOwner, theOwner, "ann", nobody}[d.rand.IntN(4)], d.text()
+		w.as(caller, text, d.variables...)
+		w.as(caller, text, d.otherConditions()...) // the same document selects something else
 	})
 }
 
@@ -146,6 +149,17 @@ func (d *randomDocument) variable(of string, value any) string {
 	d.declared = append(d.declared, "$"+name+": "+of)
 	d.variables = append(d.variables, name, value)
 	return "$" + name
+}
+
+// otherConditions are the variables with every Boolean turned.
+func (d *randomDocument) otherConditions() []any {
+	others := slices.Clone(d.variables)
+	for i, v := range others {
+		if isTrue, ok := v.(bool); ok {
+			others[i] = !isTrue
+		}
+	}
+	return others
 }
 
 func (d *randomDocument) arguments(f *ast.FieldDefinition) string {

@@ -31,7 +31,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	remote := procedural(options)
 	remote.Ready = ready
 	procedures := authenticated(limited(rpc.New(p, remote)))
-	playground, reference := c.playground(dev), web.Reference("/openapi.json")
+	playground, reference, pages := c.playground(dev), web.Reference("/openapi.json"), guide()
 	description := rest.Description(options)
 	alone := map[string]http.Handler{
 		"/":               playground,
@@ -40,6 +40,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 		"/openapi.json":   description,
 		"/openapi.yaml":   description,
 		"/docs":           reference,
+		"/guide":          pages,
 		"/livez":          health(func(context.Context) error { return nil }),
 		"/readyz":         health(ready),
 	}
@@ -52,6 +53,8 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 			handler = playground
 		case strings.HasPrefix(r.URL.Path, "/docs/"):
 			handler = reference
+		case strings.HasPrefix(r.URL.Path, "/guide/"):
+			handler = pages
 		case rpc.Serves(r.URL.Path):
 			handler = procedures
 		default:

@@ -44,6 +44,7 @@ type commandLine struct {
 	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of a SQLite database."`
 	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`
 	Config     configCommand     `cmd:"" help:"Check the configuration and print it, with secrets hidden."`
+	Health     healthCommand     `cmd:"" help:"Ask a running server whether it is ready."`
 	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`

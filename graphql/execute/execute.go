@@ -1,6 +1,22 @@
 // Package execute runs operations: it takes a request to the point where its
 // execution would start, and gives its responses one after the other. It knows
 // no transport and no kind.
+//
+// An operation is executed in three steps:
+//
+//	plan.go   what is selected of each type in each place of the document, with
+//	          what stands before each value; plans.go keeps the plans of
+//	          documents that come again and again
+//	run.go    what must be read: all objects of a level are known before anything
+//	          below them is read, so each field is read once for all of them
+//	write.go  the answer, depth first into one buffer, with the errors in the
+//	          order of the document; a null where none may be takes back what
+//	          was written from the nearest field on that may be null
+//
+// engine.go puts them together for queries, mutations and subscriptions.
+// schema.go is what generated code tells of a schema: how each field is read from
+// Go values. A panic of a resolver is an error of its field; one while the answer
+// is written is an internal error in the place of the whole answer.
 package execute
 
 import (

@@ -78,28 +78,41 @@ func (w *writer) fits() bool {
 func (w *writer) writeField(f *plannedField, parent any) bool {
 	w.b = append(w.b, f.key...)
 	start := len(w.b)
+	w.place = append(w.place, place{field: f})
+	isWritten := w.writeValueOf(f, parent, start)
+	w.place = w.place[:len(w.place)-1]
+	return isWritten
+}
+
+func (w *writer) writeValueOf(f *plannedField, parent any, start int) bool {
 	if f.Append != nil {
 		w.b = f.Append(w.b, parent)
-		return w.writtenLeaf(f, start)
+		return w.isScalar(f, start)
 	}
-	w.place = append(w.place, place{field: f})
-	defer func() { w.place = w.place[:len(w.place)-1] }()
 	value, err := w.valueOf(f, parent)
 	switch {
 	case err != nil:
 		w.fail(f, err)
 		return w.writeNull(start)
 	case value == nil:
-		if f.returns.NonNull {
-			w.report(errNull)
-		}
+		w.report(f.returns, errNull)
 		return w.writeNull(start)
 	case f.isLeaf:
 		w.b = f.AppendValue(w.b, value)
-		return !w.isNull(start) || w.missing(f.returns, start)
+		return w.isScalar(f, start)
 	default:
 		return w.writeValue(f, f.returns, value)
 	}
+}
+
+// isScalar reports whether the scalar that was written from start on is not
+// null.
+func (w *writer) isScalar(f *plannedField, start int) bool {
+	if string(w.b[start:]) != null {
+		return true
+	}
+	w.report(f.returns, errElementNull)
+	return false
 }
 
 // valueOf is what was read for a field of an object, or what the object holds.
@@ -153,32 +166,8 @@ func (w *writer) writeElement(f *plannedField, of *ast.Type, element any) bool {
 	if element != nil {
 		return w.writeValue(f, of, element)
 	}
-	start := len(w.b)
-	if of.NonNull {
-		w.report(errElementNull)
-	}
-	return w.writeNull(start)
-}
-
-// writtenLeaf reports whether a scalar, which was written from start on, is not
-// null.
-func (w *writer) writtenLeaf(f *plannedField, start int) bool {
-	if !w.isNull(start) {
-		return true
-	}
-	w.place = append(w.place, place{field: f})
-	defer func() { w.place = w.place[:len(w.place)-1] }()
-	return w.missing(f.returns, start)
-}
-
-func (w *writer) isNull(start int) bool { return string(w.b[start:]) == null }
-
-// missing tells of a null where the schema allows none. It is always false.
-func (w *writer) missing(of *ast.Type, _ int) bool {
-	if of.NonNull {
-		w.report(errElementNull)
-	}
-	return false
+	w.report(of, errElementNull)
+	return w.writeNull(len(w.b))
 }
 
 // fail adds the error of a field.
@@ -190,8 +179,12 @@ func (w *writer) fail(f *plannedField, err error) {
 	graphql.AddError(ctx, err)
 }
 
-// report adds an error of what is being written, unless it has one.
-func (w *writer) report(err error) {
+// report adds an error of a null where the type allows none, unless what is being
+// written has one already.
+func (w *writer) report(of *ast.Type, err error) {
+	if !of.NonNull {
+		return
+	}
 	ctx := w.here()
 	if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 		graphql.AddError(ctx, err)

@@ -48,8 +48,9 @@ var rules = map[string]rule{
 	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
 	"demo": {[]string{"platform", "auth", "web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
+	"docs":      {nil, "it is text"},
 	"telemetry": {nil, "it counts what others name; a kind in it would be counted where nobody knows of it"},
-	"server": {[]string{"telemetry", "graphql/refusal", "platform", "edge", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
+	"server": {[]string{"docs", "telemetry", "graphql/refusal", "platform", "edge", "graphql", "graphql/limit", "graphql/transport", "resolvers", "rest", "rpc", "auth", "events", "demo", "web", "store", "store/dbfile"},
 		"it puts the parts together, and reaches into none of them"},
 	"cmd": {[]string{"telemetry", "platform", "server", "demo", "client", "ingest", "store"},
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
@@ -70,6 +71,7 @@ var testsMay = map[string][]string{
 	"client":         {"rpc"},                                                                       // the services that it calls
 	"cmd":            {"auth", "events", "rpc/gen"},                                                 // by which they call the program, and are called by it
 	"internal/house": {"platform", "store/storetest"},
+	"web":            {"docs"}, // the pages that it shows
 }
 
 // ruleOf finds the rule of a folder.

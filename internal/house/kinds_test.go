@@ -111,7 +111,7 @@ func TestEveryKindIsWired(t *testing.T) {
 			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t&%s,", k.Row.Name(), lowerFirst(field))
 		}
 		if !strings.Contains(loaders, "p."+field+".GetMany") {
-			t.Errorf("resolvers/loader.go: add a loader of %s to reads, and to withReads the line\n\t\t%s: newLoader(p.%s.GetMany),", k.Row.Name(), lowerFirst(field), field)
+			t.Errorf("resolvers/loader.go: add a loader of %[1]s to reads, and to withReads the line\n\tr.%[2]s.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.%[1]s, []error) { return r.p.%[3]s.GetMany(ctx, keys) })", k.Row.Name(), lowerFirst(field), field)
 		}
 		if served := read(t, "rest/"+k.Area+".go"); !strings.Contains(served, "p."+field) && !graphQLOnly[k.Name] {
 			t.Errorf("rest/%s.go: add the routes of %s\n\t\tlist(\"/%[1]s/v2/%[3]s\", p.%[4]s),\n\t\tget(\"/%[1]s/v2/%[3]s/{uid=**}\", p.%[4]s),", k.Area, k.Row.Name(), k.Plural, field)

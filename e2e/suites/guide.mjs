@@ -1,0 +1,76 @@
+// The guide and the README, from their text: every command in a block `sh` is run, in the order of its page, against the
+// server; the receivers of webhooks get real deliveries; and every page is shown, with links that lead somewhere.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, data, finish, headers, read, run, site, temporary, temporaryFolder } from '../lib.mjs';
+
+const root = join(import.meta.dirname, '../..');
+const folder = temporaryFolder();
+mkdirSync(join(folder, 'bin'));
+symlinkSync(process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set'), join(folder, 'bin/atrium'));
+symlinkSync(join(root, 'docs'), join(folder, 'docs'));
+
+const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')).map((name) => 'docs/' + name)];
+
+/** The blocks of a page: what stands behind the fence, and the text. */
+const blocksOf = (text) => [...text.matchAll(/^```(\S+)( \S+)?\n(.*?)^```$/gms)].map(([, language, kind = '', code]) => ({ language, kind: kind.trim(), code }));
+
+let commands = 0;
+for (const page of pages) {
+  const blocks = blocksOf(readFileSync(join(root, page), 'utf8')).filter(({ language }) => language === 'sh' || language === 'bash');
+  const script = blocks.filter(({ kind }) => kind !== 'example').map(({ code }) => code).join('\n');
+  if (!script) continue;
+  commands += script.split('\n').filter((line) => line && !line.startsWith('#')).length;
+  await check(`the commands of ${page} work as they stand`, async () => {
+    const { code, text } = await run('bash', ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:8080', site).replaceAll('127.0.0.1:8080', new URL(site).host)], {}, folder);
+    assert.equal(code, 0, text.slice(-900));
+    return `${blocks.length} blocks`;
+  }, 120);
+}
+await check('there are commands to run', () => { assert.ok(commands > 25, `only ${commands}`); });
+
+for (const page of pages.filter((name) => name.startsWith('docs/'))) {
+  await check(`${page} is shown, and its links lead somewhere`, async () => {
+    const html = await read('/guide/' + page.slice(5, -3));
+    assert.match(html, /<h1 id/);
+    assert.doesNotMatch(html, /<!-- \w+ -->/);
+    for (const [, target] of html.matchAll(/href="(\/[^"#]*)/g)) assert.equal((await fetch(site + target)).status, 200, target);
+    for (const [, target] of html.matchAll(/(?:src|href)="(https?:[^"]*)"/g)) assert.ok(!/\.(css|js)$/.test(target), `${target} is loaded from elsewhere`);
+  });
+}
+
+const receivers = blocksOf(readFileSync(join(root, 'docs/events.md'), 'utf8')).filter(({ kind }) => kind === 'receiver');
+const { groups } = await data('{ groups(first: 1) { nodes { uid } } }');
+const name = `guide-${Date.now()}`;
+const { createGroup: { group } } = await data('mutation ($i: CreateGroupInput!) { createGroup(input: $i) { group { uid } } }', { i: { parent: groups.nodes[0].uid, name } });
+const start = {
+  js: (code) => [process.execPath, [temporary('receiver.mjs', code)]],
+  python: (code) => ['python3', [temporary('receiver.py', code)]],
+  go: (code) => ['go', ['run', temporary('receiver.go', code)]],
+};
+let port = 21000 + process.pid % 20000;
+for (const { language, code } of receivers) {
+  await check(`the receiver in ${language} takes a real delivery, and no forged one`, async () => {
+    const at = `http://127.0.0.1:${++port}`;
+    const { createSubscription: { secret } } = await data('mutation ($i: CreateSubscriptionInput!) { createSubscription(input: $i) { secret } }', { i: { parent: group.uid, sink: at } });
+    const [program, args] = start[language](code);
+    const child = spawn(program, args, { env: { ...process.env, SECRET: secret, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+    try {
+      let said = '';
+      child.stdout.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
+      const forged = () => fetch(at, { method: 'POST', headers: { 'webhook-id': 'x', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)), 'webhook-signature': 'v1,AAAA' }, body: '{}' });
+      while (!(await forged().catch(() => undefined))) await new Promise((go) => setTimeout(go, 200));
+      assert.equal((await forged()).status, 401);
+      await data('mutation ($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: group.uid, name: `${name}-${language}` } });
+      while (!said.includes(`${name}-${language}`)) await new Promise((go) => setTimeout(go, 200));
+      assert.match(said, /dev\.atrium\.api\.platform\.registry\.repo\.created\.v1/);
+    } finally {
+      process.kill(-child.pid);
+    }
+  }, 60);
+}
+
+finish();

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"atrium/docs"
+	"atrium/edge"
+	"atrium/platform"
+	"atrium/web"
+)
+
+// guide serves the guide, with tables of what the program itself knows.
+func guide() http.Handler {
+	return web.Guide(docs.Files, docs.Names(), map[string]string{"roles": rolesTable(), "codes": codesTable()})
+}
+
+// rolesTable shows which built-in role holds which capability.
+func rolesTable() string {
+	roles := platform.BuiltInRoles()
+	slices.SortStableFunc(roles, func(a, b *platform.Role) int { return cmp.Compare(len(b.Capabilities), len(a.Capabilities)) })
+	var table strings.Builder
+	table.WriteString("| capability |")
+	for _, role := range roles {
+		fmt.Fprintf(&table, " %s |", role.Name)
+	}
+	table.WriteString("\n|---|" + strings.Repeat("---|", len(roles)) + "\n")
+	for _, capability := range platform.Capabilities() {
+		fmt.Fprintf(&table, "| `%s` |", capability)
+		for _, role := range roles {
+			mark := " "
+			if slices.Contains(role.Capabilities, capability) {
+				mark = "yes"
+			}
+			fmt.Fprintf(&table, " %s |", mark)
+		}
+		table.WriteString("\n")
+	}
+	return table.String()
+}
+
+// codesTable shows the codes that errors have.
+func codesTable() string {
+	var table strings.Builder
+	table.WriteString("| code | number (gRPC) | HTTP status |\n|---|---|---|\n")
+	for code := platform.Code(1); code <= platform.CodeUnauthenticated; code++ {
+		if status := edge.HTTPStatus(code); status != 0 {
+			fmt.Fprintf(&table, "| `%s` | %d | %d %s |\n", code, code, status, http.StatusText(status))
+		}
+	}
+	return table.String()
+}

@@ -1,0 +1,19 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+func TestTheTablesOfTheGuideAreThoseOfTheProgram(t *testing.T) {
+	t.Parallel()
+	roles, codes := rolesTable(), codesTable()
+	if n := strings.Count(roles, "\n"); n != 2+len(platform.Capabilities()) || !strings.Contains(roles, " owner |") || !strings.Contains(roles, "| `repo.list` | yes |") {
+		t.Errorf("%d lines of roles:\n%s", n, roles)
+	}
+	if !strings.Contains(codes, "| `NOT_FOUND` | 5 | 404 Not Found |") || !strings.Contains(codes, "`UNAUTHENTICATED`") {
+		t.Errorf("codes:\n%s", codes)
+	}
+}
