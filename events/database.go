@@ -20,6 +20,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	_ "modernc.org/sqlite" // the driver of the queue's file
 
+	"atrium/platform"
 	"atrium/store/dbfile"
 )
 
@@ -44,6 +45,7 @@ type client interface {
 // A connection gives access to the tables of the queue.
 type connection struct {
 	migrate   func(context.Context) error
+	check     func(context.Context) error // see checkTables
 	newClient func(*river.Config) (client, error)
 	resign    func(ctx context.Context, replica string) error               // see resign
 	depth     func(ctx context.Context) (map[rivertype.JobState]int, error) // how many jobs are in each state
@@ -114,6 +116,7 @@ type lockFunc func(ctx context.Context, work func() error) error
 func newConnection[T any](driver riverdriver.Driver[T], withLock lockFunc, closePool func()) *connection {
 	return &connection{
 		migrate:   func(ctx context.Context) error { return migrate(ctx, driver, withLock) },
+		check:     func(ctx context.Context) error { return checkTables(ctx, driver) },
 		newClient: func(c *river.Config) (client, error) { return river.NewClient(driver, c) },
 		resign:    func(ctx context.Context, replica string) error { return resign(ctx, driver.GetExecutor(), replica) },
 		depth: func(ctx context.Context) (map[rivertype.JobState]int, error) {
@@ -156,7 +159,7 @@ func migrate[T any](ctx context.Context, driver riverdriver.Driver[T], withLock 
 	}
 	for try := 1; ; try++ {
 		if state, err := migrator.Validate(ctx, nil); err == nil && state.OK { // nothing to migrate
-			return nil
+			return checkTables(ctx, driver)
 		}
 		err := withLock(ctx, func() error {
 			_, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
@@ -174,6 +177,38 @@ func migrate[T any](ctx context.Context, driver riverdriver.Driver[T], withLock 
 			return ctx.Err()
 		}
 	}
+}
+
+// checkTables reports whether the tables of the queue are those that this
+// program knows. Another program may have migrated them meanwhile.
+func checkTables[T any](ctx context.Context, driver riverdriver.Driver[T]) error {
+	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	known := migrator.AllVersions()
+	newest := known[len(known)-1].Version
+	state, err := migrator.Validate(ctx, nil)
+	if err != nil {
+		return platform.Unavailable("the event queue does not answer", err)
+	}
+	if !state.OK {
+		return queueError("The tables of the event queue are older than version %d, which this program needs: run `atrium migrate up`, or `atrium serve` without --no-migrate.", newest)
+	}
+	applied, err := driver.GetExecutor().MigrationGetByLine(ctx, &riverdriver.MigrationGetByLineParams{Line: riverdriver.MigrationLineMain})
+	if err != nil {
+		return platform.Unavailable("the event queue does not answer", err)
+	}
+	for _, one := range applied {
+		if one.Version > newest {
+			return queueError("The tables of the event queue have version %d and this program knows version %d at most: run a newer atrium, or restore a backup that is older than the newer program.", one.Version, newest)
+		}
+	}
+	return nil
+}
+
+func queueError(format string, versions ...any) error {
+	return &platform.Error{Code: platform.CodeFailedPrecondition, Reason: "SCHEMA_MISMATCH", Message: fmt.Sprintf(format, versions...)}
 }
 
 // Migrate creates the tables of the event queue of a database, or updates them.

@@ -84,7 +84,8 @@ type Deliverer struct {
 	slots             slots
 }
 
-// NewDeliverer connects to the queue. Migrate must have been called before.
+// NewDeliverer connects to the queue. It fails unless Migrate of the same
+// program has made its tables.
 func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions) (*Deliverer, error) {
 	c, err := connect(ctx, o.DatabaseURL)
 	if err != nil {
@@ -97,12 +98,19 @@ func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions)
 	}
 	id := rand.Text() // the queue records which replica runs a job by this id
 	d.self = p.Webhooks.Replica(id)
-	if d.queue, err = c.newClient(d.riverConfig(id, o)); err != nil {
+	if err = c.check(ctx); err == nil {
+		d.queue, err = c.newClient(d.riverConfig(id, o))
+	}
+	if err != nil {
 		c.close()
 		return nil, err
 	}
 	return d, nil
 }
+
+// Ready reports whether the queue answers, and has the tables that this program
+// knows.
+func (d *Deliverer) Ready(ctx context.Context) error { return d.connection.check(ctx) }
 
 func (d *Deliverer) riverConfig(id string, o DelivererOptions) *river.Config {
 	workers := river.NewWorkers()

@@ -161,6 +161,7 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 		}},
 		"events":     {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Events) }},
 		"severities": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.Advisory).Severities) }},
+		"severity":   {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Advisory).Severity) }},
 		"group": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Advisory().Group(ctx, execute.Parents[platform.Advisory](parents))
 			return execute.Each(values, err, execute.Pointer)
@@ -368,6 +369,40 @@ func fieldsAdvisoryScanDetection(_ ResolverRoot) *execute.Object {
 		}},
 		"grypeDbChecksum": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.ScanV1).GrypeDBChecksum, true)
+		}},
+	}}
+}
+
+func fieldsAdvisorySeverity(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisorySeverity", Satisfies: []string{"AdvisorySeverity"}, Fields: map[string]*execute.Field{
+		"rating": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeverityRating(b, parent.(*platform.AdvisorySeverity).Rating, false)
+		}},
+		"score": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendPointer(b, parent.(*platform.AdvisorySeverity).Score, func(b []byte, v float64) []byte { return scalar.AppendFloat(b, v, true) })
+		}},
+		"vector": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.AdvisorySeverity).Vector, true)
+		}},
+		"version": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.AdvisorySeverity).Version, true)
+		}},
+		"source": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSeveritySource(b, parent.(*platform.AdvisorySeverity).Source, true)
+		}},
+	}}
+}
+
+func fieldsAdvisorySummary(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisorySummary", Satisfies: []string{"AdvisorySummary"}, Fields: map[string]*execute.Field{
+		"open": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.AdvisorySummary).Open)
+		}},
+		"fixed": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.AdvisorySummary).Fixed)
+		}},
+		"notAffected": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(&parent.(*platform.AdvisorySummary).NotAffected)
 		}},
 	}}
 }
@@ -1484,6 +1519,11 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
+		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Group().AdvisorySummary(ctx, execute.Parents[platform.Group](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"identityProviders": {Arguments: field_Group_identityProviders_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Group().IdentityProviders(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.IdentityProviderFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
@@ -2167,6 +2207,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"advisorySummary": {Arguments: field_Query_advisorySummary_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().AdvisorySummary(ctx, arguments["within"].(*platform.UID))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"advisoryDocuments": {Arguments: field_Query_advisoryDocuments_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().AdvisoryDocuments(ctx, arguments["id"].(*string), arguments["cves"].([]string))
@@ -2448,6 +2494,11 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
+		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Repo().AdvisorySummary(ctx, execute.Parents[platform.Repo](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -2664,6 +2715,30 @@ func fieldsSeverity(_ ResolverRoot) *execute.Object {
 		"type": {Append: func(b []byte, parent any) []byte { return scalar.AppendType(b, parent.(*platform.Severity).Type, true) }},
 		"score": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.Severity).Score, true)
+		}},
+	}}
+}
+
+func fieldsSeverityCount(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SeverityCount", Satisfies: []string{"SeverityCount"}, Fields: map[string]*execute.Field{
+		"total": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Total)
+		}},
+		"critical": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Critical)
+		}},
+		"high": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).High)
+		}},
+		"medium": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Medium)
+		}},
+		"low": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*platform.SeverityCount).Low) }},
+		"none": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).None)
+		}},
+		"unknown": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.SeverityCount).Unknown)
 		}},
 	}}
 }

@@ -1226,6 +1226,16 @@ func field_Query_advisoryDocuments_args(ctx context.Context, raw map[string]any)
 	return arguments, nil
 }
 
+func field_Query_advisorySummary_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_advisory_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -2305,6 +2315,24 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 	if v, ok := given["query"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
 		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["severities"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("severities"))
+		if it.Severities, err = ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["minScore"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minScore"))
+		if it.MinScore, err = ec.unmarshalOFloat2ᚖfloat64(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["withdrawn"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawn"))
+		if it.Withdrawn, err = ec.unmarshalOBoolean2bool(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -5424,6 +5452,11 @@ func (ec *executionContext) unmarshalNRotateSubscriptionSecretInput2atriumᚋgra
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx context.Context, v any) (platform.SeverityRating, error) {
+	value, err := scalar.UnmarshalSeverityRating(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalString(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -5974,6 +6007,14 @@ func (ec *executionContext) unmarshalOFalsePositiveType2string(ctx context.Conte
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
+	if v == nil {
+		return nil, nil
+	}
+	value, err := scalar.UnmarshalFloat(ctx, v)
+	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOGitHubAccountInput2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
@@ -6300,6 +6341,27 @@ func (ec *executionContext) unmarshalORoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrd
 	}
 	value, err := ec.unmarshalInputRoleOrder(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx context.Context, v any) ([]platform.SeverityRating, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]platform.SeverityRating, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (ec *executionContext) unmarshalOSeveritySource2atriumᚋplatformᚐSeveritySource(ctx context.Context, v any) (platform.SeveritySource, error) {
+	value, err := scalar.UnmarshalSeveritySource(v)
+	return value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOSeverityType2string(ctx context.Context, v any) (string, error) {

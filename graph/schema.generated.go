@@ -22,147 +22,150 @@ func Schema() *ast.Schema { return parsedSchema }
 // NewSchema tells the executor how the fields of the schema are read.
 func NewSchema(resolvers ResolverRoot) *execute.Schema {
 	return &execute.Schema{Schema: parsedSchema, Objects: map[string]*execute.Object{
-		"AcceptGroupInvitePayload":                    fieldsAcceptGroupInvitePayload(resolvers),
-		"AcceptTermsPayload":                          fieldsAcceptTermsPayload(resolvers),
-		"AccountAssociation":                          fieldsAccountAssociation(resolvers),
-		"AccountAssociationConnection":                fieldsAccountAssociationConnection(resolvers),
-		"AccountAssociationEdge":                      fieldsAccountAssociationEdge(resolvers),
-		"Advisory":                                    fieldsAdvisory(resolvers),
-		"AdvisoryConnection":                          fieldsAdvisoryConnection(resolvers),
-		"AdvisoryDetection":                           fieldsAdvisoryDetection(resolvers),
-		"AdvisoryDocument":                            fieldsAdvisoryDocument(resolvers),
-		"AdvisoryEdge":                                fieldsAdvisoryEdge(resolvers),
-		"AdvisoryEvent":                               fieldsAdvisoryEvent(resolvers),
-		"AdvisoryFalsePositive":                       fieldsAdvisoryFalsePositive(resolvers),
-		"AdvisoryFix":                                 fieldsAdvisoryFix(resolvers),
-		"AdvisoryNVDDetection":                        fieldsAdvisoryNVDDetection(resolvers),
-		"AdvisoryNote":                                fieldsAdvisoryNote(resolvers),
-		"AdvisoryPatch":                               fieldsAdvisoryPatch(resolvers),
-		"AdvisoryScanDetection":                       fieldsAdvisoryScanDetection(resolvers),
-		"AmazonAccount":                               fieldsAmazonAccount(resolvers),
-		"Artifact":                                    fieldsArtifact(resolvers),
-		"ArtifactConnection":                          fieldsArtifactConnection(resolvers),
-		"ArtifactCount":                               fieldsArtifactCount(resolvers),
-		"ArtifactEdge":                                fieldsArtifactEdge(resolvers),
-		"ArtifactVersion":                             fieldsArtifactVersion(resolvers),
-		"ArtifactVersionConnection":                   fieldsArtifactVersionConnection(resolvers),
-		"ArtifactVersionEdge":                         fieldsArtifactVersionEdge(resolvers),
-		"AuditLogConnection":                          fieldsAuditLogConnection(resolvers),
-		"AuditLogEdge":                                fieldsAuditLogEdge(resolvers),
-		"AzureAccount":                                fieldsAzureAccount(resolvers),
-		"BatchCreateRoleBindingsPayload":              fieldsBatchCreateRoleBindingsPayload(resolvers),
+		"AcceptGroupInvitePayload":       fieldsAcceptGroupInvitePayload(resolvers),
+		"AcceptTermsPayload":             fieldsAcceptTermsPayload(resolvers),
+		"AccountAssociation":             fieldsAccountAssociation(resolvers),
+		"AccountAssociationConnection":   fieldsAccountAssociationConnection(resolvers),
+		"AccountAssociationEdge":         fieldsAccountAssociationEdge(resolvers),
+		"Advisory":                       fieldsAdvisory(resolvers),
+		"AdvisoryConnection":             fieldsAdvisoryConnection(resolvers),
+		"AdvisoryDetection":              fieldsAdvisoryDetection(resolvers),
+		"AdvisoryDocument":               fieldsAdvisoryDocument(resolvers),
+		"AdvisoryEdge":                   fieldsAdvisoryEdge(resolvers),
+		"AdvisoryEvent":                  fieldsAdvisoryEvent(resolvers),
+		"AdvisoryFalsePositive":          fieldsAdvisoryFalsePositive(resolvers),
+		"AdvisoryFix":                    fieldsAdvisoryFix(resolvers),
+		"AdvisoryNVDDetection":           fieldsAdvisoryNVDDetection(resolvers),
+		"AdvisoryNote":                   fieldsAdvisoryNote(resolvers),
+		"AdvisoryPatch":                  fieldsAdvisoryPatch(resolvers),
+		"AdvisoryScanDetection":          fieldsAdvisoryScanDetection(resolvers),
+		"AdvisorySeverity":               fieldsAdvisorySeverity(resolvers),
+		"AdvisorySummary":                fieldsAdvisorySummary(resolvers),
+		"AmazonAccount":                  fieldsAmazonAccount(resolvers),
+		"Artifact":                       fieldsArtifact(resolvers),
+		"ArtifactConnection":             fieldsArtifactConnection(resolvers),
+		"ArtifactCount":                  fieldsArtifactCount(resolvers),
+		"ArtifactEdge":                   fieldsArtifactEdge(resolvers),
+		"ArtifactVersion":                fieldsArtifactVersion(resolvers),
+		"ArtifactVersionConnection":      fieldsArtifactVersionConnection(resolvers),
+		"ArtifactVersionEdge":            fieldsArtifactVersionEdge(resolvers),
+		"AuditLogConnection":             fieldsAuditLogConnection(resolvers),
+		"AuditLogEdge":                   fieldsAuditLogEdge(resolvers),
+		"AzureAccount":                   fieldsAzureAccount(resolvers),
+		"BatchCreateRoleBindingsPayload": fieldsBatchCreateRoleBindingsPayload(resolvers),
 		"BatchDeleteExternalGroupRoleMappingsPayload": fieldsBatchDeleteExternalGroupRoleMappingsPayload(resolvers),
-		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
-		"CreateAccountAssociationPayload":             fieldsCreateAccountAssociationPayload(resolvers),
-		"CreateExternalGroupRoleMappingPayload":       fieldsCreateExternalGroupRoleMappingPayload(resolvers),
-		"CreateGroupInvitePayload":                    fieldsCreateGroupInvitePayload(resolvers),
-		"CreateGroupPayload":                          fieldsCreateGroupPayload(resolvers),
-		"CreateIdentityPayload":                       fieldsCreateIdentityPayload(resolvers),
-		"CreateIdentityProviderPayload":               fieldsCreateIdentityProviderPayload(resolvers),
-		"CreateRepoPayload":                           fieldsCreateRepoPayload(resolvers),
-		"CreateRoleBindingPayload":                    fieldsCreateRoleBindingPayload(resolvers),
-		"CreateRolePayload":                           fieldsCreateRolePayload(resolvers),
-		"CreateSubscriptionPayload":                   fieldsCreateSubscriptionPayload(resolvers),
-		"CreateTagPayload":                            fieldsCreateTagPayload(resolvers),
-		"DeleteAccountAssociationPayload":             fieldsDeleteAccountAssociationPayload(resolvers),
-		"DeleteExternalGroupRoleMappingPayload":       fieldsDeleteExternalGroupRoleMappingPayload(resolvers),
-		"DeleteGroupInvitePayload":                    fieldsDeleteGroupInvitePayload(resolvers),
-		"DeleteGroupPayload":                          fieldsDeleteGroupPayload(resolvers),
-		"DeleteIdentityPayload":                       fieldsDeleteIdentityPayload(resolvers),
-		"DeleteIdentityProviderPayload":               fieldsDeleteIdentityProviderPayload(resolvers),
-		"DeleteRepoPayload":                           fieldsDeleteRepoPayload(resolvers),
-		"DeleteRoleBindingPayload":                    fieldsDeleteRoleBindingPayload(resolvers),
-		"DeleteRolePayload":                           fieldsDeleteRolePayload(resolvers),
-		"DeleteSubscriptionPayload":                   fieldsDeleteSubscriptionPayload(resolvers),
-		"DeleteTagPayload":                            fieldsDeleteTagPayload(resolvers),
-		"Delivery":                                    fieldsDelivery(resolvers),
-		"DeliveryConnection":                          fieldsDeliveryConnection(resolvers),
-		"DeliveryEdge":                                fieldsDeliveryEdge(resolvers),
-		"DocumentAdvisory":                            fieldsDocumentAdvisory(resolvers),
-		"DocumentDetection":                           fieldsDocumentDetection(resolvers),
-		"DocumentEvent":                               fieldsDocumentEvent(resolvers),
-		"DocumentFix":                                 fieldsDocumentFix(resolvers),
-		"DocumentScan":                                fieldsDocumentScan(resolvers),
-		"EnableSubscriptionPayload":                   fieldsEnableSubscriptionPayload(resolvers),
-		"Entity":                                      fieldsEntity(resolvers),
-		"Event":                                       fieldsEvent(resolvers),
-		"EventActor":                                  fieldsEventActor(resolvers),
-		"EventSubscription":                           fieldsEventSubscription(resolvers),
-		"EventSubscriptionConnection":                 fieldsEventSubscriptionConnection(resolvers),
-		"EventSubscriptionEdge":                       fieldsEventSubscriptionEdge(resolvers),
-		"ExternalGroupRoleMapping":                    fieldsExternalGroupRoleMapping(resolvers),
-		"ExternalGroupRoleMappingConnection":          fieldsExternalGroupRoleMappingConnection(resolvers),
-		"ExternalGroupRoleMappingEdge":                fieldsExternalGroupRoleMappingEdge(resolvers),
-		"GitHubAccount":                               fieldsGitHubAccount(resolvers),
-		"GitHubAppInstallations":                      fieldsGitHubAppInstallations(resolvers),
-		"GitHubInstallation":                          fieldsGitHubInstallation(resolvers),
-		"GoogleAccount":                               fieldsGoogleAccount(resolvers),
-		"Group":                                       fieldsGroup(resolvers),
-		"GroupConnection":                             fieldsGroupConnection(resolvers),
-		"GroupEdge":                                   fieldsGroupEdge(resolvers),
-		"GroupInvite":                                 fieldsGroupInvite(resolvers),
-		"GroupInviteConnection":                       fieldsGroupInviteConnection(resolvers),
-		"GroupInviteEdge":                             fieldsGroupInviteEdge(resolvers),
-		"Identity":                                    fieldsIdentity(resolvers),
-		"IdentityConnection":                          fieldsIdentityConnection(resolvers),
-		"IdentityEdge":                                fieldsIdentityEdge(resolvers),
-		"IdentityProvider":                            fieldsIdentityProvider(resolvers),
-		"IdentityProviderConnection":                  fieldsIdentityProviderConnection(resolvers),
-		"IdentityProviderEdge":                        fieldsIdentityProviderEdge(resolvers),
-		"Image":                                       fieldsImage(resolvers),
-		"ImageSize":                                   fieldsImageSize(resolvers),
-		"Mutation":                                    fieldsMutation(resolvers),
-		"OIDC":                                        fieldsOIDC(resolvers),
-		"PageInfo":                                    fieldsPageInfo(resolvers),
-		"PlatformServices":                            fieldsPlatformServices(resolvers),
-		"Query":                                       fieldsQuery(resolvers),
-		"RedeliverPayload":                            fieldsRedeliverPayload(resolvers),
-		"Reference":                                   fieldsReference(resolvers),
-		"Repo":                                        fieldsRepo(resolvers),
-		"RepoConnection":                              fieldsRepoConnection(resolvers),
-		"RepoEdge":                                    fieldsRepoEdge(resolvers),
-		"ReportedImageRef":                            fieldsReportedImageRef(resolvers),
-		"ResolvedVulnerability":                       fieldsResolvedVulnerability(resolvers),
-		"ResolvedVulnerabilityReport":                 fieldsResolvedVulnerabilityReport(resolvers),
-		"ResourceLimit":                               fieldsResourceLimit(resolvers),
-		"Role":                                        fieldsRole(resolvers),
-		"RoleBinding":                                 fieldsRoleBinding(resolvers),
-		"RoleBindingConnection":                       fieldsRoleBindingConnection(resolvers),
-		"RoleBindingEdge":                             fieldsRoleBindingEdge(resolvers),
-		"RoleConnection":                              fieldsRoleConnection(resolvers),
-		"RoleEdge":                                    fieldsRoleEdge(resolvers),
-		"RotateSubscriptionSecretPayload":             fieldsRotateSubscriptionSecretPayload(resolvers),
-		"Severity":                                    fieldsSeverity(resolvers),
-		"StaticKeys":                                  fieldsStaticKeys(resolvers),
-		"Subscription":                                fieldsSubscription(resolvers),
-		"SyncConfig":                                  fieldsSyncConfig(resolvers),
-		"Tag":                                         fieldsTag(resolvers),
-		"TagConnection":                               fieldsTagConnection(resolvers),
-		"TagEdge":                                     fieldsTagEdge(resolvers),
-		"TermsAcceptance":                             fieldsTermsAcceptance(resolvers),
-		"TermsAcceptanceConnection":                   fieldsTermsAcceptanceConnection(resolvers),
-		"TermsAcceptanceEdge":                         fieldsTermsAcceptanceEdge(resolvers),
-		"TestSubscriptionPayload":                     fieldsTestSubscriptionPayload(resolvers),
-		"UpdateAccountAssociationPayload":             fieldsUpdateAccountAssociationPayload(resolvers),
-		"UpdateGroupPayload":                          fieldsUpdateGroupPayload(resolvers),
-		"UpdateIdentityPayload":                       fieldsUpdateIdentityPayload(resolvers),
-		"UpdateIdentityProviderPayload":               fieldsUpdateIdentityProviderPayload(resolvers),
-		"UpdateRepoPayload":                           fieldsUpdateRepoPayload(resolvers),
-		"UpdateRepoReadmePayload":                     fieldsUpdateRepoReadmePayload(resolvers),
-		"UpdateRoleBindingPayload":                    fieldsUpdateRoleBindingPayload(resolvers),
-		"UpdateRolePayload":                           fieldsUpdateRolePayload(resolvers),
-		"VerifyIdentityProviderPayload":               fieldsVerifyIdentityProviderPayload(resolvers),
-		"Viewer":                                      fieldsViewer(resolvers),
-		"VulnerabilityMetadata":                       fieldsVulnerabilityMetadata(resolvers),
-		"VulnerabilityMetadataConnection":             fieldsVulnerabilityMetadataConnection(resolvers),
-		"VulnerabilityMetadataEdge":                   fieldsVulnerabilityMetadataEdge(resolvers),
-		"_Service":                                    fields_Service(resolvers),
-		"__Directive":                                 fields__Directive(resolvers),
-		"__EnumValue":                                 fields__EnumValue(resolvers),
-		"__Field":                                     fields__Field(resolvers),
-		"__InputValue":                                fields__InputValue(resolvers),
-		"__Schema":                                    fields__Schema(resolvers),
-		"__Type":                                      fields__Type(resolvers),
+		"ClaimMatch":                            fieldsClaimMatch(resolvers),
+		"CreateAccountAssociationPayload":       fieldsCreateAccountAssociationPayload(resolvers),
+		"CreateExternalGroupRoleMappingPayload": fieldsCreateExternalGroupRoleMappingPayload(resolvers),
+		"CreateGroupInvitePayload":              fieldsCreateGroupInvitePayload(resolvers),
+		"CreateGroupPayload":                    fieldsCreateGroupPayload(resolvers),
+		"CreateIdentityPayload":                 fieldsCreateIdentityPayload(resolvers),
+		"CreateIdentityProviderPayload":         fieldsCreateIdentityProviderPayload(resolvers),
+		"CreateRepoPayload":                     fieldsCreateRepoPayload(resolvers),
+		"CreateRoleBindingPayload":              fieldsCreateRoleBindingPayload(resolvers),
+		"CreateRolePayload":                     fieldsCreateRolePayload(resolvers),
+		"CreateSubscriptionPayload":             fieldsCreateSubscriptionPayload(resolvers),
+		"CreateTagPayload":                      fieldsCreateTagPayload(resolvers),
+		"DeleteAccountAssociationPayload":       fieldsDeleteAccountAssociationPayload(resolvers),
+		"DeleteExternalGroupRoleMappingPayload": fieldsDeleteExternalGroupRoleMappingPayload(resolvers),
+		"DeleteGroupInvitePayload":              fieldsDeleteGroupInvitePayload(resolvers),
+		"DeleteGroupPayload":                    fieldsDeleteGroupPayload(resolvers),
+		"DeleteIdentityPayload":                 fieldsDeleteIdentityPayload(resolvers),
+		"DeleteIdentityProviderPayload":         fieldsDeleteIdentityProviderPayload(resolvers),
+		"DeleteRepoPayload":                     fieldsDeleteRepoPayload(resolvers),
+		"DeleteRoleBindingPayload":              fieldsDeleteRoleBindingPayload(resolvers),
+		"DeleteRolePayload":                     fieldsDeleteRolePayload(resolvers),
+		"DeleteSubscriptionPayload":             fieldsDeleteSubscriptionPayload(resolvers),
+		"DeleteTagPayload":                      fieldsDeleteTagPayload(resolvers),
+		"Delivery":                              fieldsDelivery(resolvers),
+		"DeliveryConnection":                    fieldsDeliveryConnection(resolvers),
+		"DeliveryEdge":                          fieldsDeliveryEdge(resolvers),
+		"DocumentAdvisory":                      fieldsDocumentAdvisory(resolvers),
+		"DocumentDetection":                     fieldsDocumentDetection(resolvers),
+		"DocumentEvent":                         fieldsDocumentEvent(resolvers),
+		"DocumentFix":                           fieldsDocumentFix(resolvers),
+		"DocumentScan":                          fieldsDocumentScan(resolvers),
+		"EnableSubscriptionPayload":             fieldsEnableSubscriptionPayload(resolvers),
+		"Entity":                                fieldsEntity(resolvers),
+		"Event":                                 fieldsEvent(resolvers),
+		"EventActor":                            fieldsEventActor(resolvers),
+		"EventSubscription":                     fieldsEventSubscription(resolvers),
+		"EventSubscriptionConnection":           fieldsEventSubscriptionConnection(resolvers),
+		"EventSubscriptionEdge":                 fieldsEventSubscriptionEdge(resolvers),
+		"ExternalGroupRoleMapping":              fieldsExternalGroupRoleMapping(resolvers),
+		"ExternalGroupRoleMappingConnection":    fieldsExternalGroupRoleMappingConnection(resolvers),
+		"ExternalGroupRoleMappingEdge":          fieldsExternalGroupRoleMappingEdge(resolvers),
+		"GitHubAccount":                         fieldsGitHubAccount(resolvers),
+		"GitHubAppInstallations":                fieldsGitHubAppInstallations(resolvers),
+		"GitHubInstallation":                    fieldsGitHubInstallation(resolvers),
+		"GoogleAccount":                         fieldsGoogleAccount(resolvers),
+		"Group":                                 fieldsGroup(resolvers),
+		"GroupConnection":                       fieldsGroupConnection(resolvers),
+		"GroupEdge":                             fieldsGroupEdge(resolvers),
+		"GroupInvite":                           fieldsGroupInvite(resolvers),
+		"GroupInviteConnection":                 fieldsGroupInviteConnection(resolvers),
+		"GroupInviteEdge":                       fieldsGroupInviteEdge(resolvers),
+		"Identity":                              fieldsIdentity(resolvers),
+		"IdentityConnection":                    fieldsIdentityConnection(resolvers),
+		"IdentityEdge":                          fieldsIdentityEdge(resolvers),
+		"IdentityProvider":                      fieldsIdentityProvider(resolvers),
+		"IdentityProviderConnection":            fieldsIdentityProviderConnection(resolvers),
+		"IdentityProviderEdge":                  fieldsIdentityProviderEdge(resolvers),
+		"Image":                                 fieldsImage(resolvers),
+		"ImageSize":                             fieldsImageSize(resolvers),
+		"Mutation":                              fieldsMutation(resolvers),
+		"OIDC":                                  fieldsOIDC(resolvers),
+		"PageInfo":                              fieldsPageInfo(resolvers),
+		"PlatformServices":                      fieldsPlatformServices(resolvers),
+		"Query":                                 fieldsQuery(resolvers),
+		"RedeliverPayload":                      fieldsRedeliverPayload(resolvers),
+		"Reference":                             fieldsReference(resolvers),
+		"Repo":                                  fieldsRepo(resolvers),
+		"RepoConnection":                        fieldsRepoConnection(resolvers),
+		"RepoEdge":                              fieldsRepoEdge(resolvers),
+		"ReportedImageRef":                      fieldsReportedImageRef(resolvers),
+		"ResolvedVulnerability":                 fieldsResolvedVulnerability(resolvers),
+		"ResolvedVulnerabilityReport":           fieldsResolvedVulnerabilityReport(resolvers),
+		"ResourceLimit":                         fieldsResourceLimit(resolvers),
+		"Role":                                  fieldsRole(resolvers),
+		"RoleBinding":                           fieldsRoleBinding(resolvers),
+		"RoleBindingConnection":                 fieldsRoleBindingConnection(resolvers),
+		"RoleBindingEdge":                       fieldsRoleBindingEdge(resolvers),
+		"RoleConnection":                        fieldsRoleConnection(resolvers),
+		"RoleEdge":                              fieldsRoleEdge(resolvers),
+		"RotateSubscriptionSecretPayload":       fieldsRotateSubscriptionSecretPayload(resolvers),
+		"Severity":                              fieldsSeverity(resolvers),
+		"SeverityCount":                         fieldsSeverityCount(resolvers),
+		"StaticKeys":                            fieldsStaticKeys(resolvers),
+		"Subscription":                          fieldsSubscription(resolvers),
+		"SyncConfig":                            fieldsSyncConfig(resolvers),
+		"Tag":                                   fieldsTag(resolvers),
+		"TagConnection":                         fieldsTagConnection(resolvers),
+		"TagEdge":                               fieldsTagEdge(resolvers),
+		"TermsAcceptance":                       fieldsTermsAcceptance(resolvers),
+		"TermsAcceptanceConnection":             fieldsTermsAcceptanceConnection(resolvers),
+		"TermsAcceptanceEdge":                   fieldsTermsAcceptanceEdge(resolvers),
+		"TestSubscriptionPayload":               fieldsTestSubscriptionPayload(resolvers),
+		"UpdateAccountAssociationPayload":       fieldsUpdateAccountAssociationPayload(resolvers),
+		"UpdateGroupPayload":                    fieldsUpdateGroupPayload(resolvers),
+		"UpdateIdentityPayload":                 fieldsUpdateIdentityPayload(resolvers),
+		"UpdateIdentityProviderPayload":         fieldsUpdateIdentityProviderPayload(resolvers),
+		"UpdateRepoPayload":                     fieldsUpdateRepoPayload(resolvers),
+		"UpdateRepoReadmePayload":               fieldsUpdateRepoReadmePayload(resolvers),
+		"UpdateRoleBindingPayload":              fieldsUpdateRoleBindingPayload(resolvers),
+		"UpdateRolePayload":                     fieldsUpdateRolePayload(resolvers),
+		"VerifyIdentityProviderPayload":         fieldsVerifyIdentityProviderPayload(resolvers),
+		"Viewer":                                fieldsViewer(resolvers),
+		"VulnerabilityMetadata":                 fieldsVulnerabilityMetadata(resolvers),
+		"VulnerabilityMetadataConnection":       fieldsVulnerabilityMetadataConnection(resolvers),
+		"VulnerabilityMetadataEdge":             fieldsVulnerabilityMetadataEdge(resolvers),
+		"_Service":                              fields_Service(resolvers),
+		"__Directive":                           fields__Directive(resolvers),
+		"__EnumValue":                           fields__EnumValue(resolvers),
+		"__Field":                               fields__Field(resolvers),
+		"__InputValue":                          fields__InputValue(resolvers),
+		"__Schema":                              fields__Schema(resolvers),
+		"__Type":                                fields__Type(resolvers),
 	}}
 }
 
@@ -280,6 +283,7 @@ type GroupResolver interface {
 	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Repo], error)
 	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
 	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
 	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.IdentityProvider], error)
 	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
 	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.GroupInvite], error)
@@ -366,6 +370,7 @@ type QueryResolver interface {
 	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.AccountAssociation], error)
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
 	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Advisory], error)
+	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
 	AdvisoryDocuments(ctx context.Context, id *string, cves []string) ([]*platform.AdvisoryDocument, error)
 	Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error)
 	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Artifact], error)
@@ -404,6 +409,7 @@ type RepoResolver interface {
 	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
 	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
 }
 
 // A RoleResolver reads the fields of Role that its objects do not hold.
@@ -787,7 +793,7 @@ type DeleteAccountAssociationPayload {
     "Its uid."
     uid: ID!
   ): Advisory
-  "Advisories that the caller may see. PERMISSION_DENIED without advisories.list anywhere in the scope."
+  "Advisories that the caller may see, without those that were withdrawn. PERMISSION_DENIED without advisories.list anywhere in the scope."
   advisories(
     "Only advisories anywhere below this group, by its uid."
     descendantsOf: ID
@@ -808,6 +814,48 @@ type DeleteAccountAssociationPayload {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): AdvisoryConnection
+}
+
+extend type Query {
+  """
+  How many advisories there are, by what has become of them and by how bad they are: of those that the caller may see, without
+  those that were withdrawn. It costs one read at any size. PERMISSION_DENIED without advisories.list anywhere in the scope.
+  """
+  advisorySummary(
+    "Only advisories anywhere below this group, by its uid; all that the caller may see where absent."
+    within: ID
+  ): AdvisorySummary
+}
+
+"""
+How many advisories there are, by their latest event. Each number is the totalCount of the list with the same scope and the
+corresponding filter. Withdrawn advisories do not count.
+"""
+type AdvisorySummary {
+  "Those whose latest event neither fixes them nor says that they are none: all that somebody may have to look at."
+  open: SeverityCount!
+  "Those whose latest event is FIXED."
+  fixed: SeverityCount!
+  "Those whose latest event is FALSE_POSITIVE_DETERMINATION."
+  notAffected: SeverityCount!
+}
+
+"How many advisories there are, by their ratings."
+type SeverityCount {
+  "All of them."
+  total: Int!
+  "Rated CRITICAL."
+  critical: Int!
+  "Rated HIGH."
+  high: Int!
+  "Rated MEDIUM."
+  medium: Int!
+  "Rated LOW."
+  low: Int!
+  "Rated NONE."
+  none: Int!
+  "Rated UNKNOWN."
+  unknown: Int!
 }
 
 "What is known of one vulnerability in one artifact. Advisories come from feeds and are read only."
@@ -846,6 +894,8 @@ type Advisory implements Node @key(fields: "uid") {
   events: [AdvisoryEvent!]!
   "How severe it is, by one or more scales."
   severities: [Severity!]!
+  "How bad it is, in one value that the service computes."
+  severity: AdvisorySeverity!
 
   "The group it belongs to."
   group: Group
@@ -1007,6 +1057,56 @@ enum FalsePositiveType {
   INLINE_MITIGATIONS_EXIST
 }
 
+"""
+How bad an advisory's vulnerability is, in one value that the service computes. Of the advisory's CVSS vectors that of the
+highest version counts, of several of that version the worst. Where it has none, the vectors of vulnerabilities that it names
+by its id or aliases count in the same way; where there are none either, the word of the feed.
+"""
+type AdvisorySeverity {
+  """
+  By the published bands of the score: those of CVSS 3 and 4, and for CVSS 2 those of the National Vulnerability Database,
+  which end with HIGH.
+  """
+  rating: SeverityRating!
+  """
+  The score, from 0 to 10: the base score of CVSS 2 and 3, and the score of all metrics of a vector of CVSS 4. Null where there
+  is no score.
+  """
+  score: Float
+  "The vector that the score is made of."
+  vector: String
+  "The version of CVSS: 2.0, 3.0, 3.1 or 4.0; 2, 3 or 4 where the source gives a score without a vector."
+  version: String
+  "Where the rating comes from; null where it is UNKNOWN."
+  source: SeveritySource
+}
+
+"How bad a vulnerability is."
+enum SeverityRating {
+  "9.0 to 10.0 by CVSS 3 or 4."
+  CRITICAL
+  "7.0 to 8.9; by CVSS 2, to 10.0."
+  HIGH
+  "4.0 to 6.9."
+  MEDIUM
+  "0.1 to 3.9; by CVSS 2, from 0."
+  LOW
+  "0 by CVSS 3 or 4."
+  NONE
+  "No source says how bad it is."
+  UNKNOWN
+}
+
+"Where a rating comes from."
+enum SeveritySource {
+  "A score of the advisory."
+  ADVISORY
+  "A score of a vulnerability that the advisory names."
+  VULNERABILITY
+  "A word of the feed, which has no score."
+  FEED
+}
+
 "A remark."
 type AdvisoryNote {
   "The remark."
@@ -1097,6 +1197,12 @@ input AdvisoryFilter {
   latestEventType: AdvisoryEventType
   "Only with this text in its id, an alias, or the name of its artifact or component; case is ignored."
   query: String
+  "Only with one of these ratings."
+  severities: [SeverityRating!]
+  "Only with at least this score, from 0 to 10. What has no score is left out."
+  minScore: Float
+  "Also those that were withdrawn, which are left out otherwise."
+  withdrawn: Boolean
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -1127,6 +1233,8 @@ enum AdvisoryOrderField {
   UID
   "By the time of withdrawal, those that stand first. Reads and sorts all of the list: narrow long ones."
   DELETE_TIME
+  "By rating, then by score; the worst is last, so DESC shows it first."
+  SEVERITY
 }
 `, BuiltIn: false},
 	{Name: "../../schema/advisory_document.graphqls", Input: `extend type Query {
@@ -2192,6 +2300,8 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): AdvisoryConnection
+  "How many advisories are anywhere below it, as ` + "`" + `advisories` + "`" + ` lists them: one read of counters for all groups of a page."
+  advisorySummary: AdvisorySummary
   "Identity providers of this group and of groups below it."
   identityProviders(
     "Only identity providers directly in this group, none of groups below it."
@@ -3351,6 +3461,8 @@ type Repo implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): AdvisoryConnection
+  "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all repos of a page."
+  advisorySummary: AdvisorySummary
 }
 
 "Where a repo is copied from, and how."

@@ -30,7 +30,8 @@ type osvRecord struct {
 	Database lenient[struct {
 		ReviewStatus string `json:"review_status"` // Go: REVIEWED, UNREVIEWED
 		Reviewed     *bool  `json:"github_reviewed"`
-		URL          string `json:"url"` // Go: the record's own page
+		URL          string `json:"url"`      // Go: the record's own page
+		Severity     string `json:"severity"` // GitHub, Bitnami: the feed's own rating
 	}] `json:"database_specific"`
 
 	// Before version 0.8 a record affected one package, given here.
@@ -159,6 +160,13 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 		}
 		r.addFixes(a, affected)
 		addSeverities(a, affected.Severity, r.Severity)
+	}
+	if word := r.Database.value.Severity; word != "" {
+		for _, a := range all {
+			if len(a.Severities) == 0 {
+				a.Severities = []platform.Severity{{Type: "TYPE_UNSPECIFIED", Score: word}}
+			}
+		}
 	}
 	for _, a := range all {
 		setComponents(a, parts[a.ArtifactName])

@@ -26,6 +26,13 @@ type Advisory struct {
 	Severities           []Severity      `json:"severities,omitempty"`
 	Origin               string          `json:"-"` // the feed it came from
 	SourceTime           Time            `json:"-"` // when the feed changed it, if it says so
+
+	// Severity is how bad it is in one value. The store sets it when it writes the
+	// advisory, out of Severities and Inherited.
+	Severity AdvisorySeverity `json:"severity,omitzero"`
+	// Inherited are the severities of its vulnerabilities, which are set by who
+	// writes an advisory that has none of its own. They are not stored.
+	Inherited []Severity `json:"-"`
 }
 
 // An AdvisoryEvent is one thing that became known. Exactly one of its variants
@@ -196,6 +203,51 @@ func (e *AdvisoryEvent) Type() EventType {
 	}
 }
 
+// LatestEventType is the type of the event that became known last; of several
+// at once, the last one in the list. It is "" where there is no event.
+func (a *Advisory) LatestEventType() EventType {
+	var latest *AdvisoryEvent
+	for i := range a.Events {
+		if e := &a.Events[i]; latest == nil || !e.CreateTime.Before(latest.CreateTime.Time) {
+			latest = e
+		}
+	}
+	if latest == nil {
+		return ""
+	}
+	return latest.Type()
+}
+
+// An AdvisoryState says in a word what has become of a vulnerability.
+type AdvisoryState string
+
+// The states.
+const (
+	AdvisoryOpen        AdvisoryState = "OPEN"
+	AdvisoryFixed       AdvisoryState = "FIXED"
+	AdvisoryNotAffected AdvisoryState = "NOT_AFFECTED"
+)
+
+var advisoryStates = []AdvisoryState{AdvisoryOpen, AdvisoryFixed, AdvisoryNotAffected}
+
+// AdvisoryStates lists the states.
+func AdvisoryStates() []AdvisoryState { return slices.Clone(advisoryStates) }
+
+// Rank is the place of a state among all of them.
+func (s AdvisoryState) Rank() int { return slices.Index(advisoryStates, s) }
+
+// State is what the latest event comes to.
+func (a *Advisory) State() AdvisoryState {
+	switch a.LatestEventType() {
+	case EventTypeFixed:
+		return AdvisoryFixed
+	case EventTypeFalsePositiveDetermination:
+		return AdvisoryNotAffected
+	default:
+		return AdvisoryOpen
+	}
+}
+
 // AdvisoryFilter restricts a list of advisories. Of each list one value must
 // be met; none is where the list is empty and not nil. Each condition on events is met by some event, not by one that meets
 // them all.
@@ -217,6 +269,10 @@ type AdvisoryFilter struct {
 	EventTypes            []EventType   `json:",omitempty"`
 	LatestEventType       EventType     `json:",omitempty"`
 	Query                 string        `json:",omitempty"` // part of id, alias, artifact or component name; case is ignored
+
+	Severities []SeverityRating `json:",omitempty"` // rated so
+	MinScore   *float64         `json:",omitempty"` // with at least this score
+	Withdrawn  bool             `json:",omitempty"` // withdrawn ones too, which are left out otherwise
 }
 
 func (f AdvisoryFilter) check(v *violations) {
@@ -243,6 +299,12 @@ func (f AdvisoryFilter) check(v *violations) {
 	}
 	oneOf(v, "latestEventType", f.LatestEventType, eventTypes)
 	v.line("query", f.Query)
+	for _, r := range f.Severities {
+		oneOf(v, "severities", r, severityRatings)
+	}
+	if f.MinScore != nil && !(*f.MinScore >= 0 && *f.MinScore <= 10) {
+		v.add("minScore", "must be between 0 and 10")
+	}
 }
 
 var advisoryKind = Kind[Advisory]{
@@ -255,6 +317,7 @@ var advisoryKind = Kind[Advisory]{
 		{"update_time", updateTimeSpellings, func(a *Advisory) any { return a.UpdateTime }},
 		{"uid", nil, func(a *Advisory) any { return string(a.UID) }},
 		{"delete_time", []string{"deleteTime", "deleted_at"}, func(a *Advisory) any { return a.DeleteTime }},
+		{"severity", nil, func(a *Advisory) any { return a.Severity.SortKey() }},
 	},
 	DefaultOrder: Order{Field: "uid"},
 	UID:          func(a *Advisory) UID { return a.UID },
@@ -275,6 +338,6 @@ func (s Advisories) ListOfRepos(ctx context.Context, req ListRequest[AdvisoryFil
 		repo := repos[i]
 		req.UIDP.DescendantsOf = repo.UID.Root()
 		req.Filter.ArtifactNames = []string{repo.Name}
-		return func(b Branch) Branch { return Branch{Relation: OfArtifact, Name: repo.Name, Inside: b.UID} }
+		return ofRepo(repo)
 	})
 }

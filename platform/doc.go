@@ -9,7 +9,8 @@
 // may do what; identity_provider.go, external_group_role_mapping.go and
 // group_invite.go, how more people come in; account_association.go and
 // terms.go are notes on a group; repo.go, tag.go and image.go are the registry;
-// advisory.go and vulnerability.go come from feeds, advisory_document.go and
+// advisory.go and vulnerability.go come from feeds, severity.go rates them,
+// advisory_summary.go counts them, advisory_document.go and
 // resolved_vulnerability.go are views of them; artifact.go and
 // artifact_version.go are the catalogue of libraries, whose versions sort by
 // version.go; subscription.go asks for events, and delivery.go tells what became

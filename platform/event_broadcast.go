@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,11 @@ const (
 	// their bodies exceed so many bytes. What follows it reads from the store.
 	queuedEvents = 100
 	queuedBytes  = 1 << 20
+
+	// So many feeds are woken at once. Between them is a pause, in which requests
+	// go on: Go looks for answers of the network only when nothing else can run.
+	wave      = 64
+	wavePause = time.Millisecond
 
 	// ownReads is how many feeds read from the store for themselves at once.
 	ownReads = 2
@@ -62,6 +68,7 @@ type listener struct {
 	bytes  int
 	read   int64 // the number of the read that the last of queue came with
 	behind bool  // the queue was full: the events after it are missing
+	due    bool  // is to be woken
 }
 
 // everyRoot is the key of listeners to all organisations.
@@ -159,7 +166,7 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 		failing = err != nil
 		if len(events) > 0 {
 			at = events[len(events)-1].Position
-			b.give(ctx, events)
+			b.give(ctx, events).wake(ctx)
 			b.observe(events)
 		}
 		if len(events) == broadcastBatch {
@@ -173,6 +180,12 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 	}
 }
 
+// An arrival is which listeners new events are for.
+type arrival struct {
+	operators, others []*listener
+	asked             *grantRead // is what others wait for
+}
+
 // observe tells how old events were that feeds have now been given.
 func (b *broadcast) observe(events []*Event) {
 	now := b.clock()
@@ -183,38 +196,75 @@ func (b *broadcast) observe(events []*Event) {
 
 // give puts events into the queues of their listeners. For all of their callers
 // together it asks for grants, before the first of them awakes.
-func (b *broadcast) give(ctx context.Context, events []*Event) {
+func (b *broadcast) give(ctx context.Context, events []*Event) (to arrival) {
 	read := b.reads.Add(1)
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	if ctx.Err() != nil {
-		return // the listeners of this reader have left; others read for themselves
+		return to // the listeners of this reader have left; others read for themselves
 	}
 	b.holders.lock.Lock()
 	defer b.holders.lock.Unlock()
 	for _, e := range events {
 		for l := range b.listeners[e.Subject.Root()] {
-			if l.put(e, read) {
-				b.holders.ask(l.caller, read)
+			added, first := l.put(e, read)
+			if added {
+				to.asked = b.holders.ask(l.caller, read)
+			}
+			if first {
+				to.others = append(to.others, l)
 			}
 		}
 		for l := range b.listeners[everyRoot] { // operators, who need no grants
-			l.put(e, read)
+			if _, first := l.put(e, read); first {
+				to.operators = append(to.operators, l)
+			}
 		}
 	}
 	b.at = events[len(events)-1].Position
+	return to
 }
 
-// put adds an event that the listener wants, and reports whether it did.
-func (l *listener) put(e *Event, read int64) (added bool) {
+// wake wakes listeners in waves. Those who need grants awake when these have
+// been read, so that they run once and not twice.
+func (to arrival) wake(ctx context.Context) {
+	wakeAll(ctx, to.operators)
+	if to.asked != nil {
+		select {
+		case <-to.asked.done:
+		case <-ctx.Done():
+		}
+	}
+	wakeAll(ctx, to.others)
+}
+
+func wakeAll(ctx context.Context, listeners []*listener) {
+	for some := range slices.Chunk(listeners, wave) {
+		for _, l := range some {
+			l.awake()
+		}
+		if len(some) < wave {
+			return
+		}
+		select {
+		case <-time.After(wavePause):
+		case <-ctx.Done(): // nobody listens any more
+			return
+		}
+	}
+}
+
+// put adds an event that the listener wants. It reports whether it did, and
+// whether the listener is to be woken and was not before.
+func (l *listener) put(e *Event, read int64) (added, first bool) {
 	if !l.wants(e) {
-		return false
+		return false, false
 	}
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	switch {
 	case l.behind:
-		return false
+		return false, false
 	case len(l.queue) == queuedEvents, l.bytes > queuedBytes:
 		l.behind = true
 	default:
@@ -222,11 +272,19 @@ func (l *listener) put(e *Event, read int64) (added bool) {
 		l.bytes += len(e.Body)
 		l.read, added = read, true
 	}
+	first, l.due = !l.due, true
+	return added, first
+}
+
+// awake wakes the feed of a listener.
+func (l *listener) awake() {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.due = false
 	select {
 	case l.wake <- struct{}{}:
 	default: // it is awake
 	}
-	return added
 }
 
 // take empties the queue. It tells the number of the read that the events came

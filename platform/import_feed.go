@@ -32,6 +32,9 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 		},
 		replace: func(ctx context.Context, tx Tx, known, a *Advisory) error {
 			a.stampImported(known.UID, s.p.now())
+			if err := s.inherit(ctx, tx, a); err != nil {
+				return err
+			}
 			return RowsOf[Advisory](tx).Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
 				"componentName", "componentLocation", "componentType", "legacyAdvisoryId", "aliases", "events", "severities", "origin", "sourceTime")
 		},
@@ -39,10 +42,79 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			for _, a := range added {
 				a.stampImported(group.newChild(), s.p.now())
 			}
+			if err := s.inherit(ctx, tx, added...); err != nil {
+				return err
+			}
 			return RowsOf[Advisory](tx).Insert(ctx, added...)
 		},
 	}
 	return in.run(ctx, s.p.store, advisories)
+}
+
+// inherit sets what the vulnerabilities of advisories say of their severity, for
+// those that say nothing of their own, with one read.
+func (s Advisories) inherit(ctx context.Context, tx Tx, all ...*Advisory) error {
+	var names []string
+	for _, a := range all {
+		if a.inherits() {
+			names = append(append(names, a.AdvisoryID), a.Aliases...)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	found, err := TableOf[Vulnerability, VulnerabilityFilter](tx).List(ctx, Query[VulnerabilityFilter]{
+		Scope: scopeOf(Branch{Relation: Everything}), Filter: VulnerabilityFilter{IDs: slices.Compact(names)},
+		Order: vulnerabilityKind.DefaultOrder, Limit: everything, Parts: PartItems, Without: VulnerabilityDetails,
+	})
+	byName := map[string][]Severity{}
+	for _, v := range found.Items {
+		for _, name := range v.names() {
+			byName[name] = append(byName[name], v.Severities...)
+		}
+	}
+	for _, a := range all {
+		if a.inherits() {
+			a.Inherited = slices.Clone(byName[a.AdvisoryID])
+			for _, alias := range a.Aliases {
+				a.Inherited = append(a.Inherited, byName[alias]...)
+			}
+		}
+	}
+	return err
+}
+
+// names are the id and aliases of a vulnerability, each once.
+func (vuln *Vulnerability) names() []string {
+	names := append([]string{vuln.ID}, vuln.Aliases...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// rateHeirs rates the advisories anew that inherit from vulnerabilities which
+// have changed.
+func (s Advisories) rateHeirs(ctx context.Context, tx Tx, changed []*Vulnerability) error {
+	var names []string
+	for _, vuln := range changed {
+		if len(vuln.Severities) > 0 {
+			names = append(names, vuln.names()...)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	heirs, err := tx.AdvisoriesInheriting(ctx, slices.Compact(names))
+	if err == nil {
+		err = s.inherit(ctx, tx, heirs...)
+	}
+	for _, a := range heirs {
+		if err == nil {
+			err = RowsOf[Advisory](tx).Update(ctx, a, "severities")
+		}
+	}
+	return err
 }
 
 // An AdvisoryName tells advisories of a group apart.
@@ -120,7 +192,7 @@ func (a *Advisory) stampImported(uid UID, now Time) {
 // bare is what the source says of an advisory, without what Atrium added.
 func (a *Advisory) bare() any {
 	bare := *a
-	bare.UID, bare.CreateTime, bare.UpdateTime = "", Time{}, Time{}
+	bare.UID, bare.CreateTime, bare.UpdateTime, bare.Severity = "", Time{}, Time{}, AdvisorySeverity{}
 	bare.Events = slices.Clone(a.Events)
 	for i := range bare.Events {
 		bare.Events[i].UID = ""
@@ -154,11 +226,18 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 		keeps: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || outdated(vuln.UpdateTime, known.UpdateTime)
 		},
-		replace: func(ctx context.Context, tx Tx, _, vuln *Vulnerability) error {
-			return RowsOf[Vulnerability](tx).Update(ctx, vuln, "summary", "details", "references", "severities", "aliases")
+		replace: func(ctx context.Context, tx Tx, known, vuln *Vulnerability) error {
+			changed := []*Vulnerability{known, {ID: vuln.ID, Aliases: vuln.Aliases, Severities: vuln.Severities}}
+			if err := RowsOf[Vulnerability](tx).Update(ctx, vuln, "summary", "details", "references", "severities", "aliases"); err != nil {
+				return err
+			}
+			return s.p.Advisories.rateHeirs(ctx, tx, changed)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
-			return RowsOf[Vulnerability](tx).Insert(ctx, added...)
+			if err := RowsOf[Vulnerability](tx).Insert(ctx, added...); err != nil {
+				return err
+			}
+			return s.p.Advisories.rateHeirs(ctx, tx, added)
 		},
 	}
 	return in.run(ctx, s.p.store, vulnerabilities)

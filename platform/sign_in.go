@@ -36,10 +36,14 @@ type Candidate struct {
 }
 
 // How many candidates one token reads: of each organisation, and in all. Those
-// that name issuer and subject exactly come first, then the oldest.
+// that name issuer and subject exactly come first, of these the first of each
+// organisation, then its second, and the oldest before the others. They are
+// chosen from as many as MaxCandidates organisations can have, so that a few
+// organisations that name somebody else's subject often hide no other.
 const (
 	MaxCandidates       = 400
 	MaxCandidatesOfRoot = 40
+	MaxExactRules       = MaxCandidates * rulesOfKey
 )
 
 // An Entrance is an identity provider of a token's issuer, with the identities

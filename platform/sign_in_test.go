@@ -2,7 +2,9 @@ package platform_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -247,6 +249,38 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		must(t, err)
 		if keys, _ := w.p.StaticKeys(t.Context(), issuer, "robot"); len(keys) != 1 || keys[0].Identity != other {
 			t.Errorf("after one lost its keys: %v", keys)
+		}
+	})
+}
+
+// The attack: a few organisations name somebody else's subject as often as they
+// may, before that person's own organisation does.
+func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const organisations, rules = 21, 20
+		at := platform.At(epoch.Add(-time.Hour))
+		must(t, w.store.Write(w.Context(), func(tx platform.Tx) error {
+			for o := range organisations {
+				root := platform.UID(fmt.Sprintf("%040x", 1+o))
+				if err := platform.RowsOf[platform.Group](tx).Insert(w.Context(), &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
+					return err
+				}
+				identities := make([]*platform.Identity, rules)
+				for i := range identities {
+					rule := &platform.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
+					identities[i] = &platform.Identity{UID: root + platform.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule, CreateTime: at, UpdateTime: at}
+				}
+				if err := platform.RowsOf[platform.Identity](tx).Insert(w.Context(), identities...); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		acme := w.found("acme")
+		actor, err := w.p.Authenticate(w.Context(), platform.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true})
+		must(t, err)
+		if !slices.Contains(actor.Identities, acme.Identity.UID) {
+			t.Errorf("the owner acts as %d identities, and not as their own", len(actor.Identities))
 		}
 	})
 }

@@ -150,6 +150,14 @@ type Reader interface {
 	// out.
 	TagsNamed(ctx context.Context, names TagNames) ([]*Tag, error)
 
+	// SummarizeAdvisories counts the advisories of each scope that stand, with one
+	// statement.
+	SummarizeAdvisories(ctx context.Context, scopes []Scope) ([]*AdvisorySummary, error)
+
+	// AdvisoriesInheriting reads the advisories of all groups that have one of
+	// names as id or alias, and that no vector of their own rates.
+	AdvisoriesInheriting(ctx context.Context, names []string) ([]*Advisory, error)
+
 	// AdvisoriesNamed reads the advisories of a group by (advisory id, artifact
 	// name) pairs; missing ones are left out.
 	AdvisoriesNamed(ctx context.Context, names AdvisoryNames) ([]*Advisory, error)

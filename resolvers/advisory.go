@@ -17,6 +17,10 @@ func (q queries) Advisories(ctx context.Context, descendantsOf, childrenOf *plat
 	return list(ctx, q.p.Advisories.List, within(descendantsOf, childrenOf, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
 }
 
+func (q queries) AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error) {
+	return q.p.Advisories.Summarize(ctx, or(within))
+}
+
 func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.AdvisoryByUIDsInput) ([]*platform.Advisory, error) {
 	return represented(ctx, &readsOf(ctx).advisories, keysOf(reps, func(r *graph.AdvisoryByUIDsInput) platform.UID { return r.UID }))
 }

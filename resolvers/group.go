@@ -148,3 +148,8 @@ func (r groups) Subscriptions(ctx context.Context, all []*platform.Group, direct
 	f := or(where)
 	return nested(ctx, r.p.Subscriptions.ListEach, below(all, directOnly, f.ByUID), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
 }
+
+func (r groups) AdvisorySummary(ctx context.Context, all []*platform.Group) ([]*platform.AdvisorySummary, error) {
+	summaries, errs := r.p.Advisories.SummarizeGroups(ctx, keysOf(all, groupUID))
+	return summaries, joined(errs)
+}

@@ -33,6 +33,7 @@ var everyQuery = []struct {
 	{"tag", `query($tag: ID!) { tag(uid: $tag) { name digest image { architectures size arm: size(architecture: "arm64") sizes { architecture size } } } }`, "tag.image.size", 1000},
 	{"tags", `query($repo: ID!) { tags(childrenOf: $repo, where: {deprecated: true}) { nodes { name } } }`, "tags.nodes.*.name", "t01"},
 	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
+	{"advisorySummary", `query($org: ID!) { advisorySummary(within: $org) { open { total critical high medium low none unknown } fixed { total unknown } notAffected { total } } }`, "advisorySummary.fixed.total", 3},
 	{"advisories", `{ advisories(where: {artifactNames: ["r01"], eventTypes: [FIXED]}) { nodes { advisoryId vulnerabilities { vulnerabilityId } } } }`, "advisories.nodes.0.vulnerabilities.*.vulnerabilityId", "GO-01"},
 	{"vulnerabilityMetadata", `{ vulnerabilityMetadata(where: {vulnerabilityIds: ["CVE-01"]}) { nodes { vulnerabilityId summary severities { type score } references { type url } } } }`, "vulnerabilityMetadata.nodes.*.severities.0.type", "CVSS_V3"},
 	{"advisoryDocuments", `{ advisoryDocuments(id: "r01", cves: ["CVE-01"]) { documentId advisories { advisoryId aliases packageNamespace events { type timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { componentName } } } } } }`, "advisoryDocuments.0.advisories.*.advisoryId", "GO-01"},

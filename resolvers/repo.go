@@ -84,3 +84,8 @@ func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scal
 	req := request(ctx, within(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
 	return connections(r.p.Advisories.ListOfRepos(ctx, req, all))
 }
+
+func (r repos) AdvisorySummary(ctx context.Context, all []*platform.Repo) ([]*platform.AdvisorySummary, error) {
+	summaries, errs := r.p.Advisories.SummarizeRepos(ctx, all)
+	return summaries, joined(errs)
+}

@@ -70,6 +70,11 @@ func countStatements(t *testing.T, url string) {
 		{"the group of each repo", `{ repos { nodes { group { name parent { name } } } } }`, 3},
 		{"the repo of each tag", `{ tags { nodes { repo { name group { name } } } } }`, 3},
 		{"advisories of repos", `{ repos { nodes { advisories { nodes { advisoryId vulnerabilities { vulnerabilityId } } } } } }`, 3},
+		{"the worst advisories with their severities", `{ advisories(where: {severities: [HIGH, CRITICAL]}, orderBy: {field: SEVERITY, direction: DESC}) {
+			totalCount nodes { severity { rating score vector version source } } } }`, 2},
+		{"summaries of repos", `{ repos { nodes { advisorySummary { open { total critical } fixed { total } notAffected { total } } } } }`, 2},
+		{"summaries of groups", `{ groups { nodes { advisorySummary { open { high medium low none unknown } } } } }`, 2},
+		{"a summary of all and one of a group", `query($org: ID!) { all: advisorySummary { open { total } } advisorySummary(within: $org) { open { total } } }`, 2},
 		{"bindings of identities", `{ identities { nodes { roleBindings { nodes { role { name } } } } } }`, 2},
 		{"capabilities of identities", `{ identities { nodes { roleBindings { nodes { role { name capabilities } } } } } }`, 3},
 		{"bindings of roles", `{ roles { nodes { roleBindings { totalCount nodes { identity { name email } } } } } }`, 4},

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -47,6 +48,18 @@ func text[F any, S ~string](name string, at func(*F) *S) filter[F] {
 // texts is a filter by any of several values.
 func texts[F any, S ~string](name string, at func(*F) *[]S) filter[F] {
 	return values(name, func(l *platform.ListRequest[F]) *[]S { return at(&l.Filter) })
+}
+
+// number is a filter by a number, which may be 0.
+func number[F any](name string, at func(*F) **float64) filter[F] {
+	return filter[F]{parameter{name: name, of: reflect.TypeFor[float64]()}, func(l *platform.ListRequest[F], s string) error {
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+			return errors.New("must be a number")
+		}
+		*at(&l.Filter) = &n
+		return nil
+	}}
 }
 
 // moment is a filter by a time.

@@ -127,7 +127,7 @@ func (w *populated) wanted(path, name string) string {
 		return "uid desc"
 	case "ecosystems":
 		return "ECOSYSTEM_JAVA"
-	case "remediated", "uidp.in_root", "include_referrers", "include_dates", "include_epochs":
+	case "remediated", "uidp.in_root", "include_referrers", "include_dates", "include_epochs", "withdrawn":
 		return "true"
 	case "uidp.ancestors_of", "uidp.children_of", "uidp.descendants_of", "group":
 		return w.org
@@ -147,6 +147,10 @@ func (w *populated) wanted(path, name string) string {
 		return "REVIEW_STATE_APPROVED"
 	case "eventTypes", "latestEventType":
 		return "EVENT_TYPE_FILTER_FIXED"
+	case "severities":
+		return "SEVERITY_RATING_HIGH"
+	case "minScore":
+		return "7.5"
 	default:
 		return "something"
 	}

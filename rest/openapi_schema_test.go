@@ -81,6 +81,8 @@ func (s *schemas) of(t reflect.Type, use use) *openapi3.SchemaRef {
 		return typed("boolean", "")
 	case reflect.Int, reflect.Int32:
 		return typed("integer", "int32")
+	case reflect.Float64:
+		return typed("number", "double")
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return typed("string", "byte")

@@ -273,7 +273,7 @@ func TestAnswersHaveTheWiresFields(t *testing.T) {
 		"/registry/v2/tags/" + w.tag:                                                  "deprecated digest name uid updateTime",
 		"/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/size":          "architecture size",
 		"/registry/v2/repos/" + w.repo + "/digests/" + imageDigest + "/architectures": "architectures",
-		"/vulnerabilities/v2/advisories/" + w.advisory:                                "advisoryId aliases artifactName author createTime events uid updateTime",
+		"/vulnerabilities/v2/advisories/" + w.advisory:                                "advisoryId aliases artifactName author createTime events severity uid updateTime",
 		"/events/v2/subscriptions/" + w.subscription:                                  "createTime sink uid updateTime",
 		"/iam/v2/identities:lookupIdentity?subject=robot&issuer=" + testIssuer:        "uid",
 		"/libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_JAVA":                     "counts",

@@ -22,7 +22,10 @@ func vulnerabilitiesRoutes(p *platform.Platform) []route {
 			texts("eventReviewers", func(f *filter) *[]string { return &f.EventReviewers }),
 			texts("eventTypes", func(f *filter) *[]platform.EventType { return &f.EventTypes }),
 			text("latestEventType", func(f *filter) *platform.EventType { return &f.LatestEventType }),
-			text("query", func(f *filter) *string { return &f.Query })),
+			text("query", func(f *filter) *string { return &f.Query }),
+			texts("severities", func(f *filter) *[]platform.SeverityRating { return &f.Severities }),
+			number("minScore", func(f *filter) **float64 { return &f.MinScore }),
+			value("withdrawn", parseBool, func(l *platform.ListRequest[filter]) *bool { return &l.Filter.Withdrawn }).or(false)),
 		get("/vulnerabilities/v2/advisories/{uid=**}", p.Advisories),
 	}
 }

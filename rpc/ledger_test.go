@@ -20,9 +20,11 @@ var (
 	ourFields = []string{
 		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
 		"IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
+		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn",
 	}
 	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
-	ourMessages = []string{"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest"}
+	ourMessages = []string{ // and enums
+		"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest", "AdvisorySeverity", "SeverityRating", "SeveritySource"}
 	// The wire is the same with presence and without. With it a client can say false.
 	ourPresence = []string{"ListTagsRequest.include_referrers", "ListTagsRequest.include_dates", "ListTagsRequest.include_epochs"}
 	// What an operation answers that has no response of its own.
@@ -187,6 +189,9 @@ func checkTypes(t *testing.T, file ledgerFile, found protoreflect.FileDescriptor
 		}
 	}
 	for name := range enums {
+		if slices.Contains(ourMessages, name) {
+			continue
+		}
 		t.Errorf("%s has %s, which nobody knows", file.path, name)
 	}
 }

@@ -125,6 +125,8 @@ func fillScalar(f protoreflect.FieldDescriptor) protoreflect.Value {
 		return protoreflect.ValueOfInt32(int32(f.Number()))
 	case protoreflect.Int64Kind:
 		return protoreflect.ValueOfInt64(int64(f.Number()))
+	case protoreflect.DoubleKind:
+		return protoreflect.ValueOfFloat64(float64(f.Number()))
 	default:
 		panic(fmt.Sprintf("%s is of a kind that no message had", f.FullName()))
 	}

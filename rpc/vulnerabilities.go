@@ -22,7 +22,7 @@ func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.Lis
 		EventReviewStates: names[platform.ReviewState](r.GetEventReviewStates()),
 		EventAuthors:      r.GetEventAuthors(), ExcludeEventAuthors: r.GetExcludeEventAuthors(), EventReviewers: r.GetEventReviewers(),
 		EventTypes: names[platform.EventType](r.GetEventTypes()), LatestEventType: latestEventType(r),
-		Query: r.GetQuery(),
+		Query: r.GetQuery(), Severities: names[platform.SeverityRating](r.GetSeverities()), MinScore: r.MinScore, Withdrawn: r.GetWithdrawn(),
 	}, notEmpty("origin", r.Origin)))
 	return &vulnerabilitiesv2.ListAdvisoriesResponse{
 		Advisories:    each(page.Items, advisory),

@@ -12,6 +12,15 @@ func advisory(a *platform.Advisory) *vulnerabilitiesv2.Advisory {
 		ArtifactName: a.ArtifactName, ArtifactType: a.ArtifactType, ArtifactArchitecture: a.ArtifactArchitecture,
 		ComponentName: a.ComponentName, ComponentLocation: a.ComponentLocation, ComponentType: a.ComponentType,
 		Events: eachOf(a.Events, advisoryEvent), Severities: eachOf(a.Severities, severity),
+		Severity: advisorySeverity(&a.Severity),
+	}
+}
+
+func advisorySeverity(s *platform.AdvisorySeverity) *vulnerabilitiesv2.AdvisorySeverity {
+	return &vulnerabilitiesv2.AdvisorySeverity{
+		Rating: value[vulnerabilitiesv2.SeverityRating](vulnerabilitiesv2.SeverityRating_value, s.Rating),
+		Score:  s.Score, Vector: s.Vector, Version: s.Version,
+		Source: value[vulnerabilitiesv2.SeveritySource](vulnerabilitiesv2.SeveritySource_value, s.Source),
 	}
 }
 

@@ -60,6 +60,7 @@ func (c *Certificate) load() error {
 func (c *Certificate) config(logger *slog.Logger) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			if err := c.load(); err != nil {
 				logger.Error("certificate reload failed; keeping the current one", "error", err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"atrium/auth"
+	"atrium/events"
 	"atrium/platform"
 	"atrium/rest"
 	"atrium/telemetry"
@@ -75,6 +76,8 @@ type Config struct {
 
 	recorder *recorder
 	draining <-chan struct{} // closed when the server was told to end; nil: never
+
+	deliverer *events.Deliverer // of this server, which sets it; nil: webhooks are delivered elsewhere
 }
 
 // A Start tells where a server is.
@@ -107,8 +110,9 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	defer stop()
 	closing, served := make(chan struct{}), make(chan error, 1)
 	front := newFront(c.answerOptions(), c.recorder)
+	server := newServer(front, c.Certificate, c.Logger)
 	go func() {
-		served <- serve(serving, c.refusing(listener), newServer(front, c.Certificate, c.Logger), func() { close(closing) }, c.DrainTimeout, c.Logger)
+		served <- serve(serving, wrapListener(listener, server, c.ServiceDomain, c.Logger), server, func() { close(closing) }, c.DrainTimeout, c.Logger)
 	}()
 	p, dev, closeStore, err := c.openWithin(ctx, last)
 	if err != nil {
@@ -157,14 +161,6 @@ func (c *Config) openWithin(ctx context.Context, last *shutdown) (*platform.Plat
 		return nil, nil, nil, err
 	}
 	return p, dev, closeAll, nil
-}
-
-// refusing makes a listener answer in this service's form what is no HTTP.
-func (c *Config) refusing(listener net.Listener) net.Listener {
-	if c.Certificate != nil {
-		return listener
-	}
-	return refusingListener{listener, c.ServiceDomain}
 }
 
 // started tells whoever started the server where it is.

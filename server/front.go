@@ -95,14 +95,18 @@ func linger(ctx context.Context, delay time.Duration, logger *slog.Logger) (cont
 }
 
 // ready is the check of /readyz: a server that was told to end is not ready,
-// and other servers must take its requests.
+// and other servers must take its requests. One that delivers webhooks is not
+// ready where its queue is not.
 func (c *Config) ready(p *platform.Platform) func(context.Context) error {
 	return func(ctx context.Context) error {
 		select {
 		case <-c.draining:
 			return platform.Unavailable("the server is shutting down", nil)
 		default:
-			return p.Ready(ctx)
 		}
+		if err := p.Ready(ctx); err != nil || c.deliverer == nil {
+			return err
+		}
+		return c.deliverer.Ready(ctx)
 	}
 }

@@ -43,8 +43,8 @@ func bounded(next http.Handler, refuse errorWriter) http.Handler {
 // handler, as plain text in one write that ends so.
 const plainRefusal = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
-// A refusingListener makes those answers a google.rpc.Status, like all others.
-// It sees connections in clear text only.
+// A refusingListener makes those answers a google.rpc.Status, like all others,
+// on connections in clear text. A tlsListener does it over TLS.
 type refusingListener struct {
 	net.Listener
 	serviceDomain string
@@ -90,7 +90,13 @@ func (c *refusingConn) status(line string) []byte {
 	if bytes.HasPrefix([]byte(line), []byte("HTTP/1.1 431")) {
 		violation = platform.Violation{Field: "headers", Description: fmt.Sprintf("must be at most %d bytes", maxHeaderBytes)}
 	}
-	body, _ := json.Marshal(edge.Errors{ServiceDomain: c.serviceDomain}.Status(platform.Invalid(violation), "")) // texts and nothing else
+	return refusalOf(line, c.serviceDomain, violation)
+}
+
+// refusalOf is an answer that names what is wrong with a request that no
+// handler sees.
+func refusalOf(line, serviceDomain string, violation platform.Violation) []byte {
+	body, _ := json.Marshal(edge.Errors{ServiceDomain: serviceDomain}.Status(platform.Invalid(violation), "")) // texts and nothing else
 	return fmt.Appendf(nil, "%s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\nContent-Type: application/json\r\n"+
 		"X-Content-Type-Options: nosniff\r\n\r\n%s", line, len(body), body)
 }

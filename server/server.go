@@ -20,6 +20,15 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
+// wrapListener makes listener answer what is no request with a Status: over TLS
+// where the server has a certificate, and in clear text otherwise.
+func wrapListener(listener net.Listener, server *http.Server, serviceDomain string, logger *slog.Logger) net.Listener {
+	if server.TLSConfig == nil {
+		return refusingListener{listener, serviceDomain}
+	}
+	return newTLSListener(listener, server.TLSConfig, serviceDomain, logger)
+}
+
 // newServer answers by HTTP/1.1 and HTTP/2, over TLS where there is a
 // certificate, and in clear text otherwise.
 func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.Server {
@@ -51,13 +60,7 @@ func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.
 func serve(ctx context.Context, listener net.Listener, server *http.Server, closing func(), drainTimeout time.Duration, logger *slog.Logger) error {
 	server.RegisterOnShutdown(closing)
 	ended := make(chan error, 1)
-	go func() {
-		if server.TLSConfig != nil {
-			ended <- server.ServeTLS(listener, "", "")
-			return
-		}
-		ended <- server.Serve(listener)
-	}()
+	go func() { ended <- server.Serve(listener) }()
 	select {
 	case err := <-ended:
 		return err

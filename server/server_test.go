@@ -3,11 +3,14 @@ package server
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +43,7 @@ func served(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (
 	change(server)
 	over := make(chan error, 1)
 	go func() {
-		over <- serve(ctx, refusingListener{listener, ""}, server, func() {}, DefaultDrainTimeout, discardLogger())
+		over <- serve(ctx, wrapListener(listener, server, "", discardLogger()), server, func() {}, DefaultDrainTimeout, discardLogger())
 	}()
 	t.Cleanup(func() { _ = server.Close() })
 	return "http://" + listener.Addr().String(), stop, over
@@ -129,8 +132,81 @@ func TestHeadersAreBoundedInEveryProtocol(t *testing.T) {
 // net/http answers these itself, before any handler.
 func TestWhatIsNoRequestIsAnsweredWithAStatus(t *testing.T) {
 	t.Parallel()
-	o := rest.Options{}
-	url, _, _ := served(t, bounded(http.HandlerFunc(fine), o.WriteError).ServeHTTP, asIs)
+	handler := bounded(http.HandlerFunc(fine), rest.Options{}.WriteError).ServeHTTP
+	url, _, _ := served(t, handler, asIs)
+	address := strings.TrimPrefix(url, "http://")
+	t.Run("in clear text", func(t *testing.T) {
+		refusesWhatIsNoRequest(t, func() (net.Conn, error) { return new(net.Dialer).DialContext(t.Context(), "tcp", address) })
+	})
+	secure, roots, _, _ := servedOverTLS(t, handler)
+	t.Run("over TLS", func(t *testing.T) {
+		dialer := &tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "example.com", MinVersion: tls.VersionTLS12}}
+		refusesWhatIsNoRequest(t, func() (net.Conn, error) { return dialer.DialContext(t.Context(), "tcp", secure) })
+	})
+	t.Run("clear text where TLS is spoken", func(t *testing.T) {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", secure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answersStatus(t, conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "request")
+	})
+}
+
+// servedOverTLS is a server of the program's settings with a certificate of
+// example.com.
+func servedOverTLS(t *testing.T, handler http.HandlerFunc) (address string, roots *x509.CertPool, stop context.CancelFunc, ended <-chan error) {
+	t.Helper()
+	known := httptest.NewUnstartedServer(nil)
+	known.StartTLS()
+	t.Cleanup(known.Close)
+	url, stop, ended := served(t, handler, func(s *http.Server) {
+		s.Protocols.SetHTTP2(true)
+		s.TLSConfig = new(Certificate).config(discardLogger())
+		s.TLSConfig.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &known.TLS.Certificates[0], nil }
+	})
+	roots = x509.NewCertPool()
+	roots.AddCert(known.Certificate())
+	return strings.TrimPrefix(url, "http://"), roots, stop, ended
+}
+
+// Before a connection has shaken hands it must not keep the server from ending,
+// nor another connection from being served.
+func TestWhoDoesNotShakeHandsHindersNobody(t *testing.T) {
+	t.Parallel()
+	address, roots, stop, ended := servedOverTLS(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS == nil || r.TLS.Version < tls.VersionTLS12 {
+			t.Errorf("%s: the request does not say that it came over TLS", r.Proto)
+		}
+		_, _ = io.WriteString(w, r.Proto)
+	})
+	silent, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for http2, want := range map[bool]string{false: "HTTP/1.1", true: "HTTP/2.0"} {
+		protocols := new(http.Protocols)
+		protocols.SetHTTP1(!http2)
+		protocols.SetHTTP2(http2)
+		client := &http.Client{Transport: &http.Transport{Protocols: protocols, DisableKeepAlives: true,
+			TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "example.com", MinVersion: tls.VersionTLS12}}}
+		answer, err := client.Get("https://" + address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.Proto != want {
+			t.Errorf("got %s, want %s", answer.Proto, want)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+}
+
+func refusesWhatIsNoRequest(t *testing.T, dial func() (net.Conn, error)) {
+	t.Helper()
 	ids := strings.Repeat("&uidp.ids="+strings.Repeat("a", 40)+strings.Repeat("%2F"+strings.Repeat("b", 16), 5), 1000)
 	for request, want := range map[string]struct {
 		status int
@@ -143,28 +219,35 @@ func TestWhatIsNoRequestIsAnsweredWithAStatus(t *testing.T) {
 		"GET /?" + strings.Repeat("a", maxLineBytes) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n": {431, "request line"},
 		"GET /?" + ids + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                               {200, ""},
 	} {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+		conn, err := dial()
 		if err != nil {
 			t.Fatal(err)
 		}
-		go func() { _, _ = io.WriteString(conn, request) }() // it is cut off where it is too long
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatalf("%.40q: %v", request, err)
-		}
-		var status struct {
-			Code    int
-			Details []struct{ FieldViolations []platform.Violation }
-		}
-		if want.status != 200 {
-			err = json.NewDecoder(answer.Body).Decode(&status)
-		}
-		if err != nil || answer.StatusCode != want.status {
-			t.Errorf("%.40q: %d %v", request, answer.StatusCode, err)
-		} else if want.status != 200 && (answer.Header.Get("Content-Type") != "application/json" || status.Code != 3 || len(status.Details) != 2 || status.Details[1].FieldViolations[0].Field != want.field) {
-			t.Errorf("%.40q: %v %+v", request, answer.Header, status)
-		}
-		_ = conn.Close()
+		answersStatus(t, conn, request, want.status, want.field)
+	}
+}
+
+// answersStatus sends a request, and expects a Status that names a field unless
+// the answer is 200.
+func answersStatus(t *testing.T, conn net.Conn, request string, code int, field string) {
+	t.Helper()
+	defer conn.Close()
+	go func() { _, _ = io.WriteString(conn, request) }() // it is cut off where it is too long
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("%.40q: %v", request, err)
+	}
+	var status struct {
+		Code    int
+		Details []struct{ FieldViolations []platform.Violation }
+	}
+	if code != 200 {
+		err = json.NewDecoder(answer.Body).Decode(&status)
+	}
+	if err != nil || answer.StatusCode != code {
+		t.Errorf("%.40q: %d %v", request, answer.StatusCode, err)
+	} else if code != 200 && (answer.Header.Get("Content-Type") != "application/json" || status.Code != 3 || len(status.Details) != 2 || status.Details[1].FieldViolations[0].Field != field) {
+		t.Errorf("%.40q: %v %+v", request, answer.Header, status)
 	}
 }
 

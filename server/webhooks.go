@@ -45,6 +45,7 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
+	c.deliverer = deliverer
 	c.Metrics.WatchQueue(deliverer.Depth)
 	return deliverer.Run, nil
 }

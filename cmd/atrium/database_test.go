@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"atrium/events"
 	"atrium/store/storetest"
 )
 
@@ -81,6 +82,53 @@ func TestAnOlderDatabaseIsNotServed(t *testing.T) {
 	if left, err := filepath.Glob(path + "*"); err != nil || len(left) > 0 {
 		t.Errorf("there are %v, %v", left, err)
 	}
+}
+
+// The queue's tables have versions of their own.
+func TestAQueueOfAnotherVersionIsNotServed(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		queue := url
+		if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
+			queue = "sqlite:" + events.QueueFile(path)
+		}
+		environment := map[string]string{"ATRIUM_DATABASE_URL": url}
+		refuses := func(want string, args ...string) {
+			t.Helper()
+			if _, _, err := atrium(t, environment, args...); exitCode(err) != 1 || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", args, err, want)
+			}
+		}
+		const missing, newer = "event queue are older than version", "event queue have version 70001"
+		refuses(missing, "serve", "--no-migrate", "--addr", "127.0.0.1:0")
+		if err := start(t, url, "--no-migrate", "--no-webhooks").end(); err != nil {
+			t.Errorf("a server that delivers nothing needs no queue: %v", err)
+		}
+		if _, _, err := atrium(t, environment, "migrate", "up"); err != nil {
+			t.Fatal(err)
+		}
+		server := start(t, url, "--no-migrate")
+		if status, body := server.get("", "/readyz"); status != http.StatusOK {
+			t.Fatalf("%d: %s", status, body)
+		}
+		notReady := func(want string) {
+			t.Helper()
+			if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, want) {
+				t.Errorf("%d: %s, want %q", status, body, want)
+			}
+		}
+		execute(t, queue, "UPDATE river_migration SET line = 'away' WHERE version = (SELECT max(version) FROM river_migration)")
+		notReady(missing)
+		execute(t, queue, "UPDATE river_migration SET line = 'main'")
+		execute(t, queue, "INSERT INTO river_migration (line, version) VALUES ('main', 70001)")
+		notReady(newer)
+		if err := server.end(); err != nil {
+			t.Error(err)
+		}
+		refuses(newer, "serve", "--addr", "127.0.0.1:0")
+		refuses(newer, "serve", "--no-migrate", "--addr", "127.0.0.1:0")
+		refuses(newer, "migrate", "up")
+	})
 }
 
 func TestFilesOfADatabaseAreTheOwnersOnly(t *testing.T) {

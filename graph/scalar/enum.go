@@ -161,6 +161,36 @@ func UnmarshalAdvisoryEventType(v any) (platform.EventType, error) {
 	return value[platform.EventType]("EVENT_TYPE_FILTER_", v)
 }
 
+// AppendSeverityRating appends how bad a vulnerability is.
+func AppendSeverityRating(b []byte, v platform.SeverityRating, _ bool) []byte {
+	return appendEnum(b, "SEVERITY_RATING_", v)
+}
+
+// MarshalSeverityRating gives how bad a vulnerability is.
+func MarshalSeverityRating(v platform.SeverityRating) graphql.Marshaler {
+	return marshal(AppendSeverityRating(nil, v, true))
+}
+
+// UnmarshalSeverityRating reads how bad a vulnerability is.
+func UnmarshalSeverityRating(v any) (platform.SeverityRating, error) {
+	return value[platform.SeverityRating]("SEVERITY_RATING_", v)
+}
+
+// AppendSeveritySource appends where a rating comes from.
+func AppendSeveritySource(b []byte, v platform.SeveritySource, _ bool) []byte {
+	return appendEnum(b, "SEVERITY_SOURCE_", v)
+}
+
+// MarshalSeveritySource gives where a rating comes from.
+func MarshalSeveritySource(v platform.SeveritySource) graphql.Marshaler {
+	return marshal(AppendSeveritySource(nil, v, true))
+}
+
+// UnmarshalSeveritySource reads where a rating comes from.
+func UnmarshalSeveritySource(v any) (platform.SeveritySource, error) {
+	return value[platform.SeveritySource]("SEVERITY_SOURCE_", v)
+}
+
 // AppendEcosystem appends a language's world of libraries.
 func AppendEcosystem(b []byte, v platform.Ecosystem, _ bool) []byte {
 	return appendEnum(b, "ECOSYSTEM_", v)

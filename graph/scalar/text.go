@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,6 +122,23 @@ func MarshalInt32(n int32) graphql.ContextMarshaler {
 func UnmarshalInt32(ctx context.Context, v any) (int32, error) {
 	n, err := UnmarshalInt(ctx, v)
 	return int32(n), err //nolint:gosec // it has 32 bits
+}
+
+// AppendFloat appends a number.
+func AppendFloat(b []byte, n float64, _ bool) []byte { return execute.AppendFloat(b, n) }
+
+// MarshalFloat gives a number.
+func MarshalFloat(n float64) graphql.ContextMarshaler {
+	return marshaler(func(b []byte, nullable bool) []byte { return AppendFloat(b, n, nullable) })
+}
+
+// UnmarshalFloat reads a number. What is none of those that JSON has is refused.
+func UnmarshalFloat(ctx context.Context, v any) (float64, error) {
+	n, err := graphql.UnmarshalFloat(v)
+	if _, isText := v.(string); err != nil || isText || math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0, malformed(ctx, "must be a number")
+	}
+	return n, nil
 }
 
 // AppendDateTime appends a moment, always with three decimals. The zero time is

@@ -48,6 +48,9 @@ func AppendBoolean(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }
 // AppendInt64 writes a whole number.
 func AppendInt64(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
 
+// AppendFloat writes a number as JSON does.
+func AppendFloat(b []byte, n float64) []byte { return strconv.AppendFloat(b, n, 'f', -1, 64) }
+
 // AppendPointer writes what v points to; nil is null.
 func AppendPointer[T any](b []byte, v *T, write func([]byte, T) []byte) []byte {
 	if v == nil {

@@ -5,10 +5,12 @@ import "atrium/platform"
 var advisories = kind{
 	name: "Advisory", plural: "Advisories", ref: "advisory", area: "vulnerabilities", parent: "iam/Group", in: "{group}", put: putAdvisory,
 	minimal: fields{"advisoryId": "GO-{n}", "artifactName": "stdlib"},
+	shown:   fields{"severity": fields{"rating": "SEVERITY_RATING_UNKNOWN"}},
+	derived: map[string]func(any) fields{"severities": ratedAs},
 	full: fields{
 		"advisoryId": "GO-2024-1", "artifactName": "stdlib", "artifactType": "go", "artifactArchitecture": "amd64", "author": "osv",
 		"componentName": "net/http", "componentLocation": "/usr/lib/go", "componentType": "package", "aliases": []string{"CVE-2024-1", "GHSA-1"},
-		"legacyAdvisoryId": "OLD-1", "severities": []fields{{"type": "TYPE_CVSS_V3", "score": "7.5"}}, "deleteTime": "2024-02-03T04:05:06.007Z",
+		"legacyAdvisoryId": "OLD-1", "severities": fullSeverities, "deleteTime": "2024-02-03T04:05:06.007Z",
 		"events": []fields{detected, scanned, byHand, determined, fixed, falsePositive, notAnalysed, notFixed, pending, patched},
 	},
 	library: library{
@@ -16,12 +18,12 @@ var advisories = kind{
 			{"a", "{shelf}", fields{"advisoryId": "GO-4", "artifactName": "stdlib", "artifactType": "go", "aliases": []string{"CVE-4"},
 				"origin": "osv", "events": []fields{detected, fixed}}},
 			{"b", "{shelf}", fields{"advisoryId": "GO-3", "artifactName": "openssl", "artifactType": "deb", "artifactArchitecture": "arm64",
-				"componentName": "libssl", "componentType": "library", "componentLocation": "/lib/libssl", "events": []fields{falsePositive}}},
+				"componentName": "libssl", "componentType": "library", "componentLocation": "/lib/libssl", "severities": []fields{{"type": "TYPE_CVSS_V3", "score": "7.5"}}, "events": []fields{falsePositive}}},
 			{"c", "{inner}", fields{"advisoryId": "GO-2", "artifactName": "stdlib", "legacyAdvisoryId": "OLD-2", "severities": []fields{{"type": "TYPE_CVSS_V4", "score": "9"}}}},
-			{"d", "{side}", fields{"advisoryId": "GO-1", "artifactName": "net", "aliases": []string{"CVE-4", "CVE-1"}, "deleteTime": "2024-02-03T04:05:06.007Z", "events": []fields{patched, byHand}}},
+			{"d", "{side}", fields{"advisoryId": "GO-1", "artifactName": "net", "aliases": []string{"CVE-4", "CVE-1"}, "events": []fields{patched, byHand}}},
 		},
 		orders: []order{
-			{"advisory_id", "advisoryId"}, {"artifact_name", "artifactName"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"delete_time", "deleteTime"},
+			{"advisory_id", "advisoryId"}, {"artifact_name", "artifactName"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"delete_time", "deleteTime"}, {"severity", "severity.version"},
 		},
 		byDefault: "uid",
 		filters: []filtered{
@@ -38,15 +40,26 @@ var advisories = kind{
 			{fields{"latest_event_type": "EVENT_TYPE_FILTER_DETECTION"}, "d"}, {fields{"latest_event_type": "EVENT_TYPE_FILTER_FIXED"}, "a"},
 			{fields{"event_types": []string{"EVENT_TYPE_FILTER_DETECTION"}, "event_authors": []string{"osv"}}, "a"}, // each is true of an event
 			{fields{"query": "STD"}, "a c"}, {fields{"query": "cve-4"}, "a d"}, {fields{"query": "ssl"}, "b"}, {fields{"query": "go-"}, "a b c d"},
+			{fields{"severities": []string{"SEVERITY_RATING_HIGH", "SEVERITY_RATING_CRITICAL"}}, "b c"}, {fields{"severities": []string{"SEVERITY_RATING_LOW"}}, ""},
+			{fields{"severities": []string{"SEVERITY_RATING_UNKNOWN"}}, "a d"}, {fields{"min_score": 9.0}, "c"}, {fields{"min_score": 9.1}, ""}, {fields{"withdrawn": true}, "a b c d"},
 			{fields{"query": "%"}, ""}, {fields{"query": "_"}, ""},
 			{fields{"artifact_names": []string{"stdlib"}, "uidp.children_of": "{inner}"}, "c"},
 		},
 		bad: []bad{
 			{name: "unknown values", fields: fields{"event_types": []string{"x"}, "latest_event_type": "y", "event_review_states": []string{"z"}},
 				violations: "eventReviewStates eventTypes latestEventType", types: always},
+			{name: "an unknown rating", fields: fields{"severities": []string{"x"}}, violations: "severities", types: always},
+			{name: "a score that none has", fields: fields{"min_score": 10.5}, violations: "minScore"},
 			{name: "a query of two lines", fields: fields{"query": "a\nb"}, violations: "query"},
 		},
 	},
+}
+
+// fullSeverities are a number and a vector of a higher version, which counts.
+var fullSeverities = []fields{{"type": "TYPE_CVSS_V3", "score": "9.9"}, {"type": "TYPE_CVSS_V4", "score": "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:N/VA:N/SC:N/SI:N/SA:N"}}
+
+func ratedAs(given any) fields {
+	return fields{"severities": given, "severity": fields{"rating": "SEVERITY_RATING_HIGH", "score": 8.7, "vector": fullSeverities[1]["score"], "version": "4.0", "source": "SEVERITY_SOURCE_ADVISORY"}}
 }
 
 // One event of each variant.

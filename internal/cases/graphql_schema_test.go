@@ -16,6 +16,7 @@ import (
 // enumPrefixes are what REST puts in front of the values of an enum.
 var enumPrefixes = map[string]string{
 	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_",
+	"SeverityRating": "SEVERITY_RATING_", "SeveritySource": "SEVERITY_SOURCE_",
 	"ReviewState": "REVIEW_STATE_", "AdvisoryEventType": "EVENT_TYPE_FILTER_",
 	"FalsePositiveType": "TYPE_", "SeverityType": "TYPE_", "ReferenceType": "TYPE_",
 	"CorrelationRule": "CORRELATION_RULE_", "Ecosystem": "ECOSYSTEM_",
@@ -104,7 +105,7 @@ func (p graphQL) selection(name string) string {
 		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || global:
 		case of.IsLeafType():
 			selected = append(selected, field.Name)
-		case of.Kind != ast.Object || of.Name == "Image" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):
+		case of.Kind != ast.Object || of.Name == "Image" || of.Name == "AdvisorySummary" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):
 		default:
 			selected = append(selected, field.Name+" "+p.selection(of.Name))
 		}

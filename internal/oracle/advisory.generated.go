@@ -439,6 +439,38 @@ func (ec *executionContext) fieldContext_Advisory_severities(_ context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Advisory_severity(ctx context.Context, field graphql.CollectedField, obj *platform.Advisory) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Advisory_severity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Severity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.AdvisorySeverity) graphql.Marshaler {
+			return ec.marshalNAdvisorySeverity2atriumᚋplatformᚐAdvisorySeverity(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Advisory_severity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Advisory",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AdvisorySeverity(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Advisory_group(ctx context.Context, field graphql.CollectedField, obj *platform.Advisory) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1779,6 +1811,217 @@ func (ec *executionContext) fieldContext_AdvisoryScanDetection_grypeDbChecksum(_
 	return graphql.NewScalarFieldContext("AdvisoryScanDetection", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AdvisorySeverity_rating(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisorySeverity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisorySeverity_rating(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rating, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.SeverityRating) graphql.Marshaler {
+			return ec.marshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisorySeverity_rating(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AdvisorySeverity", field, false, false, errors.New("field of type SeverityRating does not have child fields"))
+}
+
+func (ec *executionContext) _AdvisorySeverity_score(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisorySeverity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisorySeverity_score(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Score, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisorySeverity_score(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AdvisorySeverity", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _AdvisorySeverity_vector(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisorySeverity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisorySeverity_vector(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Vector, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisorySeverity_vector(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AdvisorySeverity", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AdvisorySeverity_version(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisorySeverity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisorySeverity_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisorySeverity_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AdvisorySeverity", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AdvisorySeverity_source(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisorySeverity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisorySeverity_source(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Source, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.SeveritySource) graphql.Marshaler {
+			return ec.marshalOSeveritySource2atriumᚋplatformᚐSeveritySource(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisorySeverity_source(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AdvisorySeverity", field, false, false, errors.New("field of type SeveritySource does not have child fields"))
+}
+
+func (ec *executionContext) _AdvisorySummary_open(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisorySummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisorySummary_open(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Open, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.SeverityCount) graphql.Marshaler {
+			return ec.marshalNSeverityCount2atriumᚋplatformᚐSeverityCount(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisorySummary_open(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdvisorySummary",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SeverityCount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdvisorySummary_fixed(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisorySummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisorySummary_fixed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Fixed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.SeverityCount) graphql.Marshaler {
+			return ec.marshalNSeverityCount2atriumᚋplatformᚐSeverityCount(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisorySummary_fixed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdvisorySummary",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SeverityCount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdvisorySummary_notAffected(ctx context.Context, field graphql.CollectedField, obj *platform.AdvisorySummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AdvisorySummary_notAffected(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NotAffected, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.SeverityCount) graphql.Marshaler {
+			return ec.marshalNSeverityCount2atriumᚋplatformᚐSeverityCount(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AdvisorySummary_notAffected(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdvisorySummary",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SeverityCount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Severity_type(ctx context.Context, field graphql.CollectedField, obj *platform.Severity) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1825,6 +2068,167 @@ func (ec *executionContext) fieldContext_Severity_score(_ context.Context, field
 	return graphql.NewScalarFieldContext("Severity", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _SeverityCount_total(ctx context.Context, field graphql.CollectedField, obj *platform.SeverityCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SeverityCount_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SeverityCount_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SeverityCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _SeverityCount_critical(ctx context.Context, field graphql.CollectedField, obj *platform.SeverityCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SeverityCount_critical(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Critical, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SeverityCount_critical(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SeverityCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _SeverityCount_high(ctx context.Context, field graphql.CollectedField, obj *platform.SeverityCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SeverityCount_high(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.High, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SeverityCount_high(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SeverityCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _SeverityCount_medium(ctx context.Context, field graphql.CollectedField, obj *platform.SeverityCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SeverityCount_medium(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Medium, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SeverityCount_medium(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SeverityCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _SeverityCount_low(ctx context.Context, field graphql.CollectedField, obj *platform.SeverityCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SeverityCount_low(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Low, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SeverityCount_low(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SeverityCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _SeverityCount_none(ctx context.Context, field graphql.CollectedField, obj *platform.SeverityCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SeverityCount_none(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.None, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SeverityCount_none(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SeverityCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _SeverityCount_unknown(ctx context.Context, field graphql.CollectedField, obj *platform.SeverityCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SeverityCount_unknown(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unknown, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SeverityCount_unknown(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SeverityCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -1840,7 +2244,7 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"advisoryIds", "legacyAdvisoryIds", "artifactNames", "artifactTypes", "artifactArchitectures", "componentNames", "componentTypes", "componentLocations", "aliases", "origin", "eventReviewStates", "eventAuthors", "excludeEventAuthors", "eventReviewers", "eventTypes", "latestEventType", "query", "uids", "ancestorsOf", "inRoot"}
+	fieldsInOrder := [...]string{"advisoryIds", "legacyAdvisoryIds", "artifactNames", "artifactTypes", "artifactArchitectures", "componentNames", "componentTypes", "componentLocations", "aliases", "origin", "eventReviewStates", "eventAuthors", "excludeEventAuthors", "eventReviewers", "eventTypes", "latestEventType", "query", "severities", "minScore", "withdrawn", "uids", "ancestorsOf", "inRoot"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1966,6 +2370,27 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.Query = data
+		case "severities":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("severities"))
+			data, err := ec.unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Severities = data
+		case "minScore":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minScore"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinScore = data
+		case "withdrawn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawn"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Withdrawn = data
 		case "uids":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 			data, err := ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v)
@@ -2135,6 +2560,11 @@ func (ec *executionContext) _Advisory(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "severities":
 			out.Values[i] = ec._Advisory_severities(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "severity":
+			out.Values[i] = ec._Advisory_severity(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -2805,6 +3235,112 @@ func (ec *executionContext) _AdvisoryScanDetection(ctx context.Context, sel ast.
 	return out
 }
 
+var advisorySeverityImplementors = []string{"AdvisorySeverity"}
+
+func (ec *executionContext) _AdvisorySeverity(ctx context.Context, sel ast.SelectionSet, obj *platform.AdvisorySeverity) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, advisorySeverityImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdvisorySeverity")
+		case "rating":
+			out.Values[i] = ec._AdvisorySeverity_rating(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "score":
+			out.Values[i] = ec._AdvisorySeverity_score(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "vector":
+			out.Values[i] = ec._AdvisorySeverity_vector(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._AdvisorySeverity_version(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "source":
+			out.Values[i] = ec._AdvisorySeverity_source(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var advisorySummaryImplementors = []string{"AdvisorySummary"}
+
+func (ec *executionContext) _AdvisorySummary(ctx context.Context, sel ast.SelectionSet, obj *platform.AdvisorySummary) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, advisorySummaryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdvisorySummary")
+		case "open":
+			out.Values[i] = ec._AdvisorySummary_open(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "fixed":
+			out.Values[i] = ec._AdvisorySummary_fixed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "notAffected":
+			out.Values[i] = ec._AdvisorySummary_notAffected(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var severityImplementors = []string{"Severity"}
 
 func (ec *executionContext) _Severity(ctx context.Context, sel ast.SelectionSet, obj *platform.Severity) graphql.Marshaler {
@@ -2825,6 +3361,74 @@ func (ec *executionContext) _Severity(ctx context.Context, sel ast.SelectionSet,
 		case "score":
 			out.Values[i] = ec._Severity_score(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var severityCountImplementors = []string{"SeverityCount"}
+
+func (ec *executionContext) _SeverityCount(ctx context.Context, sel ast.SelectionSet, obj *platform.SeverityCount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, severityCountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SeverityCount")
+		case "total":
+			out.Values[i] = ec._SeverityCount_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "critical":
+			out.Values[i] = ec._SeverityCount_critical(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "high":
+			out.Values[i] = ec._SeverityCount_high(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "medium":
+			out.Values[i] = ec._SeverityCount_medium(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "low":
+			out.Values[i] = ec._SeverityCount_low(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "none":
+			out.Values[i] = ec._SeverityCount_none(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unknown":
+			out.Values[i] = ec._SeverityCount_unknown(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -2951,6 +3555,10 @@ func (ec *executionContext) marshalNAdvisoryOrderField2string(ctx context.Contex
 	return res
 }
 
+func (ec *executionContext) marshalNAdvisorySeverity2atriumᚋplatformᚐAdvisorySeverity(ctx context.Context, sel ast.SelectionSet, v platform.AdvisorySeverity) graphql.Marshaler {
+	return ec._AdvisorySeverity(ctx, sel, &v)
+}
+
 func (ec *executionContext) unmarshalNReviewState2atriumᚋplatformᚐReviewState(ctx context.Context, v any) (platform.ReviewState, error) {
 	res, err := scalar.UnmarshalReviewState(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2985,6 +3593,26 @@ func (ec *executionContext) marshalNSeverity2ᚕatriumᚋplatformᚐSeverityᚄ(
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNSeverityCount2atriumᚋplatformᚐSeverityCount(ctx context.Context, sel ast.SelectionSet, v platform.SeverityCount) graphql.Marshaler {
+	return ec._SeverityCount(ctx, sel, &v)
+}
+
+func (ec *executionContext) unmarshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx context.Context, v any) (platform.SeverityRating, error) {
+	res, err := scalar.UnmarshalSeverityRating(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx context.Context, sel ast.SelectionSet, v platform.SeverityRating) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalSeverityRating(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) marshalOAdvisory2ᚕᚖatriumᚋplatformᚐAdvisory(ctx context.Context, sel ast.SelectionSet, v []*platform.Advisory) graphql.Marshaler {
@@ -3128,6 +3756,13 @@ func (ec *executionContext) marshalOAdvisoryScanDetection2ᚖatriumᚋplatform�
 	return ec._AdvisoryScanDetection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAdvisorySummary2ᚖatriumᚋplatformᚐAdvisorySummary(ctx context.Context, sel ast.SelectionSet, v *platform.AdvisorySummary) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdvisorySummary(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOFalsePositiveType2string(ctx context.Context, v any) (string, error) {
 	res, err := scalar.UnmarshalType(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3186,6 +3821,54 @@ func (ec *executionContext) marshalOReviewState2ᚕatriumᚋplatformᚐReviewSta
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx context.Context, v any) ([]platform.SeverityRating, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]platform.SeverityRating, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx context.Context, sel ast.SelectionSet, v []platform.SeverityRating) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOSeveritySource2atriumᚋplatformᚐSeveritySource(ctx context.Context, v any) (platform.SeveritySource, error) {
+	res, err := scalar.UnmarshalSeveritySource(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSeveritySource2atriumᚋplatformᚐSeveritySource(ctx context.Context, sel ast.SelectionSet, v platform.SeveritySource) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalSeveritySource(v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOSeverityType2string(ctx context.Context, v any) (string, error) {

@@ -32,6 +32,7 @@ type GroupResolver interface {
 	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Repo], error)
 	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
 	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
 	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.IdentityProvider], error)
 	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
 	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.GroupInvite], error)
@@ -1986,6 +1987,61 @@ func (ec *executionContext) resolveBatch_Group_advisories(ctx context.Context, f
 	)
 }
 
+func (ec *executionContext) _Group_advisorySummary(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Group_advisorySummary(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Group_advisorySummary(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *platform.AdvisorySummary) graphql.Marshaler {
+			return ec.marshalOAdvisorySummary2ᚖatriumᚋplatformᚐAdvisorySummary(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Group_advisorySummary(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Group",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AdvisorySummary(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Group_advisorySummary(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
+	resolver := ec.Resolvers.Group()
+	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.AdvisorySummary(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.AdvisorySummary](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Group.advisorySummary",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.AdvisorySummary(ctx, []*platform.Group{obj})
+	return graphql.ResolveBatchSingleResult[*platform.AdvisorySummary](
+		ctx,
+		results,
+		err,
+		"Group.advisorySummary",
+	)
+}
+
 func (ec *executionContext) _Group_identityProviders(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3386,6 +3442,44 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Group_advisories(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "advisorySummary":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Group_advisorySummary(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -24,6 +24,7 @@ type RepoResolver interface {
 	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
 	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -843,6 +844,61 @@ func (ec *executionContext) resolveBatch_Repo_advisories(ctx context.Context, fi
 		results,
 		err,
 		"Repo.advisories",
+	)
+}
+
+func (ec *executionContext) _Repo_advisorySummary(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Repo_advisorySummary(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Repo_advisorySummary(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *platform.AdvisorySummary) graphql.Marshaler {
+			return ec.marshalOAdvisorySummary2ᚖatriumᚋplatformᚐAdvisorySummary(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Repo_advisorySummary(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Repo",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AdvisorySummary(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Repo_advisorySummary(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.AdvisorySummary(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.AdvisorySummary](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.advisorySummary",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.AdvisorySummary(ctx, []*platform.Repo{obj})
+	return graphql.ResolveBatchSingleResult[*platform.AdvisorySummary](
+		ctx,
+		results,
+		err,
+		"Repo.advisorySummary",
 	)
 }
 
@@ -2004,6 +2060,44 @@ func (ec *executionContext) _Repo(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._Repo_advisories(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "advisorySummary":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Repo_advisorySummary(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -584,7 +584,7 @@ type DeleteAccountAssociationPayload {
     "Its uid."
     uid: ID!
   ): Advisory
-  "Advisories that the caller may see. PERMISSION_DENIED without advisories.list anywhere in the scope."
+  "Advisories that the caller may see, without those that were withdrawn. PERMISSION_DENIED without advisories.list anywhere in the scope."
   advisories(
     "Only advisories anywhere below this group, by its uid."
     descendantsOf: ID
@@ -605,6 +605,48 @@ type DeleteAccountAssociationPayload {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): AdvisoryConnection
+}
+
+extend type Query {
+  """
+  How many advisories there are, by what has become of them and by how bad they are: of those that the caller may see, without
+  those that were withdrawn. It costs one read at any size. PERMISSION_DENIED without advisories.list anywhere in the scope.
+  """
+  advisorySummary(
+    "Only advisories anywhere below this group, by its uid; all that the caller may see where absent."
+    within: ID
+  ): AdvisorySummary
+}
+
+"""
+How many advisories there are, by their latest event. Each number is the totalCount of the list with the same scope and the
+corresponding filter. Withdrawn advisories do not count.
+"""
+type AdvisorySummary {
+  "Those whose latest event neither fixes them nor says that they are none: all that somebody may have to look at."
+  open: SeverityCount!
+  "Those whose latest event is FIXED."
+  fixed: SeverityCount!
+  "Those whose latest event is FALSE_POSITIVE_DETERMINATION."
+  notAffected: SeverityCount!
+}
+
+"How many advisories there are, by their ratings."
+type SeverityCount {
+  "All of them."
+  total: Int!
+  "Rated CRITICAL."
+  critical: Int!
+  "Rated HIGH."
+  high: Int!
+  "Rated MEDIUM."
+  medium: Int!
+  "Rated LOW."
+  low: Int!
+  "Rated NONE."
+  none: Int!
+  "Rated UNKNOWN."
+  unknown: Int!
 }
 
 "What is known of one vulnerability in one artifact. Advisories come from feeds and are read only."
@@ -643,6 +685,8 @@ type Advisory implements Node @key(fields: "uid") {
   events: [AdvisoryEvent!]!
   "How severe it is, by one or more scales."
   severities: [Severity!]!
+  "How bad it is, in one value that the service computes."
+  severity: AdvisorySeverity!
 
   "The group it belongs to."
   group: Group
@@ -804,6 +848,56 @@ enum FalsePositiveType {
   INLINE_MITIGATIONS_EXIST
 }
 
+"""
+How bad an advisory's vulnerability is, in one value that the service computes. Of the advisory's CVSS vectors that of the
+highest version counts, of several of that version the worst. Where it has none, the vectors of vulnerabilities that it names
+by its id or aliases count in the same way; where there are none either, the word of the feed.
+"""
+type AdvisorySeverity {
+  """
+  By the published bands of the score: those of CVSS 3 and 4, and for CVSS 2 those of the National Vulnerability Database,
+  which end with HIGH.
+  """
+  rating: SeverityRating!
+  """
+  The score, from 0 to 10: the base score of CVSS 2 and 3, and the score of all metrics of a vector of CVSS 4. Null where there
+  is no score.
+  """
+  score: Float
+  "The vector that the score is made of."
+  vector: String
+  "The version of CVSS: 2.0, 3.0, 3.1 or 4.0; 2, 3 or 4 where the source gives a score without a vector."
+  version: String
+  "Where the rating comes from; null where it is UNKNOWN."
+  source: SeveritySource
+}
+
+"How bad a vulnerability is."
+enum SeverityRating {
+  "9.0 to 10.0 by CVSS 3 or 4."
+  CRITICAL
+  "7.0 to 8.9; by CVSS 2, to 10.0."
+  HIGH
+  "4.0 to 6.9."
+  MEDIUM
+  "0.1 to 3.9; by CVSS 2, from 0."
+  LOW
+  "0 by CVSS 3 or 4."
+  NONE
+  "No source says how bad it is."
+  UNKNOWN
+}
+
+"Where a rating comes from."
+enum SeveritySource {
+  "A score of the advisory."
+  ADVISORY
+  "A score of a vulnerability that the advisory names."
+  VULNERABILITY
+  "A word of the feed, which has no score."
+  FEED
+}
+
 "A remark."
 type AdvisoryNote {
   "The remark."
@@ -894,6 +988,12 @@ input AdvisoryFilter {
   latestEventType: AdvisoryEventType
   "Only with this text in its id, an alias, or the name of its artifact or component; case is ignored."
   query: String
+  "Only with one of these ratings."
+  severities: [SeverityRating!]
+  "Only with at least this score, from 0 to 10. What has no score is left out."
+  minScore: Float
+  "Also those that were withdrawn, which are left out otherwise."
+  withdrawn: Boolean
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -924,6 +1024,8 @@ enum AdvisoryOrderField {
   UID
   "By the time of withdrawal, those that stand first. Reads and sorts all of the list: narrow long ones."
   DELETE_TIME
+  "By rating, then by score; the worst is last, so DESC shows it first."
+  SEVERITY
 }
 `, BuiltIn: false},
 	{Name: "../../schema/advisory_document.graphqls", Input: `extend type Query {
@@ -1989,6 +2091,8 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): AdvisoryConnection
+  "How many advisories are anywhere below it, as ` + "`" + `advisories` + "`" + ` lists them: one read of counters for all groups of a page."
+  advisorySummary: AdvisorySummary
   "Identity providers of this group and of groups below it."
   identityProviders(
     "Only identity providers directly in this group, none of groups below it."
@@ -3148,6 +3252,8 @@ type Repo implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): AdvisoryConnection
+  "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all repos of a page."
+  advisorySummary: AdvisorySummary
 }
 
 "Where a repo is copied from, and how."
@@ -4825,6 +4931,8 @@ func (ec *executionContext) childFields_Advisory(ctx context.Context, field grap
 		return ec.fieldContext_Advisory_events(ctx, field)
 	case "severities":
 		return ec.fieldContext_Advisory_severities(ctx, field)
+	case "severity":
+		return ec.fieldContext_Advisory_severity(ctx, field)
 	case "group":
 		return ec.fieldContext_Advisory_group(ctx, field)
 	case "vulnerabilities":
@@ -4999,6 +5107,34 @@ func (ec *executionContext) childFields_AdvisoryScanDetection(ctx context.Contex
 		return ec.fieldContext_AdvisoryScanDetection_grypeDbChecksum(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AdvisoryScanDetection", field.Name)
+}
+
+func (ec *executionContext) childFields_AdvisorySeverity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rating":
+		return ec.fieldContext_AdvisorySeverity_rating(ctx, field)
+	case "score":
+		return ec.fieldContext_AdvisorySeverity_score(ctx, field)
+	case "vector":
+		return ec.fieldContext_AdvisorySeverity_vector(ctx, field)
+	case "version":
+		return ec.fieldContext_AdvisorySeverity_version(ctx, field)
+	case "source":
+		return ec.fieldContext_AdvisorySeverity_source(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AdvisorySeverity", field.Name)
+}
+
+func (ec *executionContext) childFields_AdvisorySummary(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "open":
+		return ec.fieldContext_AdvisorySummary_open(ctx, field)
+	case "fixed":
+		return ec.fieldContext_AdvisorySummary_fixed(ctx, field)
+	case "notAffected":
+		return ec.fieldContext_AdvisorySummary_notAffected(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AdvisorySummary", field.Name)
 }
 
 func (ec *executionContext) childFields_AmazonAccount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5799,6 +5935,8 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_tags(ctx, field)
 	case "advisories":
 		return ec.fieldContext_Group_advisories(ctx, field)
+	case "advisorySummary":
+		return ec.fieldContext_Group_advisorySummary(ctx, field)
 	case "identityProviders":
 		return ec.fieldContext_Group_identityProviders(ctx, field)
 	case "accountAssociation":
@@ -6131,6 +6269,8 @@ func (ec *executionContext) childFields_Repo(ctx context.Context, field graphql.
 		return ec.fieldContext_Repo_tag(ctx, field)
 	case "advisories":
 		return ec.fieldContext_Repo_advisories(ctx, field)
+	case "advisorySummary":
+		return ec.fieldContext_Repo_advisorySummary(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Repo", field.Name)
 }
@@ -6317,6 +6457,26 @@ func (ec *executionContext) childFields_Severity(ctx context.Context, field grap
 		return ec.fieldContext_Severity_score(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Severity", field.Name)
+}
+
+func (ec *executionContext) childFields_SeverityCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "total":
+		return ec.fieldContext_SeverityCount_total(ctx, field)
+	case "critical":
+		return ec.fieldContext_SeverityCount_critical(ctx, field)
+	case "high":
+		return ec.fieldContext_SeverityCount_high(ctx, field)
+	case "medium":
+		return ec.fieldContext_SeverityCount_medium(ctx, field)
+	case "low":
+		return ec.fieldContext_SeverityCount_low(ctx, field)
+	case "none":
+		return ec.fieldContext_SeverityCount_none(ctx, field)
+	case "unknown":
+		return ec.fieldContext_SeverityCount_unknown(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SeverityCount", field.Name)
 }
 
 func (ec *executionContext) childFields_StaticKeys(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -102,7 +102,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 
 func connect(path, more string) (*sql.DB, error) {
 	// LIKE must tell cases apart, as it does on PostgreSQL.
-	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)" +
+	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(8192)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)" +
 		"&_pragma=foreign_keys(1)&_pragma=case_sensitive_like(1)&_pragma=cache_size(-65536)&_pragma=mmap_size(268435456)" + more
 	return sql.Open("sqlite", dsn)
 }

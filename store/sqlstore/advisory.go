@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"atrium/cvss"
 	"atrium/platform"
 )
 
@@ -29,6 +30,10 @@ var advisories = table[platform.Advisory, platform.AdvisoryFilter]{
 		{"t.aliases", "aliases", func(a *platform.Advisory) any { return jsonColumn{&a.Aliases} }},
 		{"t.events", "events", func(a *platform.Advisory) any { return jsonColumn{&a.Events} }},
 		{"t.severities", "severities", func(a *platform.Advisory) any { return jsonColumn{&a.Severities} }},
+		{"t.severity", "severities", func(a *platform.Advisory) any { return severityColumn{&a.Severity} }},
+		{"t.severity_vector", "severities", func(a *platform.Advisory) any { return &a.Severity.Vector }},
+		{"t.severity_version", "severities", func(a *platform.Advisory) any { return &a.Severity.Version }},
+		{"t.severity_source", "severities", func(a *platform.Advisory) any { return (*string)(&a.Severity.Source) }},
 		{"t.delete_time", "deleteTime", func(a *platform.Advisory) any { return timeColumn{&a.DeleteTime} }},
 		{"t.source_time", "sourceTime", func(a *platform.Advisory) any { return timeColumn{&a.SourceTime} }},
 		{"t.create_time", "", func(a *platform.Advisory) any { return timeColumn{&a.CreateTime} }},
@@ -41,9 +46,13 @@ var advisories = table[platform.Advisory, platform.AdvisoryFilter]{
 		{"t.event_authors", "events", func(a *platform.Advisory) any { return eventWords(a, eventAuthor) }},
 		{"t.event_reviewers", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewer) }},
 		{"t.event_review_states", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewState) }},
-		{"t.latest_event_type", "events", func(a *platform.Advisory) any { t := latestEventType(a); return &t }},
+		{"t.latest_event_type", "events", func(a *platform.Advisory) any { t := string(a.LatestEventType()); return &t }},
+		{"t.count_class", "severities", func(a *platform.Advisory) any { class := classOf(a); return &class }},
 	},
-	where: whereAdvisory,
+	where:       whereAdvisory,
+	classColumn: "count_class", class: classOf, classCounters: advisoryCounters,
+	filterCounters: countersOfAdvisories,
+	derive:         func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
 }
 
 func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
@@ -71,6 +80,15 @@ func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
 	if len(f.ExcludeEventAuthors) > 0 {
 		s.add(" AND NOT ")
 		anyWord(s, "event_authors", f.ExcludeEventAuthors)
+	}
+	if !f.Withdrawn {
+		s.add(" AND t.delete_time = ?", platform.Time{})
+	}
+	if len(f.Severities) > 0 {
+		rated(s, f.Severities)
+	}
+	if f.MinScore != nil {
+		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
 	if f.Query != "" {
 		s.add(` AND t.search LIKE ? ESCAPE '\'`, containing(strings.ToLower(f.Query)))
@@ -118,21 +136,6 @@ func eventType(e *platform.AdvisoryEvent) string        { return string(e.Type()
 func eventAuthor(e *platform.AdvisoryEvent) string      { return e.Author }
 func eventReviewer(e *platform.AdvisoryEvent) string    { return e.Reviewer }
 func eventReviewState(e *platform.AdvisoryEvent) string { return string(e.ReviewState) }
-
-// latestEventType is the type of the event that became known last; of several
-// at once, the last one in the list.
-func latestEventType(a *platform.Advisory) string {
-	var latest *platform.AdvisoryEvent
-	for i := range a.Events {
-		if e := &a.Events[i]; latest == nil || !e.CreateTime.Before(latest.CreateTime.Time) {
-			latest = e
-		}
-	}
-	if latest == nil {
-		return ""
-	}
-	return eventType(latest)
-}
 
 // hasWord adds the condition that a column of words holds one of values.
 func hasWord[S ~string](s *statement, column string, values []S) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"atrium/platform"
@@ -37,9 +38,39 @@ func (t *table[T, F]) filtered(f F) bool {
 	if t.uncounted {
 		return true // nothing but the rows tells how many there are
 	}
+	return restricts(t.where, f)
+}
+
+// restricts reports whether where adds a condition for a filter.
+func restricts[F any](where func(F, *statement), f F) bool {
 	s := (&Dialect{List: noList, Among: noList, Parents: noParents}).statement()
-	t.where(f, s)
+	where(f, s)
 	return s.sql.Len() > 0
+}
+
+// counters are those whose sum is the total of a filter; none where the rows must
+// be counted.
+func (t *table[T, F]) counters(f F) []byte {
+	switch {
+	case t.filterCounters != nil:
+		return t.filterCounters(f)
+	case t.filtered(f):
+		return nil
+	default:
+		return []byte{t.number}
+	}
+}
+
+// numbered is the condition that a counter is one of some.
+func numbered(counters []byte) string {
+	if len(counters) == 1 {
+		return "c.kind = " + strconv.Itoa(int(counters[0]))
+	}
+	texts := make([]string, len(counters))
+	for i, number := range counters {
+		texts[i] = strconv.Itoa(int(number))
+	}
+	return "c.kind IN (" + strings.Join(texts, ", ") + ")"
 }
 
 func noList(string, bool) string { return "" }
@@ -52,7 +83,8 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	s.add("SELECT 0")
 	var within, parents list
 	self := 0
-	filtered := r.filtered(q.Filter)
+	counters := r.counters(q.Filter)
+	filtered := len(counters) == 0
 	for _, b := range q.Scope.Branches() {
 		switch {
 		case filtered:
@@ -77,7 +109,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 		scopes list
 	}{{"n", within}, {"nc", parents}} {
 		if len(sum.scopes) > 0 {
-			s.add(" + COALESCE((SELECT CAST(SUM(c."+sum.column+") AS BIGINT) FROM counter c WHERE c.kind = ? AND c.scope ?), 0)", int64(r.number), sum.scopes)
+			s.add(" + COALESCE((SELECT CAST(SUM(c."+sum.column+") AS BIGINT) FROM counter c WHERE "+numbered(counters)+" AND c.scope ?), 0)", sum.scopes)
 		}
 	}
 	return s.done(func(scan func(...any) error) error {
@@ -188,6 +220,9 @@ type countedTable struct {
 	group  string // what selects the group of a row outside the tree; "": it is in the tree
 	place  func(platform.UID) platform.UID
 	key    func(platform.UID) any
+
+	classColumn   string // "": rows have no classes
+	classCounters func(class int64) []byte
 }
 
 func (t *table[T, F]) asCounted() (_ countedTable, counted bool) {
@@ -195,7 +230,15 @@ func (t *table[T, F]) asCounted() (_ countedTable, counted bool) {
 	if t.enclosed == nil {
 		group = cmp.Or(t.countedBy, "'"+outside+"'")
 	}
-	return countedTable{t.name, t.number, group, t.place, t.key}, !t.uncounted
+	return countedTable{t.name, t.number, group, t.place, t.key, t.classColumn, t.classCounters}, !t.uncounted
+}
+
+// countersOf are the counters of a class.
+func (t countedTable) countersOf(class int64) []byte {
+	if t.classCounters == nil {
+		return nil
+	}
+	return t.classCounters(class)
 }
 
 // group is what a row outside the tree is counted by.
@@ -239,12 +282,16 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 	truth := deltas{}
 	var run []*Statement
 	for _, t := range s.counted() {
-		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + " FROM " + t.name + " t"
+		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + ", " + cmp.Or(t.classColumn, "0") + " FROM " + t.name + " t"
 		run = append(run, s.dialect.statement().add(read).done(func(scan func(...any) error) error {
 			var uid, group string
-			err := scan(scopeColumn{&uid}, scopeColumn{&group})
+			var class int64
+			err := scan(scopeColumn{&uid}, scopeColumn{&group}, &class)
 			if t.group == "" {
 				truth.count(t.number, t.place(platform.UID(uid)), false, 0, 1)
+				for _, number := range t.countersOf(class) {
+					truth.count(number, t.place(platform.UID(uid)), false, 0, 1)
+				}
 			} else {
 				truth.countOutside(t.number, group, false, 0, 1)
 			}

@@ -180,16 +180,16 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 // totals counts the rows of every scope: from the counters where they know it.
 func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s := r.dialect.statement()
-	filtered := r.filtered(q.Filter)
+	counters := r.counters(q.Filter)
 	for n, p := range parts {
 		columns := p.columns()
 		if n > 0 {
 			s.add(" UNION ALL ")
 		}
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, ")
-		if sum := counterColumn(p.column); sum != "" && !filtered {
+		if sum := counterColumn(p.column); sum != "" && len(counters) > 0 {
 			columns = p.scopeColumns()
-			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE c.kind = " + strconv.Itoa(int(r.number)) + " AND c.scope = p.inside), 0)")
+			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE " + numbered(counters) + " AND c.scope = p.inside), 0)")
 			if r.selfEnclosed && sum == "n" && !p.but && !p.below {
 				s.add(" + 1")
 			}

@@ -249,11 +249,12 @@ func (r reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branc
 	r.where(q.Filter, s)
 }
 
-// walks reports whether a page is read along the primary key. Where a filter
+// walks reports whether a page is read along the primary key: where one counter
+// counts what the filter leaves, that is all rows or nearly all. Where a filter
 // leaves few rows, its index may be the better way, and is for the planner to
 // choose.
 func (r reader[T, F]) walks(q platform.Query[F]) bool {
-	return q.Order.Field == "uid" && !r.filtered(q.Filter)
+	return q.Order.Field == "uid" && len(r.counters(q.Filter)) == 1
 }
 
 // compare orders rows as a page is read.
@@ -284,6 +285,9 @@ func compareColumns(a, b any) int {
 	case *string:
 		b, _ := b.(*string)
 		return strings.Compare(*a, *b)
+	case severityColumn:
+		b, _ := b.(severityColumn)
+		return strings.Compare(a.to.SortKey(), b.to.SortKey())
 	default: // UIDs, which are compared in any case
 		return 0
 	}

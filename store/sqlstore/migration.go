@@ -39,7 +39,8 @@ func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, 
 // afterSQL is what a migration does beside its file, by its number: what SQL
 // cannot say.
 var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
-	6: rekeyPatterns,
+	6:  rekeyPatterns,
+	12: rateAdvisories,
 }
 
 // migrations reads the files of SQL, in the words of a dialect.

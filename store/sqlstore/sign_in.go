@@ -31,13 +31,13 @@ func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.C
 // the same however many rules there are elsewhere.
 func chosen(q *statement, b platform.Bearer) {
 	q.add("SELECT uid, place FROM (SELECT uid, place, create_time, row_number() OVER (PARTITION BY root ORDER BY place, create_time, uid) AS share FROM (")
-	withKey := func(place int, key string) {
-		q.add(fmt.Sprintf("SELECT * FROM (SELECT uid, root, create_time, %d AS place FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT %d) k%d", place, platform.MaxCandidates, len(q.args)), key)
+	withKey := func(place, limit int, key string) {
+		q.add(fmt.Sprintf("SELECT * FROM (SELECT uid, root, create_time, %d AS place FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT %d) k%d", place, limit, len(q.args)), key)
 	}
-	withKey(0, rule(b.Issuer, b.Subject))
+	withKey(0, platform.MaxExactRules, rule(b.Issuer, b.Subject))
 	for _, subject := range b.Tenants {
 		q.add(" UNION ALL ")
-		withKey(1, rule(b.Issuer, subject))
+		withKey(1, platform.MaxCandidates, rule(b.Issuer, subject))
 	}
 	q.add(" UNION ALL SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.dialect.Parents(q.arg, textPairs(b.Subjects, b.Subjects)...))
 	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, among(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))

@@ -49,6 +49,14 @@ type table[T, F any] struct {
 	aliases    func(*T) []string
 	aliasTable string
 
+	// classes are counters beside the kind's own. A row is counted by those of its
+	// class, which classColumn keeps; filterCounters are those whose sum is the
+	// total of a filter, none where rows must be counted. nil: there are none.
+	classColumn    string
+	class          func(*T) int64
+	classCounters  func(class int64) []byte
+	filterCounters func(f F) []byte
+
 	// derive sets what follows from a row's other fields, before it is written.
 	derive func(*T)
 }
@@ -132,6 +140,8 @@ func stored(to any) any {
 		return *to
 	case timeColumn:
 		return *to.to
+	case severityColumn:
+		return to.to.SortKey()
 	case *uidKey:
 		return packed(platform.UID(*to))
 	case uidColumn:

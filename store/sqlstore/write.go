@@ -51,7 +51,33 @@ func (w writer[T, F]) count(row *T, by int64) {
 		w.tx.deltas.countOutside(w.number, w.group(row), w.quietParent, w.tx.slot, by)
 	default:
 		w.tx.deltas.count(w.number, w.place(w.uid(row)), w.quietParent, w.tx.slot, by)
+		if w.class != nil {
+			w.countClass(w.uid(row), w.class(row), by)
+		}
 	}
+}
+
+// countClass notes that by rows more of a class are there.
+func (w writer[T, F]) countClass(uid platform.UID, class, by int64) {
+	for _, number := range w.classCounters(class) {
+		w.tx.deltas.count(number, w.place(uid), false, w.tx.slot, by)
+	}
+}
+
+// reclassify notes that a row is about to leave its class for another.
+func (w writer[T, F]) reclassify(ctx context.Context, row *T) error {
+	uid := w.uid(row)
+	was := w.dialect.statement()
+	was.add("SELECT "+w.classColumn+" FROM "+w.name+" WHERE uid = ?", w.key(uid))
+	return w.conn.Run(ctx, was.done(func(scan func(...any) error) error {
+		var class int64
+		if err := scan(&class); err != nil {
+			return err
+		}
+		w.countClass(uid, class, -1)
+		w.countClass(uid, w.class(row), 1)
+		return nil
+	}))
 }
 
 // add writes rows one by one, or copies them where there are many.
@@ -174,6 +200,11 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 		name, own := c.own()
 		if written := name == "update_time" || c.field != "" && slices.Contains(fields, c.field); !own || !written {
 			continue
+		}
+		if w.class != nil && name == w.classColumn {
+			if err := w.reclassify(ctx, row); err != nil {
+				return err
+			}
 		}
 		if set++; set > 1 {
 			s.add(", ")

@@ -157,6 +157,51 @@ func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 	})
 }
 
+// Whoever asks, a summary is what the corresponding lists hold.
+func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		k := &kind[platform.Advisory, platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, rows: f.advisories}
+		type s = sieve[platform.Advisory, platform.AdvisoryFilter]
+		filled := 0
+		check := func(c *caller, what string, scope platform.UIDFilter, keeps s, got *platform.AdvisorySummary, err error) {
+			t.Helper()
+			listed, wantErr := f.p.Advisories.List(f.as(c.subject), platform.ListRequest[platform.AdvisoryFilter]{UIDP: scope, Filter: keeps.filter})
+			if (err == nil) != (wantErr == nil) {
+				t.Fatalf("%s, %s: %v, and the list %v", c.subject, what, err, wantErr)
+			}
+			if err != nil {
+				return
+			}
+			want := platform.AdvisorySummary{}
+			for _, a := range k.truth(c, scope, keeps, k.ops.Kind().DefaultOrder) {
+				want.Add(a.Severity.Rating, a.State(), 1)
+				filled++
+			}
+			if sum := got.Open.Total + got.Fixed.Total + got.NotAffected.Total; *got != want || sum != listed.TotalCount {
+				t.Errorf("%s, %s: %+v, want %+v; the list holds %d", c.subject, what, *got, want, listed.TotalCount)
+			}
+		}
+		for _, c := range f.callers {
+			ctx := f.as(c.subject)
+			groups := values(times(len(f.groups), func(i int) *platform.UID { return &f.groups[i].UID }))
+			summaries, errs := f.p.Advisories.SummarizeGroups(ctx, groups)
+			for i, group := range groups {
+				check(c, string(group), platform.UIDFilter{DescendantsOf: group}, s{}, summaries[i], errs[i])
+			}
+			summaries, errs = f.p.Advisories.SummarizeRepos(ctx, f.repos)
+			for i, r := range f.repos {
+				named := s{platform.AdvisoryFilter{ArtifactNames: []string{r.Name}}, func(a *platform.Advisory) bool { return a.ArtifactName == r.Name }}
+				check(c, "repo "+r.Name, platform.UIDFilter{DescendantsOf: r.UID.Root()}, named, summaries[i], errs[i])
+			}
+			all, err := f.p.Advisories.Summarize(ctx, "")
+			check(c, "all", platform.UIDFilter{}, s{}, all, err)
+		}
+		if filled == 0 {
+			t.Error("no summary counts anything")
+		}
+	})
+}
+
 func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		k := &kind[platform.RoleBinding, platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings}

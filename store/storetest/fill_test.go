@@ -93,6 +93,7 @@ func (b *bigWorld) fill(n sizes) {
 		return &platform.Advisory{
 			UID: b.d.below(b.somewhere()), AdvisoryID: id, ArtifactName: artifact, Aliases: []string{"CVE-" + id}, Origin: "osv",
 			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}, CreateTime: b.when(), UpdateTime: b.when(),
+			Severities: severities[b.d.IntN(len(severities))],
 		}
 	})
 	chunks(b, n.advisories, platform.RowsOf[platform.Vulnerability], func(i int) *platform.Vulnerability {

@@ -169,12 +169,25 @@ func (f *forest) advisory(group platform.UID, i int) *platform.Advisory {
 		{{Fixed: &platform.Fixed{FixedVersion: "1"}, Author: "ann"}},
 		{{Detection: &platform.Detection{}, Author: "bob", Reviewer: "100%"}, {Fixed: &platform.Fixed{}, Author: "a_n", ReviewState: platform.ReviewStateApproved}},
 		{{Fixed: &platform.Fixed{}, Author: "ann"}, {Patched: &platform.Patched{}, Author: "ann", ReviewState: platform.ReviewStatePending}},
+		{{FalsePositiveDetermination: &platform.FalsePositiveDetermination{}, Author: "ann"}},
 	}
 	return &platform.Advisory{
 		UID: f.d.below(group), AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: pick(f.d, repoNames), ComponentName: pick(f.d, []string{"", "Lib_1", "lib%1"}),
 		ArtifactType: pick(f.d, []string{"", "go"}), Aliases: []string{fmt.Sprintf("CVE-%d", f.d.IntN(5))}, Origin: pick(f.d, []string{"osv", "other"}),
-		Events: pick(f.d, events), CreateTime: f.when(), UpdateTime: f.when(),
+		Events: pick(f.d, events), CreateTime: f.when(), UpdateTime: f.when(), Severities: pick(f.d, severities), DeleteTime: pick(f.d, []platform.Time{{}, {}, {}, f.when()}),
 	}
+}
+
+// severities are some of each rating.
+var severities = [][]platform.Severity{
+	nil,
+	{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}},
+	{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.0/AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:H/A:H"}, {Type: "TYPE_CVSS_V2", Score: "AV:N/AC:L/Au:N/C:C/I:C/A:C"}},
+	{{Type: "TYPE_CVSS_V2", Score: "AV:N/AC:L/Au:N/C:C/I:C/A:C"}},
+	{{Type: "TYPE_CVSS_V4", Score: "6.5"}},
+	{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N"}},
+	{{Type: "TYPE_UNSPECIFIED", Score: "Low"}},
+	{{Type: "TYPE_UNSPECIFIED", Score: "High"}},
 }
 
 // keep writes everything down.

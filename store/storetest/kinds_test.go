@@ -47,12 +47,20 @@ func (k *kind[T, F]) truth(c *caller, scope platform.UIDFilter, s sieve[T, F], o
 	var seen []*T
 	for _, row := range k.rows {
 		uid := k.uid(row)
-		if k.f.maySee(c, k.ops.Kind().List, uid) && within(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) {
+		if k.f.maySee(c, k.ops.Kind().List, uid) && within(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) && !isLeftOut(row, s.filter) {
 			seen = append(seen, row)
 		}
 	}
 	k.sort(seen, order)
 	return seen
+}
+
+// isLeftOut reports whether a row is an advisory that was withdrawn, and a filter
+// does not ask for those.
+func isLeftOut(row, filter any) bool {
+	a, isAdvisory := row.(*platform.Advisory)
+	f, _ := filter.(platform.AdvisoryFilter)
+	return isAdvisory && !a.DeleteTime.IsZero() && !f.Withdrawn
 }
 
 func (k *kind[T, F]) sort(rows []*T, order platform.Order) {

@@ -77,6 +77,15 @@ func (r *reading) filters() {
 		return foundIn(p.Advisories.ListOfRepos(ctx, platform.ListRequest[platform.AdvisoryFilter]{PageSize: 10}, repos))
 	})
 	of.total = 50 * barTotal
+	r.add("a summary of the root", barPage, func(ctx context.Context) error {
+		_, err := p.Advisories.Summarize(ctx, r.b.root)
+		return err
+	}).total = barPage
+	r.add("summaries of 50 repos", barEach, func(ctx context.Context) error {
+		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
+		_, errs := p.Advisories.SummarizeRepos(ctx, repos)
+		return errors.Join(errs...)
+	}).total = 50 * barTotal
 	r.add("vulnerability by alias", barPage, func(ctx context.Context) error {
 		_, err := p.Vulnerabilities.Get(ctx, "CVE-GO-77")
 		return err
@@ -112,7 +121,7 @@ func (r *reading) feeds() {
 	for i := range refs {
 		refs[i] = platform.ImageRef{Repo: string(r.b.repos[i]), Tags: []string{"reported"}}
 	}
-	report := r.add("a report of 50 images", 50*140, func(ctx context.Context) error {
+	report := r.add("a report of 50 images", 50*145, func(ctx context.Context) error {
 		found, err := r.p.ResolvedVulnerabilities.List(ctx, platform.ResolvedVulnerabilityRequest{
 			ImageRefs: refs, StartTime: platform.At(epoch.AddDate(0, 0, -300)), EndTime: platform.At(epoch.AddDate(0, 0, 60)),
 		})

@@ -136,6 +136,9 @@ func (r *reading) kinds() {
 	r.add("roles with built-in ones", barTwenty, asked(p.Roles.List, platform.ListRequest[platform.RoleFilter]{})).sorts = true
 	r.add("advisories", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all}))
 	r.add("advisories in the root", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
+	critical := platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
+	r.add("advisories, the worst first", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
+	r.add("bad advisories, the worst first", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).total = 2 * barTotal
 	r.add("advisories by advisory_id", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
 	r.add("vulnerabilities", barPage, asked(p.Vulnerabilities.List, platform.ListRequest[platform.VulnerabilityFilter]{}))
 	r.add("subscriptions", barPage, asked(p.Subscriptions.List, platform.ListRequest[platform.SubscriptionFilter]{UIDP: all}))

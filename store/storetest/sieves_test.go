@@ -96,6 +96,11 @@ func oneOf[T any, S comparable](values []S, of func(*T) S) func(*T) bool {
 func (f *forest) advisorySieves() []sieve[platform.Advisory, platform.AdvisoryFilter] {
 	type filter = platform.AdvisoryFilter
 	ids, names := []string{"GO-0", "GO-2"}, []string{"a", "a_b"}
+	bad, score, zero := []platform.SeverityRating{platform.SeverityHigh, platform.SeverityCritical, platform.SeverityHigh}, 6.55, 0.0
+	rated := oneOf(bad, func(a *platform.Advisory) platform.SeverityRating { return a.Severity.Rating })
+	scored := func(least float64) func(*platform.Advisory) bool {
+		return func(a *platform.Advisory) bool { return a.Severity.Score != nil && *a.Severity.Score >= least }
+	}
 	return []sieve[platform.Advisory, filter]{
 		{}, {},
 		{filter{AdvisoryIDs: ids}, oneOf(ids, func(a *platform.Advisory) string { return a.AdvisoryID })},
@@ -116,6 +121,11 @@ func (f *forest) advisorySieves() []sieve[platform.Advisory, platform.AdvisoryFi
 		}},
 		{filter{Query: "LIB_"}, func(a *platform.Advisory) bool { return strings.HasPrefix(a.ComponentName, "Lib_") }},
 		{filter{Query: "b%1"}, func(a *platform.Advisory) bool { return a.ComponentName == "lib%1" }},
+		{filter{Withdrawn: true}, nil}, {filter{Severities: bad}, rated}, {filter{Severities: bad, Withdrawn: true}, rated},
+		{filter{MinScore: &score}, scored(score)}, {filter{MinScore: &zero, Withdrawn: true}, scored(0)},
+		{filter{Severities: bad, LatestEventType: platform.EventTypeFixed, MinScore: &score}, func(a *platform.Advisory) bool {
+			return rated(a) && scored(score)(a) && a.LatestEventType() == platform.EventTypeFixed
+		}},
 		{filter{Query: "cve-2"}, func(a *platform.Advisory) bool { return a.Aliases[0] == "CVE-2" }},
 	}
 }

@@ -43,12 +43,19 @@ func emptyVersion(t *testing.T, url string, version int64) *world {
 // UIDs were texts.
 func (w *world) downgrade(old *world) {
 	w.t.Helper()
-	for _, table := range upgradedTables {
-		w.downgradeTable(old, table)
+	w.copyTo(old, upgradedTables, textRow)
+}
+
+// copyTo writes what tables hold into those of an older database, as read gives
+// it.
+func (w *world) copyTo(old *world, tables []string, read func(testing.TB, *sql.Rows) ([]string, []any)) {
+	w.t.Helper()
+	for _, table := range tables {
+		w.copyTable(old, table, read)
 	}
 }
 
-func (w *world) downgradeTable(old *world, table string) {
+func (w *world) copyTable(old *world, table string, read func(testing.TB, *sql.Rows) ([]string, []any)) {
 	w.t.Helper()
 	order := ""
 	if table == "grp" {
@@ -60,7 +67,10 @@ func (w *world) downgradeTable(old *world, table string) {
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		columns, row := textRow(w.t, rows)
+		columns, row := read(w.t, rows)
+		if columns, row = beforeSeverity(columns, row); row == nil {
+			continue
+		}
 		marks := make([]string, len(columns))
 		for i := range marks {
 			marks[i] = fmt.Sprintf("$%d", i+1)
@@ -72,8 +82,37 @@ func (w *world) downgradeTable(old *world, table string) {
 	}
 }
 
+// laterColumns are those that later migrations add.
+var laterColumns = []string{"severity", "severity_vector", "severity_version", "severity_source", "count_class"}
+
+// beforeSeverity leaves out the columns of a row that came after schema 10, and
+// all of a counter that counts by them.
+func beforeSeverity(columns []string, row []any) (kept []string, values []any) {
+	for i, column := range columns {
+		if number, ok := row[i].(int64); ok && column == "kind" && number >= 127 {
+			return nil, nil
+		}
+		if !slices.Contains(laterColumns, column) {
+			kept, values = append(kept, column), append(values, row[i])
+		}
+	}
+	return kept, values
+}
+
 // textRow is a row with the texts of its UIDs.
 func textRow(t testing.TB, rows *sql.Rows) (columns []string, row []any) {
+	t.Helper()
+	columns, row = rowAsIs(t, rows)
+	for i, column := range columns {
+		if key, ok := row[i].([]byte); ok && slices.Contains(uidColumns, column) {
+			uid, _ := platform.UnpackUID(key)
+			row[i] = string(uid)
+		}
+	}
+	return columns, row
+}
+
+func rowAsIs(t testing.TB, rows *sql.Rows) (columns []string, row []any) {
 	t.Helper()
 	columns, err := rows.Columns()
 	if err != nil {
@@ -86,12 +125,6 @@ func textRow(t testing.TB, rows *sql.Rows) (columns []string, row []any) {
 	}
 	if err := rows.Scan(to...); err != nil {
 		t.Fatal(err)
-	}
-	for i, column := range columns {
-		if key, ok := row[i].([]byte); ok && slices.Contains(uidColumns, column) {
-			uid, _ := platform.UnpackUID(key)
-			row[i] = string(uid)
-		}
 	}
 	return columns, row
 }

@@ -23,6 +23,132 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// How bad a vulnerability is.
+type SeverityRating int32
+
+const (
+	// Not said.
+	SeverityRating_SEVERITY_RATING_UNSPECIFIED SeverityRating = 0
+	// No source says how bad it is.
+	SeverityRating_SEVERITY_RATING_UNKNOWN SeverityRating = 1
+	// A score of 0.
+	SeverityRating_SEVERITY_RATING_NONE SeverityRating = 2
+	// A score of 0.1 to 3.9.
+	SeverityRating_SEVERITY_RATING_LOW SeverityRating = 3
+	// A score of 4.0 to 6.9.
+	SeverityRating_SEVERITY_RATING_MEDIUM SeverityRating = 4
+	// A score of 7.0 to 8.9; by CVSS 2, to 10.
+	SeverityRating_SEVERITY_RATING_HIGH SeverityRating = 5
+	// A score of 9.0 to 10, by CVSS 3 or 4.
+	SeverityRating_SEVERITY_RATING_CRITICAL SeverityRating = 6
+)
+
+// Enum value maps for SeverityRating.
+var (
+	SeverityRating_name = map[int32]string{
+		0: "SEVERITY_RATING_UNSPECIFIED",
+		1: "SEVERITY_RATING_UNKNOWN",
+		2: "SEVERITY_RATING_NONE",
+		3: "SEVERITY_RATING_LOW",
+		4: "SEVERITY_RATING_MEDIUM",
+		5: "SEVERITY_RATING_HIGH",
+		6: "SEVERITY_RATING_CRITICAL",
+	}
+	SeverityRating_value = map[string]int32{
+		"SEVERITY_RATING_UNSPECIFIED": 0,
+		"SEVERITY_RATING_UNKNOWN":     1,
+		"SEVERITY_RATING_NONE":        2,
+		"SEVERITY_RATING_LOW":         3,
+		"SEVERITY_RATING_MEDIUM":      4,
+		"SEVERITY_RATING_HIGH":        5,
+		"SEVERITY_RATING_CRITICAL":    6,
+	}
+)
+
+func (x SeverityRating) Enum() *SeverityRating {
+	p := new(SeverityRating)
+	*p = x
+	return p
+}
+
+func (x SeverityRating) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SeverityRating) Descriptor() protoreflect.EnumDescriptor {
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[0].Descriptor()
+}
+
+func (SeverityRating) Type() protoreflect.EnumType {
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[0]
+}
+
+func (x SeverityRating) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SeverityRating.Descriptor instead.
+func (SeverityRating) EnumDescriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{0}
+}
+
+// Where a rating comes from.
+type SeveritySource int32
+
+const (
+	// Not said.
+	SeveritySource_SEVERITY_SOURCE_UNSPECIFIED SeveritySource = 0
+	// From a score of the advisory.
+	SeveritySource_SEVERITY_SOURCE_ADVISORY SeveritySource = 1
+	// From a score of the vulnerability that the advisory names.
+	SeveritySource_SEVERITY_SOURCE_VULNERABILITY SeveritySource = 2
+	// From a word of the feed, which has no score.
+	SeveritySource_SEVERITY_SOURCE_FEED SeveritySource = 3
+)
+
+// Enum value maps for SeveritySource.
+var (
+	SeveritySource_name = map[int32]string{
+		0: "SEVERITY_SOURCE_UNSPECIFIED",
+		1: "SEVERITY_SOURCE_ADVISORY",
+		2: "SEVERITY_SOURCE_VULNERABILITY",
+		3: "SEVERITY_SOURCE_FEED",
+	}
+	SeveritySource_value = map[string]int32{
+		"SEVERITY_SOURCE_UNSPECIFIED":   0,
+		"SEVERITY_SOURCE_ADVISORY":      1,
+		"SEVERITY_SOURCE_VULNERABILITY": 2,
+		"SEVERITY_SOURCE_FEED":          3,
+	}
+)
+
+func (x SeveritySource) Enum() *SeveritySource {
+	p := new(SeveritySource)
+	*p = x
+	return p
+}
+
+func (x SeveritySource) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SeveritySource) Descriptor() protoreflect.EnumDescriptor {
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[1].Descriptor()
+}
+
+func (SeveritySource) Type() protoreflect.EnumType {
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[1]
+}
+
+func (x SeveritySource) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SeveritySource.Descriptor instead.
+func (SeveritySource) EnumDescriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{1}
+}
+
 // What a review of an event came to.
 type ReviewState int32
 
@@ -68,11 +194,11 @@ func (x ReviewState) String() string {
 }
 
 func (ReviewState) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[0].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[2].Descriptor()
 }
 
 func (ReviewState) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[0]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[2]
 }
 
 func (x ReviewState) Number() protoreflect.EnumNumber {
@@ -81,7 +207,7 @@ func (x ReviewState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ReviewState.Descriptor instead.
 func (ReviewState) EnumDescriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{0}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{2}
 }
 
 // What an event tells.
@@ -145,11 +271,11 @@ func (x EventTypeFilter) String() string {
 }
 
 func (EventTypeFilter) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[1].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[3].Descriptor()
 }
 
 func (EventTypeFilter) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[1]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[3]
 }
 
 func (x EventTypeFilter) Number() protoreflect.EnumNumber {
@@ -158,7 +284,7 @@ func (x EventTypeFilter) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EventTypeFilter.Descriptor instead.
 func (EventTypeFilter) EnumDescriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{1}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{3}
 }
 
 // How a score was made.
@@ -202,11 +328,11 @@ func (x Severity_Type) String() string {
 }
 
 func (Severity_Type) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[2].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[4].Descriptor()
 }
 
 func (Severity_Type) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[2]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[4]
 }
 
 func (x Severity_Type) Number() protoreflect.EnumNumber {
@@ -215,7 +341,7 @@ func (x Severity_Type) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Severity_Type.Descriptor instead.
 func (Severity_Type) EnumDescriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{1, 0}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{2, 0}
 }
 
 // Why a vulnerability is none here.
@@ -275,11 +401,11 @@ func (x FalsePositiveDetermination_Type) String() string {
 }
 
 func (FalsePositiveDetermination_Type) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[3].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[5].Descriptor()
 }
 
 func (FalsePositiveDetermination_Type) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[3]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[5]
 }
 
 func (x FalsePositiveDetermination_Type) Number() protoreflect.EnumNumber {
@@ -288,7 +414,7 @@ func (x FalsePositiveDetermination_Type) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FalsePositiveDetermination_Type.Descriptor instead.
 func (FalsePositiveDetermination_Type) EnumDescriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{9, 0}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{10, 0}
 }
 
 // What is known of one vulnerability in one artifact.
@@ -325,7 +451,9 @@ type Advisory struct {
 	// The id that it once had. Output only.
 	LegacyAdvisoryId *string `protobuf:"bytes,15,opt,name=legacy_advisory_id,json=legacyAdvisoryId,proto3,oneof" json:"legacy_advisory_id,omitempty"`
 	// How bad it is. Output only.
-	Severities    []*Severity `protobuf:"bytes,16,rep,name=severities,proto3" json:"severities,omitempty"`
+	Severities []*Severity `protobuf:"bytes,16,rep,name=severities,proto3" json:"severities,omitempty"`
+	// How bad it is, in one value that the service computes. Output only.
+	Severity      *AdvisorySeverity `protobuf:"bytes,100,opt,name=severity,proto3" json:"severity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -472,6 +600,95 @@ func (x *Advisory) GetSeverities() []*Severity {
 	return nil
 }
 
+func (x *Advisory) GetSeverity() *AdvisorySeverity {
+	if x != nil {
+		return x.Severity
+	}
+	return nil
+}
+
+// How bad an advisory's vulnerability is, in one value.
+type AdvisorySeverity struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rating, by the published bands of the score. Output only.
+	Rating SeverityRating `protobuf:"varint,1,opt,name=rating,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"rating,omitempty"`
+	// The score, from 0 to 10; absent where there is no CVSS score. Output only.
+	Score *float64 `protobuf:"fixed64,2,opt,name=score,proto3,oneof" json:"score,omitempty"`
+	// The CVSS vector that the score is made of. Output only.
+	Vector string `protobuf:"bytes,3,opt,name=vector,proto3" json:"vector,omitempty"`
+	// The version of CVSS, such as 3.1. Output only.
+	Version string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
+	// Where the rating comes from. Output only.
+	Source        SeveritySource `protobuf:"varint,5,opt,name=source,proto3,enum=platform.vulnerabilities.v2.SeveritySource" json:"source,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdvisorySeverity) Reset() {
+	*x = AdvisorySeverity{}
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdvisorySeverity) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdvisorySeverity) ProtoMessage() {}
+
+func (x *AdvisorySeverity) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdvisorySeverity.ProtoReflect.Descriptor instead.
+func (*AdvisorySeverity) Descriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AdvisorySeverity) GetRating() SeverityRating {
+	if x != nil {
+		return x.Rating
+	}
+	return SeverityRating_SEVERITY_RATING_UNSPECIFIED
+}
+
+func (x *AdvisorySeverity) GetScore() float64 {
+	if x != nil && x.Score != nil {
+		return *x.Score
+	}
+	return 0
+}
+
+func (x *AdvisorySeverity) GetVector() string {
+	if x != nil {
+		return x.Vector
+	}
+	return ""
+}
+
+func (x *AdvisorySeverity) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *AdvisorySeverity) GetSource() SeveritySource {
+	if x != nil {
+		return x.Source
+	}
+	return SeveritySource_SEVERITY_SOURCE_UNSPECIFIED
+}
+
 // One score of a vulnerability.
 type Severity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -485,7 +702,7 @@ type Severity struct {
 
 func (x *Severity) Reset() {
 	*x = Severity{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[1]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -497,7 +714,7 @@ func (x *Severity) String() string {
 func (*Severity) ProtoMessage() {}
 
 func (x *Severity) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[1]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -510,7 +727,7 @@ func (x *Severity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Severity.ProtoReflect.Descriptor instead.
 func (*Severity) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{1}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Severity) GetType() Severity_Type {
@@ -563,7 +780,7 @@ type AdvisoryEvent struct {
 
 func (x *AdvisoryEvent) Reset() {
 	*x = AdvisoryEvent{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[2]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -575,7 +792,7 @@ func (x *AdvisoryEvent) String() string {
 func (*AdvisoryEvent) ProtoMessage() {}
 
 func (x *AdvisoryEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[2]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -588,7 +805,7 @@ func (x *AdvisoryEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdvisoryEvent.ProtoReflect.Descriptor instead.
 func (*AdvisoryEvent) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{2}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *AdvisoryEvent) GetUid() string {
@@ -796,7 +1013,7 @@ type Detection struct {
 
 func (x *Detection) Reset() {
 	*x = Detection{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[3]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -808,7 +1025,7 @@ func (x *Detection) String() string {
 func (*Detection) ProtoMessage() {}
 
 func (x *Detection) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[3]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -821,7 +1038,7 @@ func (x *Detection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detection.ProtoReflect.Descriptor instead.
 func (*Detection) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{3}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Detection) GetType() isDetection_Type {
@@ -896,7 +1113,7 @@ type NVDAPI struct {
 
 func (x *NVDAPI) Reset() {
 	*x = NVDAPI{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[4]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +1125,7 @@ func (x *NVDAPI) String() string {
 func (*NVDAPI) ProtoMessage() {}
 
 func (x *NVDAPI) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[4]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +1138,7 @@ func (x *NVDAPI) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NVDAPI.ProtoReflect.Descriptor instead.
 func (*NVDAPI) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{4}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *NVDAPI) GetCpeSearched() string {
@@ -947,7 +1164,7 @@ type Manual struct {
 
 func (x *Manual) Reset() {
 	*x = Manual{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[5]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1176,7 @@ func (x *Manual) String() string {
 func (*Manual) ProtoMessage() {}
 
 func (x *Manual) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[5]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1189,7 @@ func (x *Manual) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manual.ProtoReflect.Descriptor instead.
 func (*Manual) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{5}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{6}
 }
 
 // A detection by a scanner.
@@ -1006,7 +1223,7 @@ type ScanV1 struct {
 
 func (x *ScanV1) Reset() {
 	*x = ScanV1{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[6]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1235,7 @@ func (x *ScanV1) String() string {
 func (*ScanV1) ProtoMessage() {}
 
 func (x *ScanV1) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[6]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1248,7 @@ func (x *ScanV1) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanV1.ProtoReflect.Descriptor instead.
 func (*ScanV1) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{6}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ScanV1) GetScanner() string {
@@ -1130,7 +1347,7 @@ type Fixed struct {
 
 func (x *Fixed) Reset() {
 	*x = Fixed{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[7]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1142,7 +1359,7 @@ func (x *Fixed) String() string {
 func (*Fixed) ProtoMessage() {}
 
 func (x *Fixed) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[7]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1155,7 +1372,7 @@ func (x *Fixed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fixed.ProtoReflect.Descriptor instead.
 func (*Fixed) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{7}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Fixed) GetFixedVersion() string {
@@ -1204,7 +1421,7 @@ type TruePositiveDetermination struct {
 
 func (x *TruePositiveDetermination) Reset() {
 	*x = TruePositiveDetermination{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[8]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1216,7 +1433,7 @@ func (x *TruePositiveDetermination) String() string {
 func (*TruePositiveDetermination) ProtoMessage() {}
 
 func (x *TruePositiveDetermination) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[8]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1229,7 +1446,7 @@ func (x *TruePositiveDetermination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TruePositiveDetermination.ProtoReflect.Descriptor instead.
 func (*TruePositiveDetermination) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{8}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TruePositiveDetermination) GetNote() string {
@@ -1252,7 +1469,7 @@ type FalsePositiveDetermination struct {
 
 func (x *FalsePositiveDetermination) Reset() {
 	*x = FalsePositiveDetermination{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[9]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1264,7 +1481,7 @@ func (x *FalsePositiveDetermination) String() string {
 func (*FalsePositiveDetermination) ProtoMessage() {}
 
 func (x *FalsePositiveDetermination) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[9]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1277,7 +1494,7 @@ func (x *FalsePositiveDetermination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FalsePositiveDetermination.ProtoReflect.Descriptor instead.
 func (*FalsePositiveDetermination) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{9}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FalsePositiveDetermination) GetType() FalsePositiveDetermination_Type {
@@ -1305,7 +1522,7 @@ type AnalysisNotPlanned struct {
 
 func (x *AnalysisNotPlanned) Reset() {
 	*x = AnalysisNotPlanned{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[10]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1317,7 +1534,7 @@ func (x *AnalysisNotPlanned) String() string {
 func (*AnalysisNotPlanned) ProtoMessage() {}
 
 func (x *AnalysisNotPlanned) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[10]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1330,7 +1547,7 @@ func (x *AnalysisNotPlanned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnalysisNotPlanned.ProtoReflect.Descriptor instead.
 func (*AnalysisNotPlanned) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{10}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AnalysisNotPlanned) GetNote() string {
@@ -1351,7 +1568,7 @@ type FixNotPlanned struct {
 
 func (x *FixNotPlanned) Reset() {
 	*x = FixNotPlanned{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[11]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1363,7 +1580,7 @@ func (x *FixNotPlanned) String() string {
 func (*FixNotPlanned) ProtoMessage() {}
 
 func (x *FixNotPlanned) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[11]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1376,7 +1593,7 @@ func (x *FixNotPlanned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FixNotPlanned.ProtoReflect.Descriptor instead.
 func (*FixNotPlanned) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{11}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FixNotPlanned) GetNote() string {
@@ -1397,7 +1614,7 @@ type PendingUpstreamFix struct {
 
 func (x *PendingUpstreamFix) Reset() {
 	*x = PendingUpstreamFix{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[12]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1626,7 @@ func (x *PendingUpstreamFix) String() string {
 func (*PendingUpstreamFix) ProtoMessage() {}
 
 func (x *PendingUpstreamFix) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[12]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1639,7 @@ func (x *PendingUpstreamFix) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingUpstreamFix.ProtoReflect.Descriptor instead.
 func (*PendingUpstreamFix) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{12}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PendingUpstreamFix) GetNote() string {
@@ -1445,7 +1662,7 @@ type Patched struct {
 
 func (x *Patched) Reset() {
 	*x = Patched{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[13]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1457,7 +1674,7 @@ func (x *Patched) String() string {
 func (*Patched) ProtoMessage() {}
 
 func (x *Patched) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[13]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1470,7 +1687,7 @@ func (x *Patched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Patched.ProtoReflect.Descriptor instead.
 func (*Patched) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{13}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Patched) GetPatchedVersions() []string {
@@ -1498,7 +1715,7 @@ type GetAdvisoryRequest struct {
 
 func (x *GetAdvisoryRequest) Reset() {
 	*x = GetAdvisoryRequest{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[14]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1510,7 +1727,7 @@ func (x *GetAdvisoryRequest) String() string {
 func (*GetAdvisoryRequest) ProtoMessage() {}
 
 func (x *GetAdvisoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[14]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1523,7 +1740,7 @@ func (x *GetAdvisoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAdvisoryRequest.ProtoReflect.Descriptor instead.
 func (*GetAdvisoryRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{14}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetAdvisoryRequest) GetUid() string {
@@ -1579,14 +1796,20 @@ type ListAdvisoriesRequest struct {
 	// How many items to pass over, counted from the token.
 	Skip int32 `protobuf:"varint,34,opt,name=skip,proto3" json:"skip,omitempty"`
 	// A part of an id, an alias, or the name of artifact or component; case is ignored.
-	Query         string `protobuf:"bytes,35,opt,name=query,proto3" json:"query,omitempty"`
+	Query string `protobuf:"bytes,35,opt,name=query,proto3" json:"query,omitempty"`
+	// The rating is one of these.
+	Severities []SeverityRating `protobuf:"varint,100,rep,packed,name=severities,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"severities,omitempty"`
+	// The score is at least this, from 0 to 10.
+	MinScore *float64 `protobuf:"fixed64,101,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
+	// Withdrawn ones too, which are left out otherwise.
+	Withdrawn     bool `protobuf:"varint,102,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListAdvisoriesRequest) Reset() {
 	*x = ListAdvisoriesRequest{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[15]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1598,7 +1821,7 @@ func (x *ListAdvisoriesRequest) String() string {
 func (*ListAdvisoriesRequest) ProtoMessage() {}
 
 func (x *ListAdvisoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[15]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1611,7 +1834,7 @@ func (x *ListAdvisoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAdvisoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListAdvisoriesRequest) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{15}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListAdvisoriesRequest) GetUidp() *v2.UIDPFilter {
@@ -1768,6 +1991,27 @@ func (x *ListAdvisoriesRequest) GetQuery() string {
 	return ""
 }
 
+func (x *ListAdvisoriesRequest) GetSeverities() []SeverityRating {
+	if x != nil {
+		return x.Severities
+	}
+	return nil
+}
+
+func (x *ListAdvisoriesRequest) GetMinScore() float64 {
+	if x != nil && x.MinScore != nil {
+		return *x.MinScore
+	}
+	return 0
+}
+
+func (x *ListAdvisoriesRequest) GetWithdrawn() bool {
+	if x != nil {
+		return x.Withdrawn
+	}
+	return false
+}
+
 // One page of advisories.
 type ListAdvisoriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1785,7 +2029,7 @@ type ListAdvisoriesResponse struct {
 
 func (x *ListAdvisoriesResponse) Reset() {
 	*x = ListAdvisoriesResponse{}
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[16]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1797,7 +2041,7 @@ func (x *ListAdvisoriesResponse) String() string {
 func (*ListAdvisoriesResponse) ProtoMessage() {}
 
 func (x *ListAdvisoriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[16]
+	mi := &file_platform_vulnerabilities_v2_advisories_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1810,7 +2054,7 @@ func (x *ListAdvisoriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAdvisoriesResponse.ProtoReflect.Descriptor instead.
 func (*ListAdvisoriesResponse) Descriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{16}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListAdvisoriesResponse) GetAdvisories() []*Advisory {
@@ -1845,7 +2089,7 @@ var File_platform_vulnerabilities_v2_advisories_proto protoreflect.FileDescripto
 
 const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\n" +
-	",platform/vulnerabilities/v2/advisories.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\x8c\x06\n" +
+	",platform/vulnerabilities/v2/advisories.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\"\xd7\x06\n" +
 	"\bAdvisory\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\x12\x1f\n" +
 	"\vadvisory_id\x18\x02 \x01(\tR\n" +
@@ -1869,9 +2113,17 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\x12legacy_advisory_id\x18\x0f \x01(\tH\x01R\x10legacyAdvisoryId\x88\x01\x01\x12E\n" +
 	"\n" +
 	"severities\x18\x10 \x03(\v2%.platform.vulnerabilities.v2.SeverityR\n" +
-	"severitiesB\x0e\n" +
+	"severities\x12I\n" +
+	"\bseverity\x18d \x01(\v2-.platform.vulnerabilities.v2.AdvisorySeverityR\bseverityB\x0e\n" +
 	"\f_delete_timeB\x15\n" +
-	"\x13_legacy_advisory_id\"\xb4\x01\n" +
+	"\x13_legacy_advisory_id\"\xf3\x01\n" +
+	"\x10AdvisorySeverity\x12C\n" +
+	"\x06rating\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\x06rating\x12\x19\n" +
+	"\x05score\x18\x02 \x01(\x01H\x00R\x05score\x88\x01\x01\x12\x16\n" +
+	"\x06vector\x18\x03 \x01(\tR\x06vector\x12\x18\n" +
+	"\aversion\x18\x04 \x01(\tR\aversion\x12C\n" +
+	"\x06source\x18\x05 \x01(\x0e2+.platform.vulnerabilities.v2.SeveritySourceR\x06sourceB\b\n" +
+	"\x06_score\"\xb4\x01\n" +
 	"\bSeverity\x12>\n" +
 	"\x04type\x18\x01 \x01(\x0e2*.platform.vulnerabilities.v2.Severity.TypeR\x04type\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\tR\x05score\"R\n" +
@@ -1954,7 +2206,7 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\x10patched_versions\x18\x01 \x03(\tR\x0fpatchedVersions\x12\x12\n" +
 	"\x04note\x18\x02 \x01(\tR\x04note\"&\n" +
 	"\x12GetAdvisoryRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x87\b\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xa2\t\n" +
 	"\x15ListAdvisoriesRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12!\n" +
 	"\fadvisory_ids\x18\x02 \x03(\tR\vadvisoryIds\x12.\n" +
@@ -1980,9 +2232,16 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"page_token\x18\x1f \x01(\tR\tpageToken\x12\x19\n" +
 	"\border_by\x18  \x01(\tR\aorderBy\x12\x12\n" +
 	"\x04skip\x18\" \x01(\x05R\x04skip\x12\x14\n" +
-	"\x05query\x18# \x01(\tR\x05queryB\t\n" +
+	"\x05query\x18# \x01(\tR\x05query\x12K\n" +
+	"\n" +
+	"severities\x18d \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
+	"severities\x12 \n" +
+	"\tmin_score\x18e \x01(\x01H\x02R\bminScore\x88\x01\x01\x12\x1c\n" +
+	"\twithdrawn\x18f \x01(\bR\twithdrawnB\t\n" +
 	"\a_originB\x14\n" +
-	"\x12_latest_event_type\"\xd7\x01\n" +
+	"\x12_latest_event_typeB\f\n" +
+	"\n" +
+	"_min_score\"\xd7\x01\n" +
 	"\x16ListAdvisoriesResponse\x12E\n" +
 	"\n" +
 	"advisories\x18\x01 \x03(\v2%.platform.vulnerabilities.v2.AdvisoryR\n" +
@@ -1991,7 +2250,20 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\vtotal_count\x18\x03 \x01(\x03H\x00R\n" +
 	"totalCount\x88\x01\x01\x12\x18\n" +
 	"\askipped\x18\x04 \x01(\x05R\askippedB\x0e\n" +
-	"\f_total_count*\x9d\x01\n" +
+	"\f_total_count*\xd5\x01\n" +
+	"\x0eSeverityRating\x12\x1f\n" +
+	"\x1bSEVERITY_RATING_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17SEVERITY_RATING_UNKNOWN\x10\x01\x12\x18\n" +
+	"\x14SEVERITY_RATING_NONE\x10\x02\x12\x17\n" +
+	"\x13SEVERITY_RATING_LOW\x10\x03\x12\x1a\n" +
+	"\x16SEVERITY_RATING_MEDIUM\x10\x04\x12\x18\n" +
+	"\x14SEVERITY_RATING_HIGH\x10\x05\x12\x1c\n" +
+	"\x18SEVERITY_RATING_CRITICAL\x10\x06*\x8c\x01\n" +
+	"\x0eSeveritySource\x12\x1f\n" +
+	"\x1bSEVERITY_SOURCE_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18SEVERITY_SOURCE_ADVISORY\x10\x01\x12!\n" +
+	"\x1dSEVERITY_SOURCE_VULNERABILITY\x10\x02\x12\x18\n" +
+	"\x14SEVERITY_SOURCE_FEED\x10\x03*\x9d\x01\n" +
 	"\vReviewState\x12\x1c\n" +
 	"\x18REVIEW_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14REVIEW_STATE_PENDING\x10\x01\x12\x19\n" +
@@ -2024,68 +2296,75 @@ func file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP() []byte {
 	return file_platform_vulnerabilities_v2_advisories_proto_rawDescData
 }
 
-var file_platform_vulnerabilities_v2_advisories_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_platform_vulnerabilities_v2_advisories_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_platform_vulnerabilities_v2_advisories_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_platform_vulnerabilities_v2_advisories_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_platform_vulnerabilities_v2_advisories_proto_goTypes = []any{
-	(ReviewState)(0),                     // 0: platform.vulnerabilities.v2.ReviewState
-	(EventTypeFilter)(0),                 // 1: platform.vulnerabilities.v2.EventTypeFilter
-	(Severity_Type)(0),                   // 2: platform.vulnerabilities.v2.Severity.Type
-	(FalsePositiveDetermination_Type)(0), // 3: platform.vulnerabilities.v2.FalsePositiveDetermination.Type
-	(*Advisory)(nil),                     // 4: platform.vulnerabilities.v2.Advisory
-	(*Severity)(nil),                     // 5: platform.vulnerabilities.v2.Severity
-	(*AdvisoryEvent)(nil),                // 6: platform.vulnerabilities.v2.AdvisoryEvent
-	(*Detection)(nil),                    // 7: platform.vulnerabilities.v2.Detection
-	(*NVDAPI)(nil),                       // 8: platform.vulnerabilities.v2.NVDAPI
-	(*Manual)(nil),                       // 9: platform.vulnerabilities.v2.Manual
-	(*ScanV1)(nil),                       // 10: platform.vulnerabilities.v2.ScanV1
-	(*Fixed)(nil),                        // 11: platform.vulnerabilities.v2.Fixed
-	(*TruePositiveDetermination)(nil),    // 12: platform.vulnerabilities.v2.TruePositiveDetermination
-	(*FalsePositiveDetermination)(nil),   // 13: platform.vulnerabilities.v2.FalsePositiveDetermination
-	(*AnalysisNotPlanned)(nil),           // 14: platform.vulnerabilities.v2.AnalysisNotPlanned
-	(*FixNotPlanned)(nil),                // 15: platform.vulnerabilities.v2.FixNotPlanned
-	(*PendingUpstreamFix)(nil),           // 16: platform.vulnerabilities.v2.PendingUpstreamFix
-	(*Patched)(nil),                      // 17: platform.vulnerabilities.v2.Patched
-	(*GetAdvisoryRequest)(nil),           // 18: platform.vulnerabilities.v2.GetAdvisoryRequest
-	(*ListAdvisoriesRequest)(nil),        // 19: platform.vulnerabilities.v2.ListAdvisoriesRequest
-	(*ListAdvisoriesResponse)(nil),       // 20: platform.vulnerabilities.v2.ListAdvisoriesResponse
-	(*timestamppb.Timestamp)(nil),        // 21: google.protobuf.Timestamp
-	(*v2.UIDPFilter)(nil),                // 22: platform.uidp.v2.UIDPFilter
+	(SeverityRating)(0),                  // 0: platform.vulnerabilities.v2.SeverityRating
+	(SeveritySource)(0),                  // 1: platform.vulnerabilities.v2.SeveritySource
+	(ReviewState)(0),                     // 2: platform.vulnerabilities.v2.ReviewState
+	(EventTypeFilter)(0),                 // 3: platform.vulnerabilities.v2.EventTypeFilter
+	(Severity_Type)(0),                   // 4: platform.vulnerabilities.v2.Severity.Type
+	(FalsePositiveDetermination_Type)(0), // 5: platform.vulnerabilities.v2.FalsePositiveDetermination.Type
+	(*Advisory)(nil),                     // 6: platform.vulnerabilities.v2.Advisory
+	(*AdvisorySeverity)(nil),             // 7: platform.vulnerabilities.v2.AdvisorySeverity
+	(*Severity)(nil),                     // 8: platform.vulnerabilities.v2.Severity
+	(*AdvisoryEvent)(nil),                // 9: platform.vulnerabilities.v2.AdvisoryEvent
+	(*Detection)(nil),                    // 10: platform.vulnerabilities.v2.Detection
+	(*NVDAPI)(nil),                       // 11: platform.vulnerabilities.v2.NVDAPI
+	(*Manual)(nil),                       // 12: platform.vulnerabilities.v2.Manual
+	(*ScanV1)(nil),                       // 13: platform.vulnerabilities.v2.ScanV1
+	(*Fixed)(nil),                        // 14: platform.vulnerabilities.v2.Fixed
+	(*TruePositiveDetermination)(nil),    // 15: platform.vulnerabilities.v2.TruePositiveDetermination
+	(*FalsePositiveDetermination)(nil),   // 16: platform.vulnerabilities.v2.FalsePositiveDetermination
+	(*AnalysisNotPlanned)(nil),           // 17: platform.vulnerabilities.v2.AnalysisNotPlanned
+	(*FixNotPlanned)(nil),                // 18: platform.vulnerabilities.v2.FixNotPlanned
+	(*PendingUpstreamFix)(nil),           // 19: platform.vulnerabilities.v2.PendingUpstreamFix
+	(*Patched)(nil),                      // 20: platform.vulnerabilities.v2.Patched
+	(*GetAdvisoryRequest)(nil),           // 21: platform.vulnerabilities.v2.GetAdvisoryRequest
+	(*ListAdvisoriesRequest)(nil),        // 22: platform.vulnerabilities.v2.ListAdvisoriesRequest
+	(*ListAdvisoriesResponse)(nil),       // 23: platform.vulnerabilities.v2.ListAdvisoriesResponse
+	(*timestamppb.Timestamp)(nil),        // 24: google.protobuf.Timestamp
+	(*v2.UIDPFilter)(nil),                // 25: platform.uidp.v2.UIDPFilter
 }
 var file_platform_vulnerabilities_v2_advisories_proto_depIdxs = []int32{
-	21, // 0: platform.vulnerabilities.v2.Advisory.create_time:type_name -> google.protobuf.Timestamp
-	21, // 1: platform.vulnerabilities.v2.Advisory.update_time:type_name -> google.protobuf.Timestamp
-	21, // 2: platform.vulnerabilities.v2.Advisory.delete_time:type_name -> google.protobuf.Timestamp
-	6,  // 3: platform.vulnerabilities.v2.Advisory.events:type_name -> platform.vulnerabilities.v2.AdvisoryEvent
-	5,  // 4: platform.vulnerabilities.v2.Advisory.severities:type_name -> platform.vulnerabilities.v2.Severity
-	2,  // 5: platform.vulnerabilities.v2.Severity.type:type_name -> platform.vulnerabilities.v2.Severity.Type
-	21, // 6: platform.vulnerabilities.v2.AdvisoryEvent.create_time:type_name -> google.protobuf.Timestamp
-	0,  // 7: platform.vulnerabilities.v2.AdvisoryEvent.review_state:type_name -> platform.vulnerabilities.v2.ReviewState
-	7,  // 8: platform.vulnerabilities.v2.AdvisoryEvent.detection:type_name -> platform.vulnerabilities.v2.Detection
-	11, // 9: platform.vulnerabilities.v2.AdvisoryEvent.fixed:type_name -> platform.vulnerabilities.v2.Fixed
-	13, // 10: platform.vulnerabilities.v2.AdvisoryEvent.false_positive_determination:type_name -> platform.vulnerabilities.v2.FalsePositiveDetermination
-	14, // 11: platform.vulnerabilities.v2.AdvisoryEvent.analysis_not_planned:type_name -> platform.vulnerabilities.v2.AnalysisNotPlanned
-	15, // 12: platform.vulnerabilities.v2.AdvisoryEvent.fix_not_planned:type_name -> platform.vulnerabilities.v2.FixNotPlanned
-	16, // 13: platform.vulnerabilities.v2.AdvisoryEvent.pending_upstream_fix:type_name -> platform.vulnerabilities.v2.PendingUpstreamFix
-	12, // 14: platform.vulnerabilities.v2.AdvisoryEvent.true_positive_determination:type_name -> platform.vulnerabilities.v2.TruePositiveDetermination
-	17, // 15: platform.vulnerabilities.v2.AdvisoryEvent.patched:type_name -> platform.vulnerabilities.v2.Patched
-	8,  // 16: platform.vulnerabilities.v2.Detection.nvdapi:type_name -> platform.vulnerabilities.v2.NVDAPI
-	9,  // 17: platform.vulnerabilities.v2.Detection.manual:type_name -> platform.vulnerabilities.v2.Manual
-	10, // 18: platform.vulnerabilities.v2.Detection.scanv1:type_name -> platform.vulnerabilities.v2.ScanV1
-	3,  // 19: platform.vulnerabilities.v2.FalsePositiveDetermination.type:type_name -> platform.vulnerabilities.v2.FalsePositiveDetermination.Type
-	22, // 20: platform.vulnerabilities.v2.ListAdvisoriesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	0,  // 21: platform.vulnerabilities.v2.ListAdvisoriesRequest.event_review_states:type_name -> platform.vulnerabilities.v2.ReviewState
-	1,  // 22: platform.vulnerabilities.v2.ListAdvisoriesRequest.event_types:type_name -> platform.vulnerabilities.v2.EventTypeFilter
-	1,  // 23: platform.vulnerabilities.v2.ListAdvisoriesRequest.latest_event_type:type_name -> platform.vulnerabilities.v2.EventTypeFilter
-	4,  // 24: platform.vulnerabilities.v2.ListAdvisoriesResponse.advisories:type_name -> platform.vulnerabilities.v2.Advisory
-	18, // 25: platform.vulnerabilities.v2.AdvisoriesService.GetAdvisory:input_type -> platform.vulnerabilities.v2.GetAdvisoryRequest
-	19, // 26: platform.vulnerabilities.v2.AdvisoriesService.ListAdvisories:input_type -> platform.vulnerabilities.v2.ListAdvisoriesRequest
-	4,  // 27: platform.vulnerabilities.v2.AdvisoriesService.GetAdvisory:output_type -> platform.vulnerabilities.v2.Advisory
-	20, // 28: platform.vulnerabilities.v2.AdvisoriesService.ListAdvisories:output_type -> platform.vulnerabilities.v2.ListAdvisoriesResponse
-	27, // [27:29] is the sub-list for method output_type
-	25, // [25:27] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	24, // 0: platform.vulnerabilities.v2.Advisory.create_time:type_name -> google.protobuf.Timestamp
+	24, // 1: platform.vulnerabilities.v2.Advisory.update_time:type_name -> google.protobuf.Timestamp
+	24, // 2: platform.vulnerabilities.v2.Advisory.delete_time:type_name -> google.protobuf.Timestamp
+	9,  // 3: platform.vulnerabilities.v2.Advisory.events:type_name -> platform.vulnerabilities.v2.AdvisoryEvent
+	8,  // 4: platform.vulnerabilities.v2.Advisory.severities:type_name -> platform.vulnerabilities.v2.Severity
+	7,  // 5: platform.vulnerabilities.v2.Advisory.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	0,  // 6: platform.vulnerabilities.v2.AdvisorySeverity.rating:type_name -> platform.vulnerabilities.v2.SeverityRating
+	1,  // 7: platform.vulnerabilities.v2.AdvisorySeverity.source:type_name -> platform.vulnerabilities.v2.SeveritySource
+	4,  // 8: platform.vulnerabilities.v2.Severity.type:type_name -> platform.vulnerabilities.v2.Severity.Type
+	24, // 9: platform.vulnerabilities.v2.AdvisoryEvent.create_time:type_name -> google.protobuf.Timestamp
+	2,  // 10: platform.vulnerabilities.v2.AdvisoryEvent.review_state:type_name -> platform.vulnerabilities.v2.ReviewState
+	10, // 11: platform.vulnerabilities.v2.AdvisoryEvent.detection:type_name -> platform.vulnerabilities.v2.Detection
+	14, // 12: platform.vulnerabilities.v2.AdvisoryEvent.fixed:type_name -> platform.vulnerabilities.v2.Fixed
+	16, // 13: platform.vulnerabilities.v2.AdvisoryEvent.false_positive_determination:type_name -> platform.vulnerabilities.v2.FalsePositiveDetermination
+	17, // 14: platform.vulnerabilities.v2.AdvisoryEvent.analysis_not_planned:type_name -> platform.vulnerabilities.v2.AnalysisNotPlanned
+	18, // 15: platform.vulnerabilities.v2.AdvisoryEvent.fix_not_planned:type_name -> platform.vulnerabilities.v2.FixNotPlanned
+	19, // 16: platform.vulnerabilities.v2.AdvisoryEvent.pending_upstream_fix:type_name -> platform.vulnerabilities.v2.PendingUpstreamFix
+	15, // 17: platform.vulnerabilities.v2.AdvisoryEvent.true_positive_determination:type_name -> platform.vulnerabilities.v2.TruePositiveDetermination
+	20, // 18: platform.vulnerabilities.v2.AdvisoryEvent.patched:type_name -> platform.vulnerabilities.v2.Patched
+	11, // 19: platform.vulnerabilities.v2.Detection.nvdapi:type_name -> platform.vulnerabilities.v2.NVDAPI
+	12, // 20: platform.vulnerabilities.v2.Detection.manual:type_name -> platform.vulnerabilities.v2.Manual
+	13, // 21: platform.vulnerabilities.v2.Detection.scanv1:type_name -> platform.vulnerabilities.v2.ScanV1
+	5,  // 22: platform.vulnerabilities.v2.FalsePositiveDetermination.type:type_name -> platform.vulnerabilities.v2.FalsePositiveDetermination.Type
+	25, // 23: platform.vulnerabilities.v2.ListAdvisoriesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	2,  // 24: platform.vulnerabilities.v2.ListAdvisoriesRequest.event_review_states:type_name -> platform.vulnerabilities.v2.ReviewState
+	3,  // 25: platform.vulnerabilities.v2.ListAdvisoriesRequest.event_types:type_name -> platform.vulnerabilities.v2.EventTypeFilter
+	3,  // 26: platform.vulnerabilities.v2.ListAdvisoriesRequest.latest_event_type:type_name -> platform.vulnerabilities.v2.EventTypeFilter
+	0,  // 27: platform.vulnerabilities.v2.ListAdvisoriesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
+	6,  // 28: platform.vulnerabilities.v2.ListAdvisoriesResponse.advisories:type_name -> platform.vulnerabilities.v2.Advisory
+	21, // 29: platform.vulnerabilities.v2.AdvisoriesService.GetAdvisory:input_type -> platform.vulnerabilities.v2.GetAdvisoryRequest
+	22, // 30: platform.vulnerabilities.v2.AdvisoriesService.ListAdvisories:input_type -> platform.vulnerabilities.v2.ListAdvisoriesRequest
+	6,  // 31: platform.vulnerabilities.v2.AdvisoriesService.GetAdvisory:output_type -> platform.vulnerabilities.v2.Advisory
+	23, // 32: platform.vulnerabilities.v2.AdvisoriesService.ListAdvisories:output_type -> platform.vulnerabilities.v2.ListAdvisoriesResponse
+	31, // [31:33] is the sub-list for method output_type
+	29, // [29:31] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_platform_vulnerabilities_v2_advisories_proto_init() }
@@ -2094,7 +2373,8 @@ func file_platform_vulnerabilities_v2_advisories_proto_init() {
 		return
 	}
 	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[0].OneofWrappers = []any{}
-	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[2].OneofWrappers = []any{
+	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[1].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[3].OneofWrappers = []any{
 		(*AdvisoryEvent_Detection)(nil),
 		(*AdvisoryEvent_Fixed)(nil),
 		(*AdvisoryEvent_FalsePositiveDetermination)(nil),
@@ -2104,20 +2384,20 @@ func file_platform_vulnerabilities_v2_advisories_proto_init() {
 		(*AdvisoryEvent_TruePositiveDetermination)(nil),
 		(*AdvisoryEvent_Patched)(nil),
 	}
-	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[3].OneofWrappers = []any{
+	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[4].OneofWrappers = []any{
 		(*Detection_Nvdapi)(nil),
 		(*Detection_Manual)(nil),
 		(*Detection_Scanv1)(nil),
 	}
-	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[15].OneofWrappers = []any{}
 	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[16].OneofWrappers = []any{}
+	file_platform_vulnerabilities_v2_advisories_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_vulnerabilities_v2_advisories_proto_rawDesc), len(file_platform_vulnerabilities_v2_advisories_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   17,
+			NumEnums:      6,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

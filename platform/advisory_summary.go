@@ -1,0 +1,107 @@
+package platform
+
+import "context"
+
+// A SeverityCount counts advisories by how bad they are.
+type SeverityCount struct{ Total, Critical, High, Medium, Low, None, Unknown int64 }
+
+func (c *SeverityCount) add(rating SeverityRating, n int64) {
+	c.Total += n
+	switch rating {
+	case SeverityCritical:
+		c.Critical += n
+	case SeverityHigh:
+		c.High += n
+	case SeverityMedium:
+		c.Medium += n
+	case SeverityLow:
+		c.Low += n
+	case SeverityNone:
+		c.None += n
+	default:
+		c.Unknown += n
+	}
+}
+
+// An AdvisorySummary counts advisories by their states and by how bad they are.
+// Withdrawn ones do not count.
+type AdvisorySummary struct{ Open, Fixed, NotAffected SeverityCount }
+
+// Add counts n advisories more.
+func (s *AdvisorySummary) Add(rating SeverityRating, state AdvisoryState, n int64) {
+	switch state {
+	case AdvisoryFixed:
+		s.Fixed.add(rating, n)
+	case AdvisoryNotAffected:
+		s.NotAffected.add(rating, n)
+	default:
+		s.Open.add(rating, n)
+	}
+}
+
+// Summarize counts the advisories below a group that the caller may see; all
+// where group is "".
+func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary, error) {
+	summaries, errs := s.SummarizeGroups(ctx, []UID{group})
+	if errs[0] == nil && *summaries[0] == (AdvisorySummary{}) {
+		errs[0] = s.kind.in(s.scopeExists(ctx, UIDFilter{DescendantsOf: group}))
+	}
+	if errs[0] != nil {
+		return nil, errs[0]
+	}
+	return summaries[0], nil
+}
+
+// SummarizeGroups counts the advisories below each group, as lists with that
+// scope do, with one read of counters. The groups exist.
+func (s Advisories) SummarizeGroups(ctx context.Context, groups []UID) ([]*AdvisorySummary, []error) {
+	return s.summarize(ctx, len(groups), func(i int) (UIDFilter, func(Branch) Branch) {
+		return UIDFilter{DescendantsOf: groups[i]}, func(b Branch) Branch { return b }
+	})
+}
+
+// SummarizeRepos counts the advisories of each repo, as ListOfRepos lists them,
+// with one read.
+func (s Advisories) SummarizeRepos(ctx context.Context, repos []*Repo) ([]*AdvisorySummary, []error) {
+	return s.summarize(ctx, len(repos), func(i int) (UIDFilter, func(Branch) Branch) {
+		return UIDFilter{DescendantsOf: repos[i].UID.Root()}, ofRepo(repos[i])
+	})
+}
+
+// ofRepo narrows what the caller may see to the advisories of a repo.
+func ofRepo(repo *Repo) func(Branch) Branch {
+	return func(b Branch) Branch { return Branch{Relation: OfArtifact, Name: repo.Name, Inside: b.UID} }
+}
+
+// summarize counts n lists of advisories, with one read. of tells the scope of the
+// i-th, and how each branch of what the caller may see of it is narrowed.
+func (s Advisories) summarize(ctx context.Context, n int, of func(i int) (UIDFilter, func(Branch) Branch)) ([]*AdvisorySummary, []error) {
+	errs, scopes, readable := make([]error, n), make([]Scope, n), 0
+	for i := range n {
+		asked, narrow := of(i)
+		q, err := s.query(ctx, ListRequest[AdvisoryFilter]{UIDP: asked})
+		if errs[i] = s.kind.in(err); err != nil {
+			continue
+		}
+		readable++
+		for _, b := range q.Scope.branches {
+			scopes[i].branches = append(scopes[i].branches, narrow(b))
+		}
+	}
+	if readable == 0 {
+		return make([]*AdvisorySummary, n), errs
+	}
+	summaries, err := s.p.store.SummarizeAdvisories(ctx, scopes)
+	if err != nil {
+		summaries = make([]*AdvisorySummary, n)
+	}
+	for i := range n {
+		if errs[i] == nil {
+			errs[i] = s.kind.in(err)
+		}
+		if errs[i] != nil {
+			summaries[i] = nil
+		}
+	}
+	return summaries, errs
+}

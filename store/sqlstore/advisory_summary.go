@@ -1,0 +1,59 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"atrium/platform"
+)
+
+// SummarizeAdvisories counts the advisories of each scope by their classes: out of
+// counters for subtrees, and out of an index that holds the class for artifacts.
+// It takes one statement, however many scopes there are.
+func (s tables) SummarizeAdvisories(ctx context.Context, scopes []platform.Scope) ([]*platform.AdvisorySummary, error) {
+	summaries := make([]*platform.AdvisorySummary, len(scopes))
+	for i := range summaries {
+		summaries[i] = &platform.AdvisorySummary{}
+	}
+	parts, rest := read(&advisories, s).parts(scopes, false)
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("advisories cannot be summarized in the scope %v", scopes[rest[0]])
+	}
+	if len(parts) == 0 {
+		return summaries, nil
+	}
+	q := s.dialect.statement()
+	for n, p := range parts {
+		if n > 0 {
+			q.add(" UNION ALL ")
+		}
+		p.classes(q, n)
+	}
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		var n, i, class, count int64
+		if err := scan(&n, &i, &class, &count); err != nil {
+			return err
+		}
+		rating, state := platform.SeverityRatings()[(class-1)/states], platform.AdvisoryStates()[(class-1)%states]
+		summaries[parts[n].scopes[i-1]].Add(rating, state, count)
+		return nil
+	}))
+	return summaries, err
+}
+
+// classes selects how many rows of each class the scopes of part n hold.
+func (p *part) classes(q *statement, n int) {
+	selected := "SELECT " + strconv.Itoa(n) + ", p.i, "
+	if counterColumn(p.column) == "n" {
+		q.add(selected + fmt.Sprintf("c.kind - %d, CAST(SUM(c.n) AS BIGINT) FROM ", firstClass-1))
+		q.sql.WriteString(q.dialect.Parents(q.arg, p.scopeColumns()...))
+		q.add(fmt.Sprintf(" JOIN counter c ON c.scope = p.inside AND c.kind >= %d GROUP BY p.i, c.kind", firstClass))
+		return
+	}
+	q.add(selected + "t.count_class, COUNT(*) FROM ")
+	q.sql.WriteString(q.dialect.Parents(q.arg, p.columns()...))
+	q.add(" JOIN advisory t ON ")
+	p.in(q)
+	q.add(" WHERE t.count_class > 0 GROUP BY p.i, t.count_class")
+}

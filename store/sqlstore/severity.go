@@ -1,0 +1,117 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"atrium/platform"
+)
+
+// A severityColumn keeps rating and score as the text that they sort by.
+type severityColumn struct{ to *platform.AdvisorySeverity }
+
+// Scan reads a sort key.
+func (c severityColumn) Scan(src any) error {
+	switch src := src.(type) {
+	case string:
+		c.to.Rating, c.to.Score = platform.ParseSeverityKey(src)
+	case []byte:
+		c.to.Rating, c.to.Score = platform.ParseSeverityKey(string(src))
+	default:
+		return fmt.Errorf("cannot read a severity from %T", src)
+	}
+	return nil
+}
+
+// rated adds the condition that an advisory has one of ratings, as ranges of the
+// key that an index holds: one for neighbours, which is then read in order.
+func rated(s *statement, ratings []platform.SeverityRating) {
+	ranks := make([]int, len(ratings))
+	for i, r := range ratings {
+		ranks[i] = r.Rank()
+	}
+	slices.Sort(ranks)
+	ranks = slices.Compact(ranks)
+	s.add(" AND (")
+	for first := 0; first < len(ranks); {
+		past := first + 1
+		for past < len(ranks) && ranks[past] == ranks[past-1]+1 {
+			past++
+		}
+		if first > 0 {
+			s.add(" OR ")
+		}
+		s.add("t.severity >= ? AND t.severity < ?", strconv.Itoa(ranks[first]), strconv.Itoa(ranks[past-1]+1))
+		first = past
+	}
+	s.add(")")
+}
+
+// The class of an advisory says how it is counted: 0 where it is withdrawn, else
+// 1 and more by its rating and its state. A scope has a counter of all that
+// stand, and one for each class. These numbers are stored.
+const (
+	allAdvisories = 7 // the number of the kind: withdrawn ones too
+
+	standing   = 127
+	firstClass = 128
+	states     = 3
+)
+
+func classOf(a *platform.Advisory) int64 {
+	if !a.DeleteTime.IsZero() {
+		return 0
+	}
+	return int64(1 + a.Severity.Rating.Rank()*states + a.State().Rank())
+}
+
+// advisoryCounters are the counters that a class is counted by, beside that of
+// its kind.
+func advisoryCounters(class int64) []byte {
+	if class == 0 {
+		return nil
+	}
+	return []byte{standing, classCounter(class)}
+}
+
+func classCounter(class int64) byte { return byte(firstClass + class - 1) }
+
+// countersOfAdvisories are the counters that together count what a filter finds;
+// nil where the rows must be counted.
+func countersOfAdvisories(f platform.AdvisoryFilter) []byte {
+	severities, withdrawn := f.Severities, f.Withdrawn
+	f.Severities, f.Withdrawn = nil, true
+	switch {
+	case restricts(whereAdvisory, f), withdrawn && len(severities) > 0:
+		return nil
+	case withdrawn:
+		return []byte{allAdvisories}
+	case len(severities) == 0:
+		return []byte{standing}
+	}
+	counted := map[platform.SeverityRating]bool{}
+	var counters []byte
+	for _, r := range severities {
+		for state := range int64(states) {
+			if !counted[r] {
+				counters = append(counters, classCounter(1+int64(r.Rank())*states+state))
+			}
+		}
+		counted[r] = true
+	}
+	return counters
+}
+
+// AdvisoriesInheriting reads the advisories that have one of names as id or
+// alias, and that no vector of their own rates.
+func (s tables) AdvisoriesInheriting(ctx context.Context, names []string) ([]*platform.Advisory, error) {
+	var found []*platform.Advisory
+	q := s.dialect.statement()
+	q.add("SELECT "+advisories.selected(0)+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
+	q.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", among(names))
+	q.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", among(names))
+	err := s.conn.Run(ctx, q.done(advisories.collect(&found)))
+	return found, err
+}
