@@ -11,7 +11,7 @@ WITH_POSTGRES := scripts/with-postgres
 BUF := go tool -modfile=tools/proto/go.mod buf
 
 # What `make generate` writes, and nobody edits.
-GENERATED := graph rpc/gen rest/openapi.json.gz rest/openapi.yaml.gz
+GENERATED := graph internal/oracle rpc/gen rest/openapi.json.gz rest/openapi.yaml.gz
 
 .PHONY: help
 help: ## Print this help

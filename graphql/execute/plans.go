@@ -12,7 +12,7 @@ const (
 	maxConditions   = 6     // Boolean variables of @skip and @include; with more, nothing is kept
 	maxPlanFields   = 4_000 // of one plan
 	maxPlannedBytes = 32 << 20
-	plannedBytes    = 256 // about what a field of a plan takes
+	plannedBytes    = 1 << 10 // about what a field of a plan takes, with its part of the document
 )
 
 // plans keeps the plans of documents that are asked again and again. An
