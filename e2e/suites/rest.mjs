@@ -47,7 +47,7 @@ function valueOf({ name, schema }, org) {
   const of = one.$ref ? document.components.schemas[one.$ref.split('/').at(-1)] : one;
   if (of.enum) return of.enum[0];
   if (of.type === 'boolean') return String(!of.default);
-  if (of.type === 'integer') return '1';
+  if (of.type === 'integer' || of.type === 'number') return '1';
   if (of.format === 'date-time') return '2026-01-01T00:00:00Z';
   if (name === 'page_token') return '';
   return of.default ?? [org, digest, 'some'].find((value) => new RegExp(of.pattern ?? '').test(value));
