@@ -16,7 +16,7 @@ type writer struct {
 	b     []byte
 	place []place // of what is being written
 
-	count   func(ctx context.Context, n int) error // see Options.Count
+	count   func(ctx context.Context, n int) error // see EngineOptions.Count
 	counted int
 	isFull  bool
 }
