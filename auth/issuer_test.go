@@ -86,6 +86,10 @@ func (d *testDirectory) Authenticate(_ context.Context, c platform.Claims) (*pla
 	return &platform.Actor{Identities: []platform.UID{"somebody"}}, nil
 }
 
+func (d *testDirectory) Presume(ctx context.Context, _ platform.Claims, last *platform.Actor) context.Context {
+	return platform.WithActor(ctx, last)
+}
+
 func (d *testDirectory) setKnown(issuer string, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

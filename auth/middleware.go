@@ -14,17 +14,48 @@ import (
 // the header continues without a caller: each operation decides whether it needs
 // one. If the token is not valid, onError answers the request. Tokens in cookies or
 // query parameters are ignored.
+//
+// The bearer is presumed to be the one of the last request with the same token. No
+// byte of an answer is sent before that is proven. If it is refuted, the request
+// starts over with a bearer that is found anew.
 func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		found := func(w http.ResponseWriter, r *http.Request) {
 			ctx, err := v.Authorize(r.Context(), r.Header.Values("Authorization"))
 			if err != nil {
 				onError(w, r, err)
 				return
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx, isPresumed, err := v.presumeRequest(r)
+			switch {
+			case err != nil:
+				onError(w, r, err)
+			case isPresumed:
+				servePresumed(ctx, w, r, next, found, onError)
+			default:
+				found(w, r)
+			}
 		})
 	}
+}
+
+// presumeRequest presumes the bearer of a request, if that can be done.
+func (v *Verifier) presumeRequest(r *http.Request) (_ context.Context, isPresumed bool, err error) {
+	if r.Header.Get("Upgrade") != "" { // the connection leaves HTTP behind, and with it the one who proves
+		return nil, false, nil
+	}
+	header := r.Header.Values("Authorization")
+	ctx, isPresumed := r.Context(), false
+	if raw, malformed := bearerToken(header); malformed == nil { // else Authorize says what is wrong
+		ctx, isPresumed, err = v.presume(ctx, raw)
+	}
+	if v.observe != nil && (isPresumed || err != nil) {
+		v.observe(outcomeOf(header, err))
+	}
+	return ctx, isPresumed, err
 }
 
 // Authorize verifies the token in the values of an Authorization header and returns
@@ -67,7 +98,7 @@ func (v *Verifier) authorize(ctx context.Context, authorization []string) (conte
 // bearerToken returns the token in the header. It does not check the characters of
 // the token, because the Verifier does.
 func bearerToken(authorization []string) (string, error) {
-	if len(authorization) > 1 {
+	if len(authorization) != 1 {
 		return "", errors.New("there must be only one Authorization header")
 	}
 	scheme, raw, _ := strings.Cut(authorization[0], " ")

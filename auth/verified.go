@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -24,6 +25,10 @@ type verifiedToken struct {
 	claims platform.Claims // Expires was computed when the token was verified
 	key    crypto.PublicKey
 	bytes  int
+
+	// bearer is whom the last request with the token was of: what the next one
+	// presumes.
+	bearer atomic.Pointer[platform.Actor]
 }
 
 // verifiedTokens caches tokens by the hash of all their bytes, so that the signature
@@ -58,6 +63,29 @@ func (v *verifiedTokens) add(hash [sha256.Size]byte, t *token, claims platform.C
 	v.used.Remove(hash) // removes an entry with an older key from the count of bytes
 	v.bytes += entry.bytes
 	v.used.Add(hash, entry)
+	for v.bytes > maxVerifiedBytes {
+		v.used.RemoveOldest()
+	}
+}
+
+// keepBearer keeps whom a token was of, for the next request with it. Tokens that
+// match nobody are asked about each time.
+func (v *verifiedTokens) keepBearer(hash [sha256.Size]byte, bearer *platform.Actor) {
+	if len(bearer.Identities) == 0 {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	t, found := v.used.Peek(hash)
+	if !found {
+		return
+	}
+	size := bearer.MemorySize()
+	if last := t.bearer.Swap(bearer); last != nil {
+		size -= last.MemorySize()
+	}
+	t.bytes += size
+	v.bytes += size
 	for v.bytes > maxVerifiedBytes {
 		v.used.RemoveOldest()
 	}

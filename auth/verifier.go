@@ -24,6 +24,10 @@ type Directory interface {
 
 	// Authenticate returns the caller that verified claims describe.
 	Authenticate(ctx context.Context, claims platform.Claims) (*platform.Actor, error)
+
+	// Presume returns ctx with the caller that Authenticate returned for these
+	// claims at an earlier request. platform.Prove tells whether it still would.
+	Presume(ctx context.Context, claims platform.Claims, last *platform.Actor) context.Context
 }
 
 // Options configures a Verifier.
@@ -56,7 +60,7 @@ type Options struct {
 
 // A Verifier verifies tokens and finds their bearers. It is safe for concurrent
 // use. It caches only the public keys of issuers, and the claims of tokens that
-// these keys have verified.
+// these keys have verified, with their last bearers.
 type Verifier struct {
 	directory   Directory
 	audience    []string
@@ -98,7 +102,8 @@ func New(o Options) *Verifier {
 // UNAUTHENTICATED if the token is not valid, and UNAVAILABLE if the keys of its
 // issuer cannot be fetched. Errors of the directory are returned unchanged.
 func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, error) {
-	claims, err := v.verifyClaims(ctx, raw)
+	hash := sha256.Sum256([]byte(raw))
+	claims, err := v.verifyClaims(ctx, hash, raw)
 	if err != nil {
 		return nil, countFailure(ctx, err)
 	}
@@ -106,14 +111,35 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 	if err == nil && len(actor.Identities) == 0 && !claims.ServiceAudience {
 		return nil, countFailure(ctx, platform.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
 	}
+	if err == nil {
+		v.verified.keepBearer(hash, actor)
+	}
 	return actor, err
 }
 
+// presume returns ctx with the bearer of raw that an earlier request found, if raw is
+// still valid and the bearer is known.
+func (v *Verifier) presume(ctx context.Context, raw string) (_ context.Context, isPresumed bool, err error) {
+	known, err := v.findVerified(ctx, sha256.Sum256([]byte(raw)))
+	if err != nil {
+		return ctx, false, countFailure(ctx, err)
+	}
+	if known == nil {
+		return ctx, false, nil
+	}
+	last := known.bearer.Load()
+	if last == nil {
+		return ctx, false, nil
+	}
+	return v.directory.Presume(ctx, known.claims, last), true, nil
+}
+
 // verifyClaims returns the claims of raw, if its signature and times are valid now.
-func (v *Verifier) verifyClaims(ctx context.Context, raw string) (platform.Claims, error) {
-	hash := sha256.Sum256([]byte(raw))
-	if claims, isKnown, err := v.findVerified(ctx, hash); isKnown || err != nil {
-		return claims, err
+func (v *Verifier) verifyClaims(ctx context.Context, hash [sha256.Size]byte, raw string) (platform.Claims, error) {
+	if known, err := v.findVerified(ctx, hash); err != nil {
+		return platform.Claims{}, err
+	} else if known != nil {
+		return known.claims, nil
 	}
 	// The cheap checks come first, so that invalid tokens cause no queries to the
 	// database or to an issuer.
@@ -128,25 +154,24 @@ func (v *Verifier) verifyClaims(ctx context.Context, raw string) (platform.Claim
 	return claims, err
 }
 
-// findVerified returns the claims of a token that was verified before, if it is still
-// valid. It checks the times of the token, and that its issuer still has the key
-// that verified it.
-func (v *Verifier) findVerified(ctx context.Context, hash [sha256.Size]byte) (claims platform.Claims, isKnown bool, err error) {
+// findVerified returns a token that was verified before, if it is still valid, and
+// nil if it is not known. It checks the times of the token, and that its issuer still
+// has the key that verified it.
+func (v *Verifier) findVerified(ctx context.Context, hash [sha256.Size]byte) (*verifiedToken, error) {
 	t, found := v.verified.find(hash)
 	if !found {
-		return claims, false, nil
+		return nil, nil
 	}
-	claims = t.claims
-	if claims.Expires, err = t.checkTimes(v.now()); err != nil {
+	if _, err := t.checkTimes(v.now()); err != nil {
 		v.verified.remove(hash)
-		return claims, false, platform.Unauthenticated(err.Error())
+		return nil, platform.Unauthenticated(err.Error())
 	}
-	key, isCached, err := v.cachedKey(ctx, claims.Issuer, t.token)
+	key, isCached, err := v.cachedKey(ctx, t.claims.Issuer, t.token)
 	if err == nil && isCached && sameKey(key, t.key) {
-		return claims, true, nil
+		return t, nil
 	}
 	v.verified.remove(hash)
-	return claims, false, err
+	return nil, err
 }
 
 // verify checks the signature with the cached keys of the issuer, then with the

@@ -15,6 +15,7 @@ func Examples(group platform.UID) []web.Example {
 	return []web.Example{
 		{Name: "Overview", Query: readQuery("overview")},
 		{Name: "Repo", Query: readQuery("repo"), Variables: encodeVariable("name", "billing")},
+		{Name: "Search", Query: readQuery("search"), Variables: encodeVariable("query", "bill")},
 		{Name: "Access", Query: readQuery("access"), Variables: encodeVariable("group", group)},
 		{Name: "Sign in", Query: readQuery("sign_in")},
 		{Name: "Stale", Query: readQuery("stale"), Variables: encodeVariable("since", platform.At(time.Now()))},

@@ -1,8 +1,12 @@
 // Chromium, and what a page of ours may do in it.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import { site } from './lib.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -11,12 +15,12 @@ export const browser = await chromium.launch({
 });
 
 /** Opens a page anew and gives it to a function; fails with whatever the page did that it should not. */
-export async function open(path, use) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+export async function open(path, use, { failing, ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ['clipboard-read', 'clipboard-write'], ...options });
   const faults = [];
   await context.route((url) => url.origin !== site, (route) => { faults.push('asked for ' + route.request().url()); return route.abort(); });
   const page = await context.newPage();
-  page.on('console', (message) => { if (message.type() === 'error') faults.push('console: ' + message.text()); });
+  page.on('console', (message) => { if (message.type() === 'error' && !failing?.test(message.text())) faults.push('console: ' + message.text()); });
   page.on('pageerror', (error) => faults.push('error: ' + error));
   try {
     await page.goto(site + path);
@@ -25,4 +29,12 @@ export async function open(path, use) {
   } finally {
     await context.close();
   }
+}
+
+/** What axe calls serious or critical on a page, as text. */
+export async function violations(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
+  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
 }

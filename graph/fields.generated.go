@@ -80,6 +80,21 @@ func fieldsAccountAssociation(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
+		"viewerCan": {Arguments: field_AccountAssociation_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.AccountAssociation().ViewerCan(ctx, execute.Parents[platform.AccountAssociation](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.AccountAssociation().ViewerCapabilities(ctx, execute.Parents[platform.AccountAssociation](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
 	}}
 }
 
@@ -172,6 +187,35 @@ func fieldsAdvisory(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, func(list []*platform.Vulnerability) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
+		"viewerCan": {Arguments: field_Advisory_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Advisory().ViewerCan(ctx, execute.Parents[platform.Advisory](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Advisory().ViewerCapabilities(ctx, execute.Parents[platform.Advisory](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
+	}}
+}
+
+func fieldsAdvisoryActivity(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AdvisoryActivity", Satisfies: []string{"AdvisoryActivity"}, Fields: map[string]*execute.Field{
+		"time": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.AdvisoryActivity).Time, false)
+		}},
+		"opened": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.AdvisoryActivity).Opened)
+		}},
+		"fixed": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.AdvisoryActivity).Fixed)
+		}},
 	}}
 }
 
@@ -448,6 +492,21 @@ func fieldsArtifact(resolvers ResolverRoot) *execute.Object {
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
+		"viewerCan": {Arguments: field_Artifact_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Artifact().ViewerCan(ctx, execute.Parents[platform.Artifact](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Artifact().ViewerCapabilities(ctx, execute.Parents[platform.Artifact](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
 	}}
 }
 
@@ -523,6 +582,21 @@ func fieldsArtifactVersion(resolvers ResolverRoot) *execute.Object {
 			values, err := resolvers.ArtifactVersion().Artifact(ctx, execute.Parents[platform.ArtifactVersion](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
+		},
+		"viewerCan": {Arguments: field_ArtifactVersion_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.ArtifactVersion().ViewerCan(ctx, execute.Parents[platform.ArtifactVersion](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ArtifactVersion().ViewerCapabilities(ctx, execute.Parents[platform.ArtifactVersion](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
 		},
 	}}
 }
@@ -603,6 +677,12 @@ func fieldsBatchCreateRoleBindingsPayload(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsBatchCreateTagsPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchCreateTagsPayload", Satisfies: []string{"BatchCreateTagsPayload"}, Fields: map[string]*execute.Field{
+		"tags": {Get: func(parent any, _ map[string]any) any { return execute.Pointers(parent.(*BatchCreateTagsPayload).Tags) }},
+	}}
+}
+
 func fieldsBatchDeleteExternalGroupRoleMappingsPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "BatchDeleteExternalGroupRoleMappingsPayload", Satisfies: []string{"BatchDeleteExternalGroupRoleMappingsPayload"}, Fields: map[string]*execute.Field{
 		"externalGroupRoleMappings": {Get: func(parent any, _ map[string]any) any {
@@ -613,6 +693,47 @@ func fieldsBatchDeleteExternalGroupRoleMappingsPayload(_ ResolverRoot) *execute.
 		}},
 		"deletedUids": {Append: func(b []byte, parent any) []byte {
 			return execute.AppendList(b, parent.(*scalar.BatchDeleteExternalGroupRoleMappingsPayload).DeletedUIDs, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+	}}
+}
+
+func fieldsBatchDeleteRoleBindingsPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchDeleteRoleBindingsPayload", Satisfies: []string{"BatchDeleteRoleBindingsPayload"}, Fields: map[string]*execute.Field{
+		"deletedIds": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteRoleBindingsPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+		"deletedUids": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteRoleBindingsPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+	}}
+}
+
+func fieldsBatchDeleteTagsPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchDeleteTagsPayload", Satisfies: []string{"BatchDeleteTagsPayload"}, Fields: map[string]*execute.Field{
+		"deletedIds": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteTagsPayload).DeletedIds, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+		"deletedUids": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendList(b, parent.(*BatchDeleteTagsPayload).DeletedUids, func(b []byte, v platform.UID) []byte { return scalar.AppendUID(b, v, false) })
+		}},
+	}}
+}
+
+func fieldsBatchUpdateReposPayload(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BatchUpdateReposPayload", Satisfies: []string{"BatchUpdateReposPayload"}, Fields: map[string]*execute.Field{
+		"repos": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*BatchUpdateReposPayload).Repos)
+		}},
+	}}
+}
+
+func fieldsBundleFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "BundleFacet", Satisfies: []string{"BundleFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.Facet[string]).Value, false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[string]).Count)
 		}},
 	}}
 }
@@ -935,6 +1056,21 @@ func fieldsDelivery(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
+		"viewerCan": {Arguments: field_Delivery_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Delivery().ViewerCan(ctx, execute.Parents[platform.Delivery](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Delivery().ViewerCapabilities(ctx, execute.Parents[platform.Delivery](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
 	}}
 }
 
@@ -1209,19 +1345,37 @@ func fieldsEntity(resolvers ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsEvent(_ ResolverRoot) *execute.Object {
+func fieldsEvent(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Event", Satisfies: []string{"Event", "Node", "_Entity"}, Fields: map[string]*execute.Field{
 		"id": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendUID(b, parent.(*platform.Event).NodeID(), false)
 		}},
-		"type":    {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Event).Type, false) }},
+		"type": {Append: func(b []byte, parent any) []byte { return scalar.AppendString(b, parent.(*platform.Event).Type, false) }},
+		"kind": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendEventKind(b, parent.(*platform.Event).Type, true)
+		}},
 		"subject": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Event).Subject, false) }},
-		"group":   {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Event).Group, false) }},
+		"resource": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Event().Resource(ctx, execute.Parents[platform.Event](parents))
+			return execute.Each(values, err, execute.Interface)
+		},
+			TypeOf: typeOfNode,
+		},
+		"group":    {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Event).Group, false) }},
+		"groupUid": {Append: func(b []byte, parent any) []byte { return scalar.AppendUID(b, parent.(*platform.Event).Group, false) }},
+		"groupNode": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Event().GroupNode(ctx, execute.Parents[platform.Event](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 		"time": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendDateTime(b, parent.(*platform.Event).Time, false)
 		}},
 		"actor": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(&parent.(*platform.Event).Actor) }},
 		"body":  {Append: func(b []byte, parent any) []byte { return scalar.AppendJSON(b, parent.(*platform.Event).Body, true) }},
+		"changes": {Get: func(parent any, _ map[string]any) any {
+			return func(list []platform.EventChange) any { return execute.Nullable(list, execute.Structs) }(parent.(*platform.Event).Changes)
+		}},
 		"denied": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.Event).Denied, true)
 		}},
@@ -1229,13 +1383,46 @@ func fieldsEvent(_ ResolverRoot) *execute.Object {
 	}}
 }
 
-func fieldsEventActor(_ ResolverRoot) *execute.Object {
+func fieldsEventActivity(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "EventActivity", Satisfies: []string{"EventActivity"}, Fields: map[string]*execute.Field{
+		"time": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*platform.EventActivity).Time, false)
+		}},
+		"made": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.EventActivity).Made)
+		}},
+		"refused": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.EventActivity).Refused)
+		}},
+	}}
+}
+
+func fieldsEventActor(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventActor", Satisfies: []string{"EventActor"}, Fields: map[string]*execute.Field{
 		"subject": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*platform.EventActor).Subject, false)
 		}},
 		"act": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendStringMap(b, parent.(*platform.EventActor).Act, true)
+		}},
+		"identity": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.EventActor().Identity(ctx, execute.Parents[platform.EventActor](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+	}}
+}
+
+func fieldsEventChange(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "EventChange", Satisfies: []string{"EventChange"}, Fields: map[string]*execute.Field{
+		"field": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*platform.EventChange).Field, false)
+		}},
+		"before": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendJSON(b, parent.(*platform.EventChange).Before, true)
+		}},
+		"after": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendJSON(b, parent.(*platform.EventChange).After, true)
 		}},
 	}}
 }
@@ -1278,6 +1465,21 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.EventSubscription().Deliveries(ctx, execute.Parents[platform.Subscription](parents), arguments["where"].(*platform.DeliveryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"viewerCan": {Arguments: field_EventSubscription_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.EventSubscription().ViewerCan(ctx, execute.Parents[platform.Subscription](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.EventSubscription().ViewerCapabilities(ctx, execute.Parents[platform.Subscription](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -1351,6 +1553,21 @@ func fieldsExternalGroupRoleMapping(resolvers ResolverRoot) *execute.Object {
 			values, err := resolvers.ExternalGroupRoleMapping().Scope(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
+		},
+		"viewerCan": {Arguments: field_ExternalGroupRoleMapping_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.ExternalGroupRoleMapping().ViewerCan(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.ExternalGroupRoleMapping().ViewerCapabilities(ctx, execute.Parents[platform.ExternalGroupRoleMapping](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
 		},
 	}}
 }
@@ -1471,6 +1688,12 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
+		"child": {Arguments: field_Group_child_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Group().Child(ctx, execute.Parents[platform.Group](parents), arguments["name"].(string))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
 		"descendants": {Arguments: field_Group_descendants_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Group().Descendants(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
@@ -1504,6 +1727,12 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 		"repos": {Arguments: field_Group_repos_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Group().Repos(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.RepoFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"repo": {Arguments: field_Group_repo_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Group().Repo(ctx, execute.Parents[platform.Group](parents), arguments["name"].(string))
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
@@ -1551,6 +1780,27 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Group().Subscriptions(ctx, execute.Parents[platform.Group](parents), arguments["directOnly"].(*bool), arguments["where"].(*scalar.EventSubscriptionFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"whoCan": {Arguments: field_Group_whoCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Group().WhoCan(ctx, execute.Parents[platform.Group](parents), arguments["capability"].(platform.Capability), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"viewerCan": {Arguments: field_Group_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Group().ViewerCan(ctx, execute.Parents[platform.Group](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Group().ViewerCapabilities(ctx, execute.Parents[platform.Group](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -1626,6 +1876,21 @@ func fieldsGroupInvite(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
+		"viewerCan": {Arguments: field_GroupInvite_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.GroupInvite().ViewerCan(ctx, execute.Parents[platform.GroupInvite](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.GroupInvite().ViewerCapabilities(ctx, execute.Parents[platform.GroupInvite](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
 	}}
 }
 
@@ -1657,6 +1922,46 @@ func fieldsGroupInviteEdge(_ ResolverRoot) *execute.Object {
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[platform.GroupInvite]).Node)
 		}},
+	}}
+}
+
+func fieldsHolderConnection(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "HolderConnection", Satisfies: []string{"HolderConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.Connection[platform.RoleBinding]).Edges())
+		}},
+		"nodes": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.HolderConnection().Nodes(ctx, execute.Parents[scalar.Connection[platform.RoleBinding]](parents))
+			return execute.Each(values, err, execute.Pointers)
+		},
+		},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Connection[platform.RoleBinding]).PageInfo())
+		}},
+		"totalCount": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.RoleBinding]).TotalCount())
+		}},
+	}}
+}
+
+func fieldsHolderEdge(resolvers ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "HolderEdge", Satisfies: []string{"HolderEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.Edge[platform.RoleBinding]).Cursor(), false)
+		}},
+		"node": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.HolderEdge().Node(ctx, execute.Parents[scalar.Edge[platform.RoleBinding]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"binding": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.Edge[platform.RoleBinding]).Node)
+		}},
+		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.HolderEdge().Role(ctx, execute.Parents[scalar.Edge[platform.RoleBinding]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -1719,6 +2024,21 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 			},
 			AppendValue: func(b []byte, value any) []byte {
 				return execute.AppendPointer(b, value.(*bool), func(b []byte, v bool) []byte { return execute.AppendBoolean(b, v) })
+			},
+		},
+		"viewerCan": {Arguments: field_Identity_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Identity().ViewerCan(ctx, execute.Parents[platform.Identity](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Identity().ViewerCapabilities(ctx, execute.Parents[platform.Identity](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -1801,6 +2121,21 @@ func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.IdentityProvider().Mappings(ctx, execute.Parents[platform.IdentityProvider](parents), arguments["where"].(*scalar.ExternalGroupRoleMappingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
 				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"viewerCan": {Arguments: field_IdentityProvider_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.IdentityProvider().ViewerCan(ctx, execute.Parents[platform.IdentityProvider](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.IdentityProvider().ViewerCapabilities(ctx, execute.Parents[platform.IdentityProvider](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
 			},
 		},
 	}}
@@ -2009,6 +2344,12 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"batchUpdateRepos": {Arguments: field_Mutation_batchUpdateRepos_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchUpdateRepos(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"updateRepoReadme": {Arguments: field_Mutation_updateRepoReadme_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().UpdateRepoReadme(ctx, arguments["input"].(map[string]any))
@@ -2057,6 +2398,12 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"batchDeleteRoleBindings": {Arguments: field_Mutation_batchDeleteRoleBindings_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchDeleteRoleBindings(ctx, arguments["input"].(BatchDeleteRoleBindingsInput))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"createSubscription": {Arguments: field_Mutation_createSubscription_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().CreateSubscription(ctx, arguments["input"].(map[string]any))
@@ -2096,6 +2443,18 @@ func fieldsMutation(resolvers ResolverRoot) *execute.Object {
 		"deleteTag": {Arguments: field_Mutation_deleteTag_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Mutation().DeleteTag(ctx, arguments["input"].(scalar.Delete))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"batchCreateTags": {Arguments: field_Mutation_batchCreateTags_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchCreateTags(ctx, arguments["input"].(map[string]any))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"batchDeleteTags": {Arguments: field_Mutation_batchDeleteTags_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Mutation().BatchDeleteTags(ctx, arguments["input"].(BatchDeleteTagsInput))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -2195,6 +2554,18 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"advisoryActivity": {Arguments: field_Query_advisoryActivity_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().AdvisoryActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time))
+				return execute.One(values, err, func(list []*platform.AdvisoryActivity) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
+		"eventActivity": {Arguments: field_Query_eventActivity_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["types"].([]string))
+				return execute.One(values, err, func(list []*platform.EventActivity) any { return execute.Nullable(list, execute.Pointers) })
+			},
+		},
 		"advisory": {Arguments: field_Query_advisory_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().Advisory(ctx, arguments["uid"].(platform.UID))
@@ -2257,7 +2628,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"group": {Arguments: field_Query_group_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Group(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Group(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -2314,7 +2685,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"repo": {Arguments: field_Query_repo_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(platform.UID))
+				values, err := resolvers.Query().Repo(ctx, arguments["uid"].(*platform.UID), arguments["path"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -2353,6 +2724,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		"roleBindings": {Arguments: field_Query_roleBindings_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().RoleBindings(ctx, arguments["descendantsOf"].(*platform.UID), arguments["childrenOf"].(*platform.UID), arguments["where"].(*scalar.RoleBindingFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
+		"search": {Arguments: field_Query_search_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().Search(ctx, arguments["query"].(string), arguments["kinds"].([]platform.SearchKind), arguments["within"].(*platform.UID), arguments["first"].(*int), arguments["after"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -2499,10 +2876,25 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
+		"viewerCan": {Arguments: field_Repo_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Repo().ViewerCan(ctx, execute.Parents[platform.Repo](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Repo().ViewerCapabilities(ctx, execute.Parents[platform.Repo](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
 	}}
 }
 
-func fieldsRepoConnection(_ ResolverRoot) *execute.Object {
+func fieldsRepoConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoConnection", Satisfies: []string{"RepoConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
 			return execute.Structs(parent.(*scalar.Connection[platform.Repo]).Edges())
@@ -2519,6 +2911,11 @@ func fieldsRepoConnection(_ ResolverRoot) *execute.Object {
 		"skipped": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Repo]).Skipped(), false)
 		}},
+		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.RepoConnection().Facets(ctx, execute.Parents[scalar.Connection[platform.Repo]](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
 	}}
 }
 
@@ -2530,6 +2927,13 @@ func fieldsRepoEdge(_ ResolverRoot) *execute.Object {
 		"node": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointer(parent.(*scalar.Edge[platform.Repo]).Node)
 		}},
+	}}
+}
+
+func fieldsRepoFacets(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "RepoFacets", Satisfies: []string{"RepoFacets"}, Fields: map[string]*execute.Field{
+		"tier":   {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Tier) }},
+		"bundle": {Get: func(parent any, _ map[string]any) any { return execute.Structs(parent.(*platform.RepoFacets).Bundle) }},
 	}}
 }
 
@@ -2605,6 +3009,21 @@ func fieldsRole(resolvers ResolverRoot) *execute.Object {
 				return execute.Each(values, err, execute.Pointer)
 			},
 		},
+		"viewerCan": {Arguments: field_Role_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Role().ViewerCan(ctx, execute.Parents[platform.Role](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Role().ViewerCapabilities(ctx, execute.Parents[platform.Role](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
 	}}
 }
 
@@ -2633,6 +3052,21 @@ func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 			values, err := resolvers.RoleBinding().Role(ctx, execute.Parents[platform.RoleBinding](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
+		},
+		"viewerCan": {Arguments: field_RoleBinding_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.RoleBinding().ViewerCan(ctx, execute.Parents[platform.RoleBinding](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.RoleBinding().ViewerCapabilities(ctx, execute.Parents[platform.RoleBinding](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
 		},
 	}}
 }
@@ -2706,6 +3140,36 @@ func fieldsRotateSubscriptionSecretPayload(_ ResolverRoot) *execute.Object {
 		}},
 		"secret": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendString(b, parent.(*RotateSubscriptionSecretPayload).Secret, false)
+		}},
+	}}
+}
+
+func fieldsSearchConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SearchConnection", Satisfies: []string{"SearchConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Structs(parent.(*scalar.SearchConnection).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Interfaces(parent.(*scalar.SearchConnection).Nodes())
+		},
+			TypeOf: typeOfNode,
+		},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.SearchConnection).PageInfo())
+		}},
+	}}
+}
+
+func fieldsSearchEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "SearchEdge", Satisfies: []string{"SearchEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.SearchEdge).Cursor(), false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any { return execute.Interface(parent.(*scalar.SearchEdge).Node) },
+			TypeOf: typeOfNode,
+		},
+		"matchedField": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendSearchField(b, parent.(*scalar.SearchEdge).MatchedField, false)
 		}},
 	}}
 }
@@ -2826,6 +3290,32 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
+		"advisories": {Arguments: field_Tag_advisories_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Tag().Advisories(ctx, execute.Parents[platform.Tag](parents), arguments["where"].(*scalar.AdvisoryFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
+				return execute.Each(values, err, execute.Pointer)
+			},
+		},
+		"advisorySummary": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Tag().AdvisorySummary(ctx, execute.Parents[platform.Tag](parents))
+			return execute.Each(values, err, execute.Pointer)
+		},
+		},
+		"viewerCan": {Arguments: field_Tag_viewerCan_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Tag().ViewerCan(ctx, execute.Parents[platform.Tag](parents), arguments["capabilities"].([]platform.Capability))
+				return execute.Each(values, err, execute.Value)
+			},
+			AppendValue: func(b []byte, value any) []byte { return execute.AppendBoolean(b, value.(bool)) },
+		},
+		"viewerCapabilities": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Tag().ViewerCapabilities(ctx, execute.Parents[platform.Tag](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendList(b, value.([]platform.Capability), func(b []byte, v platform.Capability) []byte { return scalar.AppendCapability(b, v, false) })
+			},
+		},
 	}}
 }
 
@@ -2920,6 +3410,17 @@ func fieldsTestSubscriptionPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TestSubscriptionPayload", Satisfies: []string{"TestSubscriptionPayload"}, Fields: map[string]*execute.Field{
 		"eventId": {Append: func(b []byte, parent any) []byte {
 			return scalar.AppendKey(b, parent.(*scalar.TestSubscriptionPayload).EventID, false)
+		}},
+	}}
+}
+
+func fieldsTierFacet(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "TierFacet", Satisfies: []string{"TierFacet"}, Fields: map[string]*execute.Field{
+		"value": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendCatalogTier(b, parent.(*platform.Facet[platform.CatalogTier]).Value, true)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte {
+			return execute.AppendInt64(b, parent.(*platform.Facet[platform.CatalogTier]).Count)
 		}},
 	}}
 }

@@ -11,6 +11,36 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
+func field_AccountAssociation_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Advisory_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_ArtifactVersion_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Artifact_versions_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 6)
@@ -31,6 +61,26 @@ func field_Artifact_versions_args(ctx context.Context, raw map[string]any) (map[
 		return nil, err
 	}
 	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Artifact_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Delivery_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -254,6 +304,36 @@ func field_EventSubscription_deliveries_args(ctx context.Context, raw map[string
 	return arguments, nil
 }
 
+func field_EventSubscription_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_ExternalGroupRoleMapping_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_GroupInvite_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Group_advisories_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 8)
@@ -280,6 +360,16 @@ func field_Group_advisories_args(ctx context.Context, raw map[string]any) (map[s
 		return nil, err
 	}
 	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Group_child_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["name"], err = graphql.ProcessArgField(ctx, raw, "name", ec.unmarshalNString2string); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -454,6 +544,16 @@ func field_Group_invites_args(ctx context.Context, raw map[string]any) (map[stri
 		return nil, err
 	}
 	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Group_repo_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["name"], err = graphql.ProcessArgField(ctx, raw, "name", ec.unmarshalNString2string); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -636,6 +736,38 @@ func field_Group_termsAcceptances_args(ctx context.Context, raw map[string]any) 
 	return arguments, nil
 }
 
+func field_Group_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Group_whoCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 5)
+	var err error
+	if arguments["capability"], err = graphql.ProcessArgField(ctx, raw, "capability", ec.unmarshalNCapability2atriumᚋplatformᚐCapability); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_IdentityProvider_mappings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
@@ -659,6 +791,16 @@ func field_IdentityProvider_mappings_args(ctx context.Context, raw map[string]an
 		return nil, err
 	}
 	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_IdentityProvider_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -715,6 +857,16 @@ func field_Identity_roleBindings_args(ctx context.Context, raw map[string]any) (
 	return arguments, nil
 }
 
+func field_Identity_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Image_size_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -755,11 +907,51 @@ func field_Mutation_batchCreateRoleBindings_args(ctx context.Context, raw map[st
 	return arguments, nil
 }
 
+func field_Mutation_batchCreateTags_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchCreateTagsInput2map); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Mutation_batchDeleteExternalGroupRoleMappings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
 	var err error
 	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchDeleteExternalGroupRoleMappingsInput2atriumᚋgraphᚐBatchDeleteExternalGroupRoleMappingsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_batchDeleteRoleBindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchDeleteRoleBindingsInput2atriumᚋgraphᚐBatchDeleteRoleBindingsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_batchDeleteTags_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchDeleteTagsInput2atriumᚋgraphᚐBatchDeleteTagsInput); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Mutation_batchUpdateRepos_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["input"], err = graphql.ProcessArgField(ctx, raw, "input", ec.unmarshalNBatchUpdateReposInput2map); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1213,6 +1405,25 @@ func field_Query_advisories_args(ctx context.Context, raw map[string]any) (map[s
 	return arguments, nil
 }
 
+func field_Query_advisoryActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 4)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval); err != nil {
+		return nil, err
+	}
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_advisoryDocuments_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 2)
@@ -1331,6 +1542,28 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 	return arguments, nil
 }
 
+func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 5)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["interval"], err = graphql.ProcessArgField(ctx, raw, "interval", ec.unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval); err != nil {
+		return nil, err
+	}
+	if arguments["from"], err = graphql.ProcessArgField(ctx, raw, "from", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["to"], err = graphql.ProcessArgField(ctx, raw, "to", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_externalGroupRoleMapping_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 1)
@@ -1421,9 +1654,12 @@ func field_Query_groupInvites_args(ctx context.Context, raw map[string]any) (map
 
 func field_Query_group_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 1)
+	arguments := make(map[string]any, 2)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1586,9 +1822,12 @@ func field_Query_nodes_args(ctx context.Context, raw map[string]any) (map[string
 
 func field_Query_repo_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 1)
+	arguments := make(map[string]any, 2)
 	var err error
-	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
+	if arguments["uid"], err = graphql.ProcessArgField(ctx, raw, "uid", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["path"], err = graphql.ProcessArgField(ctx, raw, "path", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1727,6 +1966,28 @@ func field_Query_roles_args(ctx context.Context, raw map[string]any) (map[string
 		return nil, err
 	}
 	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Query_search_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 5)
+	var err error
+	if arguments["query"], err = graphql.ProcessArgField(ctx, raw, "query", ec.unmarshalNString2string); err != nil {
+		return nil, err
+	}
+	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOSearchKind2ᚕatriumᚋplatformᚐSearchKindᚄ); err != nil {
+		return nil, err
+	}
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -1942,6 +2203,26 @@ func field_Repo_tags_args(ctx context.Context, raw map[string]any) (map[string]a
 	return arguments, nil
 }
 
+func field_Repo_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_RoleBinding_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Role_roleBindings_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 7)
@@ -1970,6 +2251,16 @@ func field_Role_roleBindings_args(ctx context.Context, raw map[string]any) (map[
 	return arguments, nil
 }
 
+func field_Role_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Subscription_events_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 4)
@@ -1984,6 +2275,44 @@ func field_Subscription_events_args(ctx context.Context, raw map[string]any) (ma
 		return nil, err
 	}
 	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Tag_advisories_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 7)
+	var err error
+	if arguments["where"], err = graphql.ProcessArgField(ctx, raw, "where", ec.unmarshalOAdvisoryFilter2ᚖatriumᚋgraphᚋscalarᚐAdvisoryFilter); err != nil {
+		return nil, err
+	}
+	if arguments["orderBy"], err = graphql.ProcessArgField(ctx, raw, "orderBy", ec.unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalarᚐOrder); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["last"], err = graphql.ProcessArgField(ctx, raw, "last", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["before"], err = graphql.ProcessArgField(ctx, raw, "before", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["skip"], err = graphql.ProcessArgField(ctx, raw, "skip", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
+func field_Tag_viewerCan_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 1)
+	var err error
+	if arguments["capabilities"], err = graphql.ProcessArgField(ctx, raw, "capabilities", ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2568,6 +2897,21 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsRequest(ctx con
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputBatchCreateTagsInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["requests"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requests"))
+		if it["requests"], err = ec.unmarshalNCreateTagInput2ᚕmapᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBatchDeleteExternalGroupRoleMappingsInput(ctx context.Context, value any) (it BatchDeleteExternalGroupRoleMappingsInput, err error) {
 	given, _ := value.(map[string]any)
 	if value == nil {
@@ -2582,6 +2926,49 @@ func (ec *executionContext) unmarshalInputBatchDeleteExternalGroupRoleMappingsIn
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBatchDeleteRoleBindingsInput(ctx context.Context, value any) (it BatchDeleteRoleBindingsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBatchDeleteTagsInput(ctx context.Context, value any) (it BatchDeleteTagsInput, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	if v, ok := given["uids"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+		if it.Uids, err = ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBatchUpdateReposInput(ctx context.Context, value any) (it map[string]any, err error) {
+	given, _ := value.(map[string]any)
+	if value == nil {
+		return it, nil
+	}
+	it = make(map[string]any, len(given))
+	if v, ok := given["requests"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requests"))
+		if it["requests"], err = ec.unmarshalNUpdateRepoInput2ᚕmapᚄ(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3566,6 +3953,12 @@ func (ec *executionContext) unmarshalInputGroupFilter(ctx context.Context, value
 			return it, err
 		}
 	}
+	if v, ok := given["query"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
@@ -3713,6 +4106,12 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, va
 	if v, ok := given["lastSeenBefore"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSeenBefore"))
 		if it.LastSeenBefore, err = ec.unmarshalODateTime2atriumᚋplatformᚐTime(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["query"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -3954,6 +4353,30 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, value 
 			return it, err
 		}
 	}
+	if v, ok := given["query"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["tiers"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tiers"))
+		if it.Tiers, err = ec.unmarshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["bundles"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bundles"))
+		if it.Bundles, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["aliases"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("aliases"))
+		if it.Aliases, err = ec.unmarshalOString2ᚕstringᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["uids"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 		if it.UIDs, err = ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v); err != nil {
@@ -4122,6 +4545,12 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, value 
 	if v, ok := given["name"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
 		if it.Name, err = ec.unmarshalOString2string(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["query"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4313,6 +4742,12 @@ func (ec *executionContext) unmarshalInputTagFilter(ctx context.Context, value a
 	if v, ok := given["includeEpochs"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeEpochs"))
 		if it.IncludeEpochs, err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["query"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+		if it.Query, err = ec.unmarshalOString2string(ctx, v); err != nil {
 			return it, err
 		}
 	}
@@ -4864,6 +5299,11 @@ func (ec *executionContext) unmarshalNAccountAssociationOrderField2string(ctx co
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval(ctx context.Context, v any) (platform.ActivityInterval, error) {
+	value, err := scalar.UnmarshalActivityInterval(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAdvisoryByUIDsInput2ᚕᚖatriumᚋgraphᚐAdvisoryByUIDsInput(ctx context.Context, v any) ([]*AdvisoryByUIDsInput, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*AdvisoryByUIDsInput, len(list))
@@ -4964,8 +5404,28 @@ func (ec *executionContext) unmarshalNBatchCreateRoleBindingsRequest2ᚖatrium�
 	return &value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNBatchCreateTagsInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputBatchCreateTagsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNBatchDeleteExternalGroupRoleMappingsInput2atriumᚋgraphᚐBatchDeleteExternalGroupRoleMappingsInput(ctx context.Context, v any) (BatchDeleteExternalGroupRoleMappingsInput, error) {
 	value, err := ec.unmarshalInputBatchDeleteExternalGroupRoleMappingsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBatchDeleteRoleBindingsInput2atriumᚋgraphᚐBatchDeleteRoleBindingsInput(ctx context.Context, v any) (BatchDeleteRoleBindingsInput, error) {
+	value, err := ec.unmarshalInputBatchDeleteRoleBindingsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBatchDeleteTagsInput2atriumᚋgraphᚐBatchDeleteTagsInput(ctx context.Context, v any) (BatchDeleteTagsInput, error) {
+	value, err := ec.unmarshalInputBatchDeleteTagsInput(ctx, v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBatchUpdateReposInput2map(ctx context.Context, v any) (map[string]any, error) {
+	value, err := ec.unmarshalInputBatchUpdateReposInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -4990,6 +5450,11 @@ func (ec *executionContext) unmarshalNCapability2ᚕatriumᚋplatformᚐCapabili
 		}
 	}
 	return all, nil
+}
+
+func (ec *executionContext) unmarshalNCatalogTier2atriumᚋplatformᚐCatalogTier(ctx context.Context, v any) (platform.CatalogTier, error) {
+	value, err := scalar.UnmarshalCatalogTier(v)
+	return value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNCreateAccountAssociationInput2map(ctx context.Context, v any) (map[string]any, error) {
@@ -5045,6 +5510,19 @@ func (ec *executionContext) unmarshalNCreateSubscriptionInput2map(ctx context.Co
 func (ec *executionContext) unmarshalNCreateTagInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputCreateTagInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateTagInput2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	list := graphql.CoerceList(v)
+	all := make([]map[string]any, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNCreateTagInput2map(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNDateTime2atriumᚋplatformᚐTime(ctx context.Context, v any) (platform.Time, error) {
@@ -5452,6 +5930,16 @@ func (ec *executionContext) unmarshalNRotateSubscriptionSecretInput2atriumᚋgra
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNSearchField2atriumᚋplatformᚐSearchField(ctx context.Context, v any) (platform.SearchField, error) {
+	value, err := scalar.UnmarshalSearchField(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSearchKind2atriumᚋplatformᚐSearchKind(ctx context.Context, v any) (platform.SearchKind, error) {
+	value, err := scalar.UnmarshalSearchKind(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSeverityRating2atriumᚋplatformᚐSeverityRating(ctx context.Context, v any) (platform.SeverityRating, error) {
 	value, err := scalar.UnmarshalSeverityRating(v)
 	return value, graphql.ErrorOnPath(ctx, err)
@@ -5544,6 +6032,19 @@ func (ec *executionContext) unmarshalNUpdateIdentityProviderInput2map(ctx contex
 func (ec *executionContext) unmarshalNUpdateRepoInput2map(ctx context.Context, v any) (map[string]any, error) {
 	value, err := ec.unmarshalInputUpdateRepoInput(ctx, v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateRepoInput2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	list := graphql.CoerceList(v)
+	all := make([]map[string]any, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNUpdateRepoInput2map(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalNUpdateRepoReadmeInput2map(ctx context.Context, v any) (map[string]any, error) {
@@ -5875,6 +6376,22 @@ func (ec *executionContext) unmarshalOCatalogTier2atriumᚋplatformᚐCatalogTie
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx context.Context, v any) ([]platform.CatalogTier, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]platform.CatalogTier, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNCatalogTier2atriumᚋplatformᚐCatalogTier(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func (ec *executionContext) unmarshalOCatalogTier2ᚖatriumᚋplatformᚐCatalogTier(ctx context.Context, v any) (*platform.CatalogTier, error) {
 	if v == nil {
 		return nil, nil
@@ -5952,6 +6469,11 @@ func (ec *executionContext) unmarshalOEventByIDsInput2ᚖatriumᚋgraphᚐEventB
 	}
 	value, err := ec.unmarshalInputEventByIDsInput(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOEventKind2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalEventKind(v)
+	return value, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOEventSubscriptionByUIDsInput2ᚖatriumᚋgraphᚐEventSubscriptionByUIDsInput(ctx context.Context, v any) (*EventSubscriptionByUIDsInput, error) {
@@ -6341,6 +6863,22 @@ func (ec *executionContext) unmarshalORoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrd
 	}
 	value, err := ec.unmarshalInputRoleOrder(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSearchKind2ᚕatriumᚋplatformᚐSearchKindᚄ(ctx context.Context, v any) ([]platform.SearchKind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]platform.SearchKind, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNSearchKind2atriumᚋplatformᚐSearchKind(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOSeverityRating2ᚕatriumᚋplatformᚐSeverityRatingᚄ(ctx context.Context, v any) ([]platform.SeverityRating, error) {

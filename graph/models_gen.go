@@ -67,12 +67,52 @@ type BatchCreateRoleBindingsRequest struct {
 	RoleBinding map[string]any `json:"roleBinding"`
 }
 
+// The tags that were made or moved.
+type BatchCreateTagsPayload struct {
+	// The tags, in the order of the requests.
+	Tags []*platform.Tag `json:"tags"`
+}
+
 // Which mappings to delete.
 type BatchDeleteExternalGroupRoleMappingsInput struct {
 	// Uid of an identity provider or group that all of them lie below.
 	Parent platform.UID `json:"parent"`
 	// Their uids, 1 to 200, each once.
 	Uids []platform.UID `json:"uids"`
+}
+
+// Which role bindings to delete.
+type BatchDeleteRoleBindingsInput struct {
+	// Their uids, 1 to 100, each once.
+	Uids []platform.UID `json:"uids"`
+}
+
+// The role bindings that are gone.
+type BatchDeleteRoleBindingsPayload struct {
+	// Their global ids in the order of the uids, for removing them from a client's cache.
+	DeletedIds []platform.UID `json:"deletedIds"`
+	// Their uids, in the same order.
+	DeletedUids []platform.UID `json:"deletedUids"`
+}
+
+// Which tags to delete.
+type BatchDeleteTagsInput struct {
+	// Their uids, 1 to 100, each once.
+	Uids []platform.UID `json:"uids"`
+}
+
+// The tags that are gone.
+type BatchDeleteTagsPayload struct {
+	// Their global ids in the order of the uids, for removing them from a client's cache.
+	DeletedIds []platform.UID `json:"deletedIds"`
+	// Their uids, in the same order.
+	DeletedUids []platform.UID `json:"deletedUids"`
+}
+
+// The repos after the changes.
+type BatchUpdateReposPayload struct {
+	// The repos, in the order of the requests.
+	Repos []*platform.Repo `json:"repos"`
 }
 
 // The subscription that was made.

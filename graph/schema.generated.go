@@ -22,150 +22,164 @@ func Schema() *ast.Schema { return parsedSchema }
 // NewSchema tells the executor how the fields of the schema are read.
 func NewSchema(resolvers ResolverRoot) *execute.Schema {
 	return &execute.Schema{Schema: parsedSchema, Objects: map[string]*execute.Object{
-		"AcceptGroupInvitePayload":       fieldsAcceptGroupInvitePayload(resolvers),
-		"AcceptTermsPayload":             fieldsAcceptTermsPayload(resolvers),
-		"AccountAssociation":             fieldsAccountAssociation(resolvers),
-		"AccountAssociationConnection":   fieldsAccountAssociationConnection(resolvers),
-		"AccountAssociationEdge":         fieldsAccountAssociationEdge(resolvers),
-		"Advisory":                       fieldsAdvisory(resolvers),
-		"AdvisoryConnection":             fieldsAdvisoryConnection(resolvers),
-		"AdvisoryDetection":              fieldsAdvisoryDetection(resolvers),
-		"AdvisoryDocument":               fieldsAdvisoryDocument(resolvers),
-		"AdvisoryEdge":                   fieldsAdvisoryEdge(resolvers),
-		"AdvisoryEvent":                  fieldsAdvisoryEvent(resolvers),
-		"AdvisoryFalsePositive":          fieldsAdvisoryFalsePositive(resolvers),
-		"AdvisoryFix":                    fieldsAdvisoryFix(resolvers),
-		"AdvisoryNVDDetection":           fieldsAdvisoryNVDDetection(resolvers),
-		"AdvisoryNote":                   fieldsAdvisoryNote(resolvers),
-		"AdvisoryPatch":                  fieldsAdvisoryPatch(resolvers),
-		"AdvisoryScanDetection":          fieldsAdvisoryScanDetection(resolvers),
-		"AdvisorySeverity":               fieldsAdvisorySeverity(resolvers),
-		"AdvisorySummary":                fieldsAdvisorySummary(resolvers),
-		"AmazonAccount":                  fieldsAmazonAccount(resolvers),
-		"Artifact":                       fieldsArtifact(resolvers),
-		"ArtifactConnection":             fieldsArtifactConnection(resolvers),
-		"ArtifactCount":                  fieldsArtifactCount(resolvers),
-		"ArtifactEdge":                   fieldsArtifactEdge(resolvers),
-		"ArtifactVersion":                fieldsArtifactVersion(resolvers),
-		"ArtifactVersionConnection":      fieldsArtifactVersionConnection(resolvers),
-		"ArtifactVersionEdge":            fieldsArtifactVersionEdge(resolvers),
-		"AuditLogConnection":             fieldsAuditLogConnection(resolvers),
-		"AuditLogEdge":                   fieldsAuditLogEdge(resolvers),
-		"AzureAccount":                   fieldsAzureAccount(resolvers),
-		"BatchCreateRoleBindingsPayload": fieldsBatchCreateRoleBindingsPayload(resolvers),
+		"AcceptGroupInvitePayload":                    fieldsAcceptGroupInvitePayload(resolvers),
+		"AcceptTermsPayload":                          fieldsAcceptTermsPayload(resolvers),
+		"AccountAssociation":                          fieldsAccountAssociation(resolvers),
+		"AccountAssociationConnection":                fieldsAccountAssociationConnection(resolvers),
+		"AccountAssociationEdge":                      fieldsAccountAssociationEdge(resolvers),
+		"Advisory":                                    fieldsAdvisory(resolvers),
+		"AdvisoryActivity":                            fieldsAdvisoryActivity(resolvers),
+		"AdvisoryConnection":                          fieldsAdvisoryConnection(resolvers),
+		"AdvisoryDetection":                           fieldsAdvisoryDetection(resolvers),
+		"AdvisoryDocument":                            fieldsAdvisoryDocument(resolvers),
+		"AdvisoryEdge":                                fieldsAdvisoryEdge(resolvers),
+		"AdvisoryEvent":                               fieldsAdvisoryEvent(resolvers),
+		"AdvisoryFalsePositive":                       fieldsAdvisoryFalsePositive(resolvers),
+		"AdvisoryFix":                                 fieldsAdvisoryFix(resolvers),
+		"AdvisoryNVDDetection":                        fieldsAdvisoryNVDDetection(resolvers),
+		"AdvisoryNote":                                fieldsAdvisoryNote(resolvers),
+		"AdvisoryPatch":                               fieldsAdvisoryPatch(resolvers),
+		"AdvisoryScanDetection":                       fieldsAdvisoryScanDetection(resolvers),
+		"AdvisorySeverity":                            fieldsAdvisorySeverity(resolvers),
+		"AdvisorySummary":                             fieldsAdvisorySummary(resolvers),
+		"AmazonAccount":                               fieldsAmazonAccount(resolvers),
+		"Artifact":                                    fieldsArtifact(resolvers),
+		"ArtifactConnection":                          fieldsArtifactConnection(resolvers),
+		"ArtifactCount":                               fieldsArtifactCount(resolvers),
+		"ArtifactEdge":                                fieldsArtifactEdge(resolvers),
+		"ArtifactVersion":                             fieldsArtifactVersion(resolvers),
+		"ArtifactVersionConnection":                   fieldsArtifactVersionConnection(resolvers),
+		"ArtifactVersionEdge":                         fieldsArtifactVersionEdge(resolvers),
+		"AuditLogConnection":                          fieldsAuditLogConnection(resolvers),
+		"AuditLogEdge":                                fieldsAuditLogEdge(resolvers),
+		"AzureAccount":                                fieldsAzureAccount(resolvers),
+		"BatchCreateRoleBindingsPayload":              fieldsBatchCreateRoleBindingsPayload(resolvers),
+		"BatchCreateTagsPayload":                      fieldsBatchCreateTagsPayload(resolvers),
 		"BatchDeleteExternalGroupRoleMappingsPayload": fieldsBatchDeleteExternalGroupRoleMappingsPayload(resolvers),
-		"ClaimMatch":                            fieldsClaimMatch(resolvers),
-		"CreateAccountAssociationPayload":       fieldsCreateAccountAssociationPayload(resolvers),
-		"CreateExternalGroupRoleMappingPayload": fieldsCreateExternalGroupRoleMappingPayload(resolvers),
-		"CreateGroupInvitePayload":              fieldsCreateGroupInvitePayload(resolvers),
-		"CreateGroupPayload":                    fieldsCreateGroupPayload(resolvers),
-		"CreateIdentityPayload":                 fieldsCreateIdentityPayload(resolvers),
-		"CreateIdentityProviderPayload":         fieldsCreateIdentityProviderPayload(resolvers),
-		"CreateRepoPayload":                     fieldsCreateRepoPayload(resolvers),
-		"CreateRoleBindingPayload":              fieldsCreateRoleBindingPayload(resolvers),
-		"CreateRolePayload":                     fieldsCreateRolePayload(resolvers),
-		"CreateSubscriptionPayload":             fieldsCreateSubscriptionPayload(resolvers),
-		"CreateTagPayload":                      fieldsCreateTagPayload(resolvers),
-		"DeleteAccountAssociationPayload":       fieldsDeleteAccountAssociationPayload(resolvers),
-		"DeleteExternalGroupRoleMappingPayload": fieldsDeleteExternalGroupRoleMappingPayload(resolvers),
-		"DeleteGroupInvitePayload":              fieldsDeleteGroupInvitePayload(resolvers),
-		"DeleteGroupPayload":                    fieldsDeleteGroupPayload(resolvers),
-		"DeleteIdentityPayload":                 fieldsDeleteIdentityPayload(resolvers),
-		"DeleteIdentityProviderPayload":         fieldsDeleteIdentityProviderPayload(resolvers),
-		"DeleteRepoPayload":                     fieldsDeleteRepoPayload(resolvers),
-		"DeleteRoleBindingPayload":              fieldsDeleteRoleBindingPayload(resolvers),
-		"DeleteRolePayload":                     fieldsDeleteRolePayload(resolvers),
-		"DeleteSubscriptionPayload":             fieldsDeleteSubscriptionPayload(resolvers),
-		"DeleteTagPayload":                      fieldsDeleteTagPayload(resolvers),
-		"Delivery":                              fieldsDelivery(resolvers),
-		"DeliveryConnection":                    fieldsDeliveryConnection(resolvers),
-		"DeliveryEdge":                          fieldsDeliveryEdge(resolvers),
-		"DocumentAdvisory":                      fieldsDocumentAdvisory(resolvers),
-		"DocumentDetection":                     fieldsDocumentDetection(resolvers),
-		"DocumentEvent":                         fieldsDocumentEvent(resolvers),
-		"DocumentFix":                           fieldsDocumentFix(resolvers),
-		"DocumentScan":                          fieldsDocumentScan(resolvers),
-		"EnableSubscriptionPayload":             fieldsEnableSubscriptionPayload(resolvers),
-		"Entity":                                fieldsEntity(resolvers),
-		"Event":                                 fieldsEvent(resolvers),
-		"EventActor":                            fieldsEventActor(resolvers),
-		"EventSubscription":                     fieldsEventSubscription(resolvers),
-		"EventSubscriptionConnection":           fieldsEventSubscriptionConnection(resolvers),
-		"EventSubscriptionEdge":                 fieldsEventSubscriptionEdge(resolvers),
-		"ExternalGroupRoleMapping":              fieldsExternalGroupRoleMapping(resolvers),
-		"ExternalGroupRoleMappingConnection":    fieldsExternalGroupRoleMappingConnection(resolvers),
-		"ExternalGroupRoleMappingEdge":          fieldsExternalGroupRoleMappingEdge(resolvers),
-		"GitHubAccount":                         fieldsGitHubAccount(resolvers),
-		"GitHubAppInstallations":                fieldsGitHubAppInstallations(resolvers),
-		"GitHubInstallation":                    fieldsGitHubInstallation(resolvers),
-		"GoogleAccount":                         fieldsGoogleAccount(resolvers),
-		"Group":                                 fieldsGroup(resolvers),
-		"GroupConnection":                       fieldsGroupConnection(resolvers),
-		"GroupEdge":                             fieldsGroupEdge(resolvers),
-		"GroupInvite":                           fieldsGroupInvite(resolvers),
-		"GroupInviteConnection":                 fieldsGroupInviteConnection(resolvers),
-		"GroupInviteEdge":                       fieldsGroupInviteEdge(resolvers),
-		"Identity":                              fieldsIdentity(resolvers),
-		"IdentityConnection":                    fieldsIdentityConnection(resolvers),
-		"IdentityEdge":                          fieldsIdentityEdge(resolvers),
-		"IdentityProvider":                      fieldsIdentityProvider(resolvers),
-		"IdentityProviderConnection":            fieldsIdentityProviderConnection(resolvers),
-		"IdentityProviderEdge":                  fieldsIdentityProviderEdge(resolvers),
-		"Image":                                 fieldsImage(resolvers),
-		"ImageSize":                             fieldsImageSize(resolvers),
-		"Mutation":                              fieldsMutation(resolvers),
-		"OIDC":                                  fieldsOIDC(resolvers),
-		"PageInfo":                              fieldsPageInfo(resolvers),
-		"PlatformServices":                      fieldsPlatformServices(resolvers),
-		"Query":                                 fieldsQuery(resolvers),
-		"RedeliverPayload":                      fieldsRedeliverPayload(resolvers),
-		"Reference":                             fieldsReference(resolvers),
-		"Repo":                                  fieldsRepo(resolvers),
-		"RepoConnection":                        fieldsRepoConnection(resolvers),
-		"RepoEdge":                              fieldsRepoEdge(resolvers),
-		"ReportedImageRef":                      fieldsReportedImageRef(resolvers),
-		"ResolvedVulnerability":                 fieldsResolvedVulnerability(resolvers),
-		"ResolvedVulnerabilityReport":           fieldsResolvedVulnerabilityReport(resolvers),
-		"ResourceLimit":                         fieldsResourceLimit(resolvers),
-		"Role":                                  fieldsRole(resolvers),
-		"RoleBinding":                           fieldsRoleBinding(resolvers),
-		"RoleBindingConnection":                 fieldsRoleBindingConnection(resolvers),
-		"RoleBindingEdge":                       fieldsRoleBindingEdge(resolvers),
-		"RoleConnection":                        fieldsRoleConnection(resolvers),
-		"RoleEdge":                              fieldsRoleEdge(resolvers),
-		"RotateSubscriptionSecretPayload":       fieldsRotateSubscriptionSecretPayload(resolvers),
-		"Severity":                              fieldsSeverity(resolvers),
-		"SeverityCount":                         fieldsSeverityCount(resolvers),
-		"StaticKeys":                            fieldsStaticKeys(resolvers),
-		"Subscription":                          fieldsSubscription(resolvers),
-		"SyncConfig":                            fieldsSyncConfig(resolvers),
-		"Tag":                                   fieldsTag(resolvers),
-		"TagConnection":                         fieldsTagConnection(resolvers),
-		"TagEdge":                               fieldsTagEdge(resolvers),
-		"TermsAcceptance":                       fieldsTermsAcceptance(resolvers),
-		"TermsAcceptanceConnection":             fieldsTermsAcceptanceConnection(resolvers),
-		"TermsAcceptanceEdge":                   fieldsTermsAcceptanceEdge(resolvers),
-		"TestSubscriptionPayload":               fieldsTestSubscriptionPayload(resolvers),
-		"UpdateAccountAssociationPayload":       fieldsUpdateAccountAssociationPayload(resolvers),
-		"UpdateGroupPayload":                    fieldsUpdateGroupPayload(resolvers),
-		"UpdateIdentityPayload":                 fieldsUpdateIdentityPayload(resolvers),
-		"UpdateIdentityProviderPayload":         fieldsUpdateIdentityProviderPayload(resolvers),
-		"UpdateRepoPayload":                     fieldsUpdateRepoPayload(resolvers),
-		"UpdateRepoReadmePayload":               fieldsUpdateRepoReadmePayload(resolvers),
-		"UpdateRoleBindingPayload":              fieldsUpdateRoleBindingPayload(resolvers),
-		"UpdateRolePayload":                     fieldsUpdateRolePayload(resolvers),
-		"VerifyIdentityProviderPayload":         fieldsVerifyIdentityProviderPayload(resolvers),
-		"Viewer":                                fieldsViewer(resolvers),
-		"VulnerabilityMetadata":                 fieldsVulnerabilityMetadata(resolvers),
-		"VulnerabilityMetadataConnection":       fieldsVulnerabilityMetadataConnection(resolvers),
-		"VulnerabilityMetadataEdge":             fieldsVulnerabilityMetadataEdge(resolvers),
-		"_Service":                              fields_Service(resolvers),
-		"__Directive":                           fields__Directive(resolvers),
-		"__EnumValue":                           fields__EnumValue(resolvers),
-		"__Field":                               fields__Field(resolvers),
-		"__InputValue":                          fields__InputValue(resolvers),
-		"__Schema":                              fields__Schema(resolvers),
-		"__Type":                                fields__Type(resolvers),
+		"BatchDeleteRoleBindingsPayload":              fieldsBatchDeleteRoleBindingsPayload(resolvers),
+		"BatchDeleteTagsPayload":                      fieldsBatchDeleteTagsPayload(resolvers),
+		"BatchUpdateReposPayload":                     fieldsBatchUpdateReposPayload(resolvers),
+		"BundleFacet":                                 fieldsBundleFacet(resolvers),
+		"ClaimMatch":                                  fieldsClaimMatch(resolvers),
+		"CreateAccountAssociationPayload":             fieldsCreateAccountAssociationPayload(resolvers),
+		"CreateExternalGroupRoleMappingPayload":       fieldsCreateExternalGroupRoleMappingPayload(resolvers),
+		"CreateGroupInvitePayload":                    fieldsCreateGroupInvitePayload(resolvers),
+		"CreateGroupPayload":                          fieldsCreateGroupPayload(resolvers),
+		"CreateIdentityPayload":                       fieldsCreateIdentityPayload(resolvers),
+		"CreateIdentityProviderPayload":               fieldsCreateIdentityProviderPayload(resolvers),
+		"CreateRepoPayload":                           fieldsCreateRepoPayload(resolvers),
+		"CreateRoleBindingPayload":                    fieldsCreateRoleBindingPayload(resolvers),
+		"CreateRolePayload":                           fieldsCreateRolePayload(resolvers),
+		"CreateSubscriptionPayload":                   fieldsCreateSubscriptionPayload(resolvers),
+		"CreateTagPayload":                            fieldsCreateTagPayload(resolvers),
+		"DeleteAccountAssociationPayload":             fieldsDeleteAccountAssociationPayload(resolvers),
+		"DeleteExternalGroupRoleMappingPayload":       fieldsDeleteExternalGroupRoleMappingPayload(resolvers),
+		"DeleteGroupInvitePayload":                    fieldsDeleteGroupInvitePayload(resolvers),
+		"DeleteGroupPayload":                          fieldsDeleteGroupPayload(resolvers),
+		"DeleteIdentityPayload":                       fieldsDeleteIdentityPayload(resolvers),
+		"DeleteIdentityProviderPayload":               fieldsDeleteIdentityProviderPayload(resolvers),
+		"DeleteRepoPayload":                           fieldsDeleteRepoPayload(resolvers),
+		"DeleteRoleBindingPayload":                    fieldsDeleteRoleBindingPayload(resolvers),
+		"DeleteRolePayload":                           fieldsDeleteRolePayload(resolvers),
+		"DeleteSubscriptionPayload":                   fieldsDeleteSubscriptionPayload(resolvers),
+		"DeleteTagPayload":                            fieldsDeleteTagPayload(resolvers),
+		"Delivery":                                    fieldsDelivery(resolvers),
+		"DeliveryConnection":                          fieldsDeliveryConnection(resolvers),
+		"DeliveryEdge":                                fieldsDeliveryEdge(resolvers),
+		"DocumentAdvisory":                            fieldsDocumentAdvisory(resolvers),
+		"DocumentDetection":                           fieldsDocumentDetection(resolvers),
+		"DocumentEvent":                               fieldsDocumentEvent(resolvers),
+		"DocumentFix":                                 fieldsDocumentFix(resolvers),
+		"DocumentScan":                                fieldsDocumentScan(resolvers),
+		"EnableSubscriptionPayload":                   fieldsEnableSubscriptionPayload(resolvers),
+		"Entity":                                      fieldsEntity(resolvers),
+		"Event":                                       fieldsEvent(resolvers),
+		"EventActivity":                               fieldsEventActivity(resolvers),
+		"EventActor":                                  fieldsEventActor(resolvers),
+		"EventChange":                                 fieldsEventChange(resolvers),
+		"EventSubscription":                           fieldsEventSubscription(resolvers),
+		"EventSubscriptionConnection":                 fieldsEventSubscriptionConnection(resolvers),
+		"EventSubscriptionEdge":                       fieldsEventSubscriptionEdge(resolvers),
+		"ExternalGroupRoleMapping":                    fieldsExternalGroupRoleMapping(resolvers),
+		"ExternalGroupRoleMappingConnection":          fieldsExternalGroupRoleMappingConnection(resolvers),
+		"ExternalGroupRoleMappingEdge":                fieldsExternalGroupRoleMappingEdge(resolvers),
+		"GitHubAccount":                               fieldsGitHubAccount(resolvers),
+		"GitHubAppInstallations":                      fieldsGitHubAppInstallations(resolvers),
+		"GitHubInstallation":                          fieldsGitHubInstallation(resolvers),
+		"GoogleAccount":                               fieldsGoogleAccount(resolvers),
+		"Group":                                       fieldsGroup(resolvers),
+		"GroupConnection":                             fieldsGroupConnection(resolvers),
+		"GroupEdge":                                   fieldsGroupEdge(resolvers),
+		"GroupInvite":                                 fieldsGroupInvite(resolvers),
+		"GroupInviteConnection":                       fieldsGroupInviteConnection(resolvers),
+		"GroupInviteEdge":                             fieldsGroupInviteEdge(resolvers),
+		"HolderConnection":                            fieldsHolderConnection(resolvers),
+		"HolderEdge":                                  fieldsHolderEdge(resolvers),
+		"Identity":                                    fieldsIdentity(resolvers),
+		"IdentityConnection":                          fieldsIdentityConnection(resolvers),
+		"IdentityEdge":                                fieldsIdentityEdge(resolvers),
+		"IdentityProvider":                            fieldsIdentityProvider(resolvers),
+		"IdentityProviderConnection":                  fieldsIdentityProviderConnection(resolvers),
+		"IdentityProviderEdge":                        fieldsIdentityProviderEdge(resolvers),
+		"Image":                                       fieldsImage(resolvers),
+		"ImageSize":                                   fieldsImageSize(resolvers),
+		"Mutation":                                    fieldsMutation(resolvers),
+		"OIDC":                                        fieldsOIDC(resolvers),
+		"PageInfo":                                    fieldsPageInfo(resolvers),
+		"PlatformServices":                            fieldsPlatformServices(resolvers),
+		"Query":                                       fieldsQuery(resolvers),
+		"RedeliverPayload":                            fieldsRedeliverPayload(resolvers),
+		"Reference":                                   fieldsReference(resolvers),
+		"Repo":                                        fieldsRepo(resolvers),
+		"RepoConnection":                              fieldsRepoConnection(resolvers),
+		"RepoEdge":                                    fieldsRepoEdge(resolvers),
+		"RepoFacets":                                  fieldsRepoFacets(resolvers),
+		"ReportedImageRef":                            fieldsReportedImageRef(resolvers),
+		"ResolvedVulnerability":                       fieldsResolvedVulnerability(resolvers),
+		"ResolvedVulnerabilityReport":                 fieldsResolvedVulnerabilityReport(resolvers),
+		"ResourceLimit":                               fieldsResourceLimit(resolvers),
+		"Role":                                        fieldsRole(resolvers),
+		"RoleBinding":                                 fieldsRoleBinding(resolvers),
+		"RoleBindingConnection":                       fieldsRoleBindingConnection(resolvers),
+		"RoleBindingEdge":                             fieldsRoleBindingEdge(resolvers),
+		"RoleConnection":                              fieldsRoleConnection(resolvers),
+		"RoleEdge":                                    fieldsRoleEdge(resolvers),
+		"RotateSubscriptionSecretPayload":             fieldsRotateSubscriptionSecretPayload(resolvers),
+		"SearchConnection":                            fieldsSearchConnection(resolvers),
+		"SearchEdge":                                  fieldsSearchEdge(resolvers),
+		"Severity":                                    fieldsSeverity(resolvers),
+		"SeverityCount":                               fieldsSeverityCount(resolvers),
+		"StaticKeys":                                  fieldsStaticKeys(resolvers),
+		"Subscription":                                fieldsSubscription(resolvers),
+		"SyncConfig":                                  fieldsSyncConfig(resolvers),
+		"Tag":                                         fieldsTag(resolvers),
+		"TagConnection":                               fieldsTagConnection(resolvers),
+		"TagEdge":                                     fieldsTagEdge(resolvers),
+		"TermsAcceptance":                             fieldsTermsAcceptance(resolvers),
+		"TermsAcceptanceConnection":                   fieldsTermsAcceptanceConnection(resolvers),
+		"TermsAcceptanceEdge":                         fieldsTermsAcceptanceEdge(resolvers),
+		"TestSubscriptionPayload":                     fieldsTestSubscriptionPayload(resolvers),
+		"TierFacet":                                   fieldsTierFacet(resolvers),
+		"UpdateAccountAssociationPayload":             fieldsUpdateAccountAssociationPayload(resolvers),
+		"UpdateGroupPayload":                          fieldsUpdateGroupPayload(resolvers),
+		"UpdateIdentityPayload":                       fieldsUpdateIdentityPayload(resolvers),
+		"UpdateIdentityProviderPayload":               fieldsUpdateIdentityProviderPayload(resolvers),
+		"UpdateRepoPayload":                           fieldsUpdateRepoPayload(resolvers),
+		"UpdateRepoReadmePayload":                     fieldsUpdateRepoReadmePayload(resolvers),
+		"UpdateRoleBindingPayload":                    fieldsUpdateRoleBindingPayload(resolvers),
+		"UpdateRolePayload":                           fieldsUpdateRolePayload(resolvers),
+		"VerifyIdentityProviderPayload":               fieldsVerifyIdentityProviderPayload(resolvers),
+		"Viewer":                                      fieldsViewer(resolvers),
+		"VulnerabilityMetadata":                       fieldsVulnerabilityMetadata(resolvers),
+		"VulnerabilityMetadataConnection":             fieldsVulnerabilityMetadataConnection(resolvers),
+		"VulnerabilityMetadataEdge":                   fieldsVulnerabilityMetadataEdge(resolvers),
+		"_Service":                                    fields_Service(resolvers),
+		"__Directive":                                 fields__Directive(resolvers),
+		"__EnumValue":                                 fields__EnumValue(resolvers),
+		"__Field":                                     fields__Field(resolvers),
+		"__InputValue":                                fields__InputValue(resolvers),
+		"__Schema":                                    fields__Schema(resolvers),
+		"__Type":                                      fields__Type(resolvers),
 	}}
 }
 
@@ -178,17 +192,22 @@ type ResolverRoot interface {
 	ArtifactVersion() ArtifactVersionResolver
 	Delivery() DeliveryResolver
 	Entity() EntityResolver
+	Event() EventResolver
+	EventActor() EventActorResolver
 	EventSubscription() EventSubscriptionResolver
 	ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver
 	GitHubAccount() GitHubAccountResolver
 	Group() GroupResolver
 	GroupInvite() GroupInviteResolver
+	HolderConnection() HolderConnectionResolver
+	HolderEdge() HolderEdgeResolver
 	Identity() IdentityResolver
 	IdentityProvider() IdentityProviderResolver
 	Image() ImageResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
 	Repo() RepoResolver
+	RepoConnection() RepoConnectionResolver
 	Role() RoleResolver
 	RoleBinding() RoleBindingResolver
 	Subscription() SubscriptionResolver
@@ -205,27 +224,37 @@ type AcceptTermsPayloadResolver interface {
 // A AccountAssociationResolver reads the fields of AccountAssociation that its objects do not hold.
 type AccountAssociationResolver interface {
 	Group(ctx context.Context, objs []*platform.AccountAssociation) ([]*platform.Group, error)
+	ViewerCan(ctx context.Context, objs []*platform.AccountAssociation, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.AccountAssociation) ([][]platform.Capability, error)
 }
 
 // A AdvisoryResolver reads the fields of Advisory that its objects do not hold.
 type AdvisoryResolver interface {
 	Group(ctx context.Context, objs []*platform.Advisory) ([]*platform.Group, error)
 	Vulnerabilities(ctx context.Context, objs []*platform.Advisory) ([][]*platform.Vulnerability, error)
+	ViewerCan(ctx context.Context, objs []*platform.Advisory, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Advisory) ([][]platform.Capability, error)
 }
 
 // A ArtifactResolver reads the fields of Artifact that its objects do not hold.
 type ArtifactResolver interface {
 	Versions(ctx context.Context, objs []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ArtifactVersion], error)
+	ViewerCan(ctx context.Context, objs []*platform.Artifact, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Artifact) ([][]platform.Capability, error)
 }
 
 // A ArtifactVersionResolver reads the fields of ArtifactVersion that its objects do not hold.
 type ArtifactVersionResolver interface {
 	Artifact(ctx context.Context, objs []*platform.ArtifactVersion) ([]*platform.Artifact, error)
+	ViewerCan(ctx context.Context, objs []*platform.ArtifactVersion, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.ArtifactVersion) ([][]platform.Capability, error)
 }
 
 // A DeliveryResolver reads the fields of Delivery that its objects do not hold.
 type DeliveryResolver interface {
 	Subscription(ctx context.Context, objs []*platform.Delivery) ([]*platform.Subscription, error)
+	ViewerCan(ctx context.Context, objs []*platform.Delivery, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Delivery) ([][]platform.Capability, error)
 }
 
 // A EntityResolver reads the fields of Entity that its objects do not hold.
@@ -251,10 +280,23 @@ type EntityResolver interface {
 	FindManyVulnerabilityMetadataByVulnerabilityIDs(ctx context.Context, reps []*VulnerabilityMetadataByVulnerabilityIDsInput) ([]*platform.Vulnerability, error)
 }
 
+// A EventResolver reads the fields of Event that its objects do not hold.
+type EventResolver interface {
+	Resource(ctx context.Context, objs []*platform.Event) ([]fedruntime.Entity, error)
+	GroupNode(ctx context.Context, objs []*platform.Event) ([]*platform.Group, error)
+}
+
+// A EventActorResolver reads the fields of EventActor that its objects do not hold.
+type EventActorResolver interface {
+	Identity(ctx context.Context, objs []*platform.EventActor) ([]*platform.Identity, error)
+}
+
 // A EventSubscriptionResolver reads the fields of EventSubscription that its objects do not hold.
 type EventSubscriptionResolver interface {
 	Group(ctx context.Context, objs []*platform.Subscription) ([]*platform.Group, error)
 	Deliveries(ctx context.Context, objs []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Delivery], error)
+	ViewerCan(ctx context.Context, objs []*platform.Subscription, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Subscription) ([][]platform.Capability, error)
 }
 
 // A ExternalGroupRoleMappingResolver reads the fields of ExternalGroupRoleMapping that its objects do not hold.
@@ -262,6 +304,8 @@ type ExternalGroupRoleMappingResolver interface {
 	IdentityProvider(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error)
 	Role(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error)
 	Scope(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error)
+	ViewerCan(ctx context.Context, objs []*platform.ExternalGroupRoleMapping, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([][]platform.Capability, error)
 }
 
 // A GitHubAccountResolver reads the fields of GitHubAccount that its objects do not hold.
@@ -275,12 +319,14 @@ type GroupResolver interface {
 	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
 	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
 	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
+	Child(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Group, error)
 	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
 	Identities(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Identity], error)
 	Roles(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Role], error)
 	RoleBindings(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
 	EffectiveBindings(ctx context.Context, objs []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
 	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Repo], error)
+	Repo(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Repo, error)
 	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
 	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
@@ -289,12 +335,28 @@ type GroupResolver interface {
 	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.GroupInvite], error)
 	TermsAcceptances(ctx context.Context, objs []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.TermsAcceptance], error)
 	Subscriptions(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Subscription], error)
+	WhoCan(ctx context.Context, objs []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.Connection[platform.RoleBinding], error)
+	ViewerCan(ctx context.Context, objs []*platform.Group, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Group) ([][]platform.Capability, error)
 }
 
 // A GroupInviteResolver reads the fields of GroupInvite that its objects do not hold.
 type GroupInviteResolver interface {
 	Group(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Group, error)
 	Role(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Role, error)
+	ViewerCan(ctx context.Context, objs []*platform.GroupInvite, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.GroupInvite) ([][]platform.Capability, error)
+}
+
+// A HolderConnectionResolver reads the fields of HolderConnection that its objects do not hold.
+type HolderConnectionResolver interface {
+	Nodes(ctx context.Context, objs []*scalar.Connection[platform.RoleBinding]) ([][]*platform.Identity, error)
+}
+
+// A HolderEdgeResolver reads the fields of HolderEdge that its objects do not hold.
+type HolderEdgeResolver interface {
+	Node(ctx context.Context, objs []*scalar.Edge[platform.RoleBinding]) ([]*platform.Identity, error)
+	Role(ctx context.Context, objs []*scalar.Edge[platform.RoleBinding]) ([]*platform.Role, error)
 }
 
 // A IdentityResolver reads the fields of Identity that its objects do not hold.
@@ -303,6 +365,8 @@ type IdentityResolver interface {
 	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
 	EffectiveCapabilities(ctx context.Context, objs []*platform.Identity, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
+	ViewerCan(ctx context.Context, objs []*platform.Identity, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Identity) ([][]platform.Capability, error)
 }
 
 // A IdentityProviderResolver reads the fields of IdentityProvider that its objects do not hold.
@@ -310,6 +374,8 @@ type IdentityProviderResolver interface {
 	Group(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Group, error)
 	DefaultRole(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Role, error)
 	Mappings(ctx context.Context, objs []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ExternalGroupRoleMapping], error)
+	ViewerCan(ctx context.Context, objs []*platform.IdentityProvider, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.IdentityProvider) ([][]platform.Capability, error)
 }
 
 // A ImageResolver reads the fields of Image that its objects do not hold.
@@ -342,6 +408,7 @@ type MutationResolver interface {
 	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[platform.Repo], error)
 	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Repo], error)
 	DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	BatchUpdateRepos(ctx context.Context, input map[string]any) (*BatchUpdateReposPayload, error)
 	UpdateRepoReadme(ctx context.Context, input map[string]any) (*UpdateRepoReadmePayload, error)
 	CreateRole(ctx context.Context, input map[string]any) (*scalar.Created[platform.Role], error)
 	UpdateRole(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Role], error)
@@ -350,6 +417,7 @@ type MutationResolver interface {
 	BatchCreateRoleBindings(ctx context.Context, input BatchCreateRoleBindingsInput) (*BatchCreateRoleBindingsPayload, error)
 	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[platform.RoleBinding], error)
 	DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	BatchDeleteRoleBindings(ctx context.Context, input BatchDeleteRoleBindingsInput) (*BatchDeleteRoleBindingsPayload, error)
 	CreateSubscription(ctx context.Context, input map[string]any) (*CreateSubscriptionPayload, error)
 	DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	RotateSubscriptionSecret(ctx context.Context, input RotateSubscriptionSecretInput) (*RotateSubscriptionSecretPayload, error)
@@ -357,6 +425,8 @@ type MutationResolver interface {
 	EnableSubscription(ctx context.Context, input EnableSubscriptionInput) (*EnableSubscriptionPayload, error)
 	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[platform.Tag], error)
 	DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	BatchCreateTags(ctx context.Context, input map[string]any) (*BatchCreateTagsPayload, error)
+	BatchDeleteTags(ctx context.Context, input BatchDeleteTagsInput) (*BatchDeleteTagsPayload, error)
 	AcceptTerms(ctx context.Context, input AcceptTermsInput) (*platform.AcceptedTerms, error)
 }
 
@@ -368,6 +438,8 @@ type QueryResolver interface {
 	Viewer(ctx context.Context) (*platform.Actor, error)
 	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
 	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.AccountAssociation], error)
+	AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time) ([]*platform.AdvisoryActivity, error)
+	EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, types []string) ([]*platform.EventActivity, error)
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
 	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
@@ -378,7 +450,7 @@ type QueryResolver interface {
 	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, types []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
 	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.ExternalGroupRoleMapping], error)
-	Group(ctx context.Context, uid platform.UID) (*platform.Group, error)
+	Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error)
 	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Group], error)
 	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)
 	GroupInvites(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.GroupInvite], error)
@@ -387,13 +459,14 @@ type QueryResolver interface {
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*platform.UID, error)
 	IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error)
 	IdentityProviders(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.IdentityProvider], error)
-	Repo(ctx context.Context, uid platform.UID) (*platform.Repo, error)
+	Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error)
 	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Repo], error)
 	ResolvedVulnerabilities(ctx context.Context, images []*platform.ImageRef, startTime platform.Time, endTime platform.Time) ([]*platform.ResolvedVulnerabilityReport, error)
 	Role(ctx context.Context, uid platform.UID) (*platform.Role, error)
 	Roles(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Role], error)
 	RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error)
 	RoleBindings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
+	Search(ctx context.Context, query string, kinds []platform.SearchKind, within *platform.UID, first *int, after *string) (*scalar.SearchConnection, error)
 	Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error)
 	Subscriptions(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Subscription], error)
 	Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error)
@@ -410,12 +483,21 @@ type RepoResolver interface {
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
 	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
+	ViewerCan(ctx context.Context, objs []*platform.Repo, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Repo) ([][]platform.Capability, error)
+}
+
+// A RepoConnectionResolver reads the fields of RepoConnection that its objects do not hold.
+type RepoConnectionResolver interface {
+	Facets(ctx context.Context, objs []*scalar.Connection[platform.Repo]) ([]*platform.RepoFacets, error)
 }
 
 // A RoleResolver reads the fields of Role that its objects do not hold.
 type RoleResolver interface {
 	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
 	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	ViewerCan(ctx context.Context, objs []*platform.Role, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Role) ([][]platform.Capability, error)
 }
 
 // A RoleBindingResolver reads the fields of RoleBinding that its objects do not hold.
@@ -423,6 +505,8 @@ type RoleBindingResolver interface {
 	Identity(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Identity, error)
 	Group(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Group, error)
 	Role(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Role, error)
+	ViewerCan(ctx context.Context, objs []*platform.RoleBinding, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.RoleBinding) ([][]platform.Capability, error)
 }
 
 // A SubscriptionResolver reads the fields of Subscription that its objects do not hold.
@@ -434,6 +518,10 @@ type SubscriptionResolver interface {
 type TagResolver interface {
 	Repo(ctx context.Context, objs []*platform.Tag) ([]*platform.Repo, error)
 	Image(ctx context.Context, objs []*platform.Tag) ([]*platform.Image, error)
+	Advisories(ctx context.Context, objs []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	AdvisorySummary(ctx context.Context, objs []*platform.Tag) ([]*platform.AdvisorySummary, error)
+	ViewerCan(ctx context.Context, objs []*platform.Tag, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Tag) ([][]platform.Capability, error)
 }
 
 // A TermsAcceptanceResolver reads the fields of TermsAcceptance that its objects do not hold.
@@ -461,7 +549,7 @@ func (ec *executionContext) IntrospectSchema() (*introspection.Schema, error) {
 	if ec.DisableIntrospection {
 		return nil, errIntrospection
 	}
-	return introspection.WrapSchema(parsedSchema), nil
+	return introspection.WrapSchema(clientSchema), nil
 }
 
 // IntrospectType reads __type.
@@ -469,7 +557,7 @@ func (ec *executionContext) IntrospectType(name string) (*introspection.Type, er
 	if ec.DisableIntrospection {
 		return nil, errIntrospection
 	}
-	return introspection.WrapTypeFromDef(parsedSchema, parsedSchema.Types[name]), nil
+	return introspection.WrapTypeFromDef(clientSchema, clientSchema.Types[name]), nil
 }
 
 var errIntrospection = errors.New("introspection disabled")
@@ -557,6 +645,14 @@ type AccountAssociation implements Node @key(fields: "uid") {
 
   "The group that it ties."
   group: Group
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "An account at Amazon Web Services."
@@ -787,6 +883,67 @@ type DeleteAccountAssociationPayload {
   deletedUid: ID!
 }
 `, BuiltIn: false},
+	{Name: "../../schema/activity.graphqls", Input: `extend type Query {
+  """
+  How many advisories became known and how many were fixed, day by day or week by week: of those that stand. PERMISSION_DENIED
+  without advisories.list there.
+  """
+  advisoryActivity(
+    "Uid of a group, for all anywhere below it, or of a repo, for those that it has."
+    within: ID!
+    "How long each interval is."
+    interval: ActivityInterval! = DAY
+    "The first interval is the one that this time lies in; 30 intervals before the last where absent."
+    from: DateTime
+    "The last interval is the one that this time lies in; now where absent."
+    to: DateTime
+  ): [AdvisoryActivity!]
+  """
+  How many changes were made and how many were refused, day by day or week by week, as the audit log has them: they are kept for
+  90 days, unless the operator says otherwise. PERMISSION_DENIED without groups.update on the group.
+  """
+  eventActivity(
+    "Uid of a group, for what happened in it and anywhere below."
+    within: ID!
+    "How long each interval is."
+    interval: ActivityInterval! = DAY
+    "The first interval is the one that this time lies in; 30 intervals before the last where absent."
+    from: DateTime
+    "The last interval is the one that this time lies in; now where absent."
+    to: DateTime
+    "Only events of these types, as in ` + "`" + `auditLog` + "`" + `; an empty list finds no intervals."
+    types: [String!]
+  ): [EventActivity!]
+}
+
+"How long an interval is."
+enum ActivityInterval {
+  "A day in UTC."
+  DAY
+  "A week in UTC, which begins on Monday."
+  WEEK
+}
+
+"What became of advisories in one interval. There is one for each interval, of zeros where nothing happened: at most 400."
+type AdvisoryActivity {
+  "When the interval begins."
+  time: DateTime!
+  "How many were published."
+  opened: Int!
+  "How many of those that are fixed were fixed: by the time of their latest event."
+  fixed: Int!
+}
+
+"What was changed in one interval. There is one for each interval, of zeros where nothing happened: at most 400."
+type EventActivity {
+  "When the interval begins."
+  time: DateTime!
+  "How many changes were made."
+  made: Int!
+  "How many changes were refused."
+  refused: Int!
+}
+`, BuiltIn: false},
 	{Name: "../../schema/advisory.graphqls", Input: `extend type Query {
   "One advisory. NOT_FOUND where there is none; PERMISSION_DENIED without advisories.list on it, whether it exists or not."
   advisory(
@@ -901,6 +1058,14 @@ type Advisory implements Node @key(fields: "uid") {
   group: Group
   "Metadata of the vulnerability under its advisoryId and its aliases, each once; those that are not known are left out."
   vulnerabilities: [VulnerabilityMetadata!]
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 """
@@ -1410,6 +1575,14 @@ type Artifact implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): ArtifactVersionConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "A language's world of libraries, with its own names and its own order of versions."
@@ -1503,6 +1676,14 @@ type ArtifactVersion implements Node @key(fields: "uid") {
 
   "The artifact it is a version of."
   artifact: Artifact
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of versions."
@@ -1559,7 +1740,10 @@ enum ArtifactVersionOrderField {
     descendantsOf: ID
     "Only what this one did: the uid of an identity, or the name of an operator's command."
     actor: String
-    "Only events of these types, at most 100; of none where it is empty, of all where it is absent."
+    """
+    Only events of these types, at most 100; of none where it is empty, of all where it is absent. A type can be given without
+    prefix and version, as ` + "`" + `iam.group.created` + "`" + `. INVALID_ARGUMENT for one that there is not.
+    """
     types: [String!]
     "Only what happened at this time or later."
     since: DateTime
@@ -1734,6 +1918,14 @@ type Delivery implements Node @key(fields: "uid") {
 
   "The subscription whose sink it goes to."
   subscription: EventSubscription
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "What has become of a delivery."
@@ -1823,7 +2015,10 @@ type Subscription {
   events(
     "Only of this group and everything below it, by its uid."
     descendantsOf: ID
-    "Only events of these types; all where it is absent. An empty list is an error."
+    """
+    Only events of these types, at most 100; all where it is absent. A type can be given without prefix and version, as
+    ` + "`" + `iam.group.created` + "`" + `. INVALID_ARGUMENT for one that there is not, and for an empty list.
+    """
     types: [String!]
     "Resume behind the event of this id; an empty text replays from the oldest that is kept. Absent: from now on."
     after: String
@@ -1838,16 +2033,32 @@ type Event implements Node @key(fields: "id") {
   id: ID!
   "What happened to which kind, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
   type: String!
+  "The same as a value of an enum. Null of a type that this version does not know."
+  kind: EventKind
   "Uid of the resource that changed; of a creation that was refused, of what it was to lie in."
   subject: ID!
-  "Uid of the group it lies in."
+  """
+  The resource that changed, as it is now; null once it is gone. Of a creation that was refused, what it was to lie in. A page of
+  events, and events that a feed gives together, take one read for each type.
+  """
+  resource: Node
+  "Uid of the group it lies in: the same as ` + "`" + `groupUid` + "`" + `."
   group: ID!
+  "Uid of the group it lies in."
+  groupUid: ID!
+  "The group it lies in, as it is now; null once it is gone."
+  groupNode: Group
   "When it changed."
   time: DateTime!
   "Who changed it."
   actor: EventActor!
   "The resource after the change, before it where it was deleted, in the form of REST and without secrets."
   body: JSON
+  """
+  What an update made of each field that it named, whether its value is another or not. Null of what is no update, and of what
+  was recorded before there were changes.
+  """
+  changes: [EventChange!]
   "Why the change was refused, with what was lacking as ` + "`" + `body` + "`" + `; null where it was made. Only ` + "`" + `auditLog` + "`" + ` has those."
   denied: String
   """
@@ -1863,6 +2074,98 @@ type EventActor {
   subject: String!
   "What its token said: ` + "`" + `iss` + "`" + `, ` + "`" + `sub` + "`" + ` and, where it has one, ` + "`" + `email` + "`" + `."
   act: StringMap
+  "The identity as it is now; null where it is gone, or was none."
+  identity: Identity
+}
+
+"What an update made of one field."
+type EventChange {
+  "The field, or the part of one that a mask named: ` + "`" + `description` + "`" + `, ` + "`" + `oidc.clientId` + "`" + `."
+  field: String!
+  "Its value before, in the form of REST. Null where it had none, where it is a secret, and where it is longer than 16 KiB."
+  before: JSON
+  "Its value after; null as ` + "`" + `before` + "`" + ` is."
+  after: JSON
+}
+
+"What an event tells of: its type without prefix and version, in upper snake case."
+enum EventKind {
+  "A group was made."
+  IAM_GROUP_CREATED
+  "A group was changed."
+  IAM_GROUP_UPDATED
+  "A group was deleted."
+  IAM_GROUP_DELETED
+  "An identity was made."
+  IAM_IDENTITY_CREATED
+  "An identity was changed."
+  IAM_IDENTITY_UPDATED
+  "An identity was deleted."
+  IAM_IDENTITY_DELETED
+  "A role was made."
+  IAM_ROLES_CREATED
+  "A role was changed."
+  IAM_ROLES_UPDATED
+  "A role was deleted."
+  IAM_ROLES_DELETED
+  "A role binding was made."
+  IAM_ROLEBINDINGS_CREATED
+  "A role binding was made together with others."
+  IAM_ROLEBINDINGS_CREATED_BATCH
+  "A role binding was changed."
+  IAM_ROLEBINDINGS_UPDATED
+  "A role binding was deleted."
+  IAM_ROLEBINDINGS_DELETED
+  "An identity provider was made."
+  IAM_IDENTITY_PROVIDERS_CREATED
+  "An identity provider was changed."
+  IAM_IDENTITY_PROVIDERS_UPDATED
+  "An identity provider was deleted."
+  IAM_IDENTITY_PROVIDERS_DELETED
+  "An account association was made."
+  IAM_ACCOUNT_ASSOCIATIONS_CREATED
+  "An account association was changed."
+  IAM_ACCOUNT_ASSOCIATIONS_UPDATED
+  "An account association was deleted."
+  IAM_ACCOUNT_ASSOCIATIONS_DELETED
+  "An invite was made."
+  IAM_GROUP_INVITE_CREATED
+  "An invite was deleted."
+  IAM_GROUP_INVITE_DELETED
+  "A mapping of an external group was made."
+  IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_CREATED
+  "A mapping of an external group was deleted."
+  IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_DELETED
+  "A mapping of an external group was deleted together with others."
+  IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_DELETED_BATCH
+  "Terms were accepted for a group."
+  IAM_TERMS_ACCEPTED
+  "A repo was made."
+  PLATFORM_REGISTRY_REPO_CREATED
+  "A repo was changed."
+  PLATFORM_REGISTRY_REPO_UPDATED
+  "A repo was deleted."
+  PLATFORM_REGISTRY_REPO_DELETED
+  "A tag was made, or moved to another image."
+  PLATFORM_REGISTRY_TAG_CREATED
+  "A tag was deleted."
+  PLATFORM_REGISTRY_TAG_DELETED
+  "An event subscription was made."
+  EVENTS_SUBSCRIPTION_CREATED
+  "An event subscription was changed."
+  EVENTS_SUBSCRIPTION_UPDATED
+  "An event subscription was deleted."
+  EVENTS_SUBSCRIPTION_DELETED
+  "A test event of a subscription."
+  EVENTS_SUBSCRIPTION_TEST
+  "A subscription was disabled, since its sink kept failing."
+  EVENTS_SUBSCRIPTION_DISABLED
+  "An operator allowed a group the callers of an issuer."
+  IAM_GROUP_ISSUER_ALLOWED
+  "An operator took that back."
+  IAM_GROUP_ISSUER_REVOKED
+  "A delivery is sent once more."
+  EVENTS_SUBSCRIPTION_REDELIVERED
 }
 
 "Any JSON value."
@@ -1945,6 +2248,14 @@ type ExternalGroupRoleMapping implements Node @key(fields: "uid") {
   role: Role
   "The group on which the role counts, with everything below it."
   scope: Group
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of mappings."
@@ -2058,10 +2369,16 @@ type BatchDeleteExternalGroupRoleMappingsPayload {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/group.graphqls", Input: `extend type Query {
-  "One group. NOT_FOUND where there is none; PERMISSION_DENIED without groups.list on it, whether it exists or not."
+  """
+  One group, by its uid or by its path: exactly one of them is given. By uid, NOT_FOUND where there is none, and
+  PERMISSION_DENIED without groups.list on it, whether it exists or not. By path, NOT_FOUND where there is none or the
+  caller lacks groups.list on it, and PERMISSION_DENIED for who has it nowhere.
+  """
   group(
     "Its uid."
-    uid: ID!
+    uid: ID
+    "The names of all groups from the organization down to it, with a slash between them: ` + "`" + `acme/engineering` + "`" + `."
+    path: String
   ): Group
   "Groups that the caller may see. PERMISSION_DENIED without groups.list anywhere in the scope."
   groups(
@@ -2153,6 +2470,11 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): GroupConnection
+  "The group directly in this one that has this name; null where there is none."
+  child(
+    "Exactly this name."
+    name: String!
+  ): Group
   "Groups anywhere below this one."
   descendants(
     "What else must hold, all of it."
@@ -2264,6 +2586,11 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): RepoConnection
+  "The repo directly in this group that has this name; null where there is none."
+  repo(
+    "Exactly this name, with its slashes."
+    name: String!
+  ): Repo
   "Tags of all repos below this group."
   tags(
     "What else must hold, all of it."
@@ -2376,6 +2703,55 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): EventSubscriptionConnection
+  """
+  Who may do something here: an edge for each role binding, on this group or on one above, whose role holds the capability, the
+  newest first. It shows the bindings that the caller may list: PERMISSION_DENIED without role_bindings.list on this group. Who
+  comes by an external group of an identity provider has no binding, and is not among them.
+  """
+  whoCan(
+    "What they may do."
+    capability: Capability!
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or one of ` + "`" + `effectiveBindings` + "`" + ` with this capability."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+  ): HolderConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
+}
+
+"One page of those who may do something on a group."
+type HolderConnection {
+  "The page, each identity with its cursor and with what lets it."
+  edges: [HolderEdge!]!
+  "The identities of the page that the caller may see, each as often as bindings let it."
+  nodes: [Identity!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many bindings the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+}
+
+"Someone who may do something on a group, and by what."
+type HolderEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + `."
+  cursor: String!
+  "Who may. Needs identity.list on it."
+  node: Identity
+  "The binding that lets it: its group is this one, or the one above from which the permission is inherited."
+  binding: RoleBinding!
+  "The role that is bound. Needs roles.list on it."
+  role: Role
 }
 
 "The largest number of some resource that a group may hold."
@@ -2434,6 +2810,11 @@ type GroupEdge {
 input GroupFilter {
   "Exactly this name."
   name: String
+  """
+  Only those whose names and descriptions hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -2596,6 +2977,14 @@ type GroupInvite implements Node @key(fields: "uid") {
   group: Group
   "The role that is offered."
   role: Role
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of invites."
@@ -2819,6 +3208,14 @@ type Identity implements Node @key(fields: "uid") {
     "The resource's uid."
     on: ID!
   ): Boolean
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 """
@@ -2899,6 +3296,11 @@ input IdentityFilter {
   relationshipType: RelationshipType
   "Only those that made no request since, never seen ones included."
   lastSeenBefore: DateTime
+  """
+  Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -3146,6 +3548,14 @@ type IdentityProvider implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): ExternalGroupRoleMappingConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "Which tokens an identity provider stands for. A token must be made for the client, or for this service by way of the client."
@@ -3342,10 +3752,19 @@ type ImageSize {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/repo.graphqls", Input: `extend type Query {
-  "One repo. NOT_FOUND where there is none; PERMISSION_DENIED without repo.list on it, whether it exists or not."
+  """
+  One repo, by its uid or by its path: exactly one of them is given. By uid, NOT_FOUND where there is none, and
+  PERMISSION_DENIED without repo.list on it, whether it exists or not. By path, NOT_FOUND where there is none or the
+  caller lacks repo.list on it, and PERMISSION_DENIED for who has it nowhere.
+  """
   repo(
     "Its uid."
-    uid: ID!
+    uid: ID
+    """
+    The names of all groups from the organization down, and its own, with a slash between them: ` + "`" + `acme/shop/checkout` + "`" + `. A
+    name may hold slashes: of several repos that a path could mean it is the one in the deepest group.
+    """
+    path: String
   ): Repo
   "Repos that the caller may see. PERMISSION_DENIED without repo.list anywhere in the scope."
   repos(
@@ -3386,6 +3805,14 @@ extend type Mutation {
     "Which one."
     input: DeleteRepoInput!
   ): DeleteRepoPayload
+  """
+  Changes up to 100 repos: all of them or, on any error, none. Needs repo.update on each. All that is wrong is told at once, each
+  under its place: ` + "`" + `requests[2].name` + "`" + `.
+  """
+  batchUpdateRepos(
+    "The changes."
+    input: BatchUpdateReposInput!
+  ): BatchUpdateReposPayload
   "Replaces the readme of a repo. Needs repo.update."
   updateRepoReadme(
     "The readme."
@@ -3444,7 +3871,11 @@ type Repo implements Node @key(fields: "uid") {
     "Exactly this name."
     name: String!
   ): Tag
-  "Advisories of the repo's organization whose artifactName is the repo's name, as far as the caller may see them."
+  """
+  Advisories that name the repo, as far as the caller may see them: their artifactName is its name, and they lie in its
+  group or in one above. So of two repos of one name in two groups, neither has what lies in the other's group alone. Their
+  cursors are good for this field only.
+  """
   advisories(
     "What else must hold, all of it."
     where: AdvisoryFilter
@@ -3463,6 +3894,14 @@ type Repo implements Node @key(fields: "uid") {
   ): AdvisoryConnection
   "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all repos of a page."
   advisorySummary: AdvisorySummary
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "Where a repo is copied from, and how."
@@ -3513,6 +3952,32 @@ type RepoConnection {
   totalCount: Int!
   "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
   skipped: Int!
+  "How all repos of the list, over all pages, are spread. One read for all lists of a level, which looks at each of their repos."
+  facets: RepoFacets
+}
+
+"How many repos of a list have which values; the values that most have come first, at most 100 of each field."
+type RepoFacets {
+  "By part of the catalog."
+  tier: [TierFacet!]!
+  "By bundle. A repo counts in each of its bundles."
+  bundle: [BundleFacet!]!
+}
+
+"How many repos of a list belong to a part of the catalog."
+type TierFacet {
+  "The part; null for repos of none."
+  value: CatalogTier
+  "How many."
+  count: Int!
+}
+
+"How many repos of a list are part of a bundle."
+type BundleFacet {
+  "The bundle."
+  value: String!
+  "How many."
+  count: Int!
 }
 
 "Repo in a page."
@@ -3527,6 +3992,17 @@ type RepoEdge {
 input RepoFilter {
   "Exactly this name."
   name: String
+  """
+  Only those whose names, descriptions and aliases hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
+  "Only those of one of these parts of the catalog."
+  tiers: [CatalogTier!]
+  "Only those that are part of one of these bundles, at most 1000 of at most 512 characters each."
+  bundles: [String!]
+  "Only those that are found under one of these other names, at most 1000 of at most 512 characters each. Case counts."
+  aliases: [String!]
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -3655,6 +4131,18 @@ input UpdateRepoReadmeInput {
 type UpdateRepoReadmePayload {
   "The repo, with its new readme. Null, with an error, for a caller who may change but not read it."
   repo: Repo
+}
+
+"Changes to several repos."
+input BatchUpdateReposInput {
+  "The changes, 1 to 100, each to another repo."
+  requests: [UpdateRepoInput!]!
+}
+
+"The repos after the changes."
+type BatchUpdateReposPayload {
+  "The repos, in the order of the requests."
+  repos: [Repo!]!
 }
 `, BuiltIn: false},
 	{Name: "../../schema/resolved_vulnerability.graphqls", Input: `extend type Query {
@@ -3793,6 +4281,14 @@ type Role implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): RoleBindingConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of roles."
@@ -3821,6 +4317,11 @@ type RoleEdge {
 input RoleFilter {
   "Exactly this name."
   name: String
+  """
+  Only those whose names and descriptions hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -3961,6 +4462,14 @@ extend type Mutation {
     "Which one."
     input: DeleteRoleBindingInput!
   ): DeleteRoleBindingPayload
+  """
+  Deletes up to 100 role bindings: all of them or, on any error, none. Needs role_bindings.delete on each. FAILED_PRECONDITION
+  (LAST_OWNER) where an organization would be left without an owner.
+  """
+  batchDeleteRoleBindings(
+    "Which ones."
+    input: BatchDeleteRoleBindingsInput!
+  ): BatchDeleteRoleBindingsPayload
 }
 
 "A grant: an identity has a role on a group and on everything below it."
@@ -3978,6 +4487,14 @@ type RoleBinding implements Node @key(fields: "uid") {
   group: Group
   "What the identity may do there."
   role: Role
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of role bindings."
@@ -4127,6 +4644,20 @@ type DeleteRoleBindingPayload {
   "Its uid."
   deletedUid: ID!
 }
+
+"Which role bindings to delete."
+input BatchDeleteRoleBindingsInput {
+  "Their uids, 1 to 100, each once."
+  uids: [ID!]!
+}
+
+"The role bindings that are gone."
+type BatchDeleteRoleBindingsPayload {
+  "Their global ids in the order of the uids, for removing them from a client's cache."
+  deletedIds: [ID!]!
+  "Their uids, in the same order."
+  deletedUids: [ID!]!
+}
 `, BuiltIn: false},
 	{Name: "../../schema/schema.graphqls", Input: `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
 
@@ -4206,6 +4737,73 @@ scalar Int64
 
 "A JSON object whose values are all strings."
 scalar StringMap
+`, BuiltIn: false},
+	{Name: "../../schema/search.graphqls", Input: `extend type Query {
+  """
+  What holds all words of a query, of several kinds at once and as far as the caller may see it, the best match first:
+  names that are the query, then names that begin with it, then everything else that holds its words; each by name.
+  Words are found as by ` + "`" + `where: {query}` + "`" + ` of lists. Kinds that the caller may list nowhere in the scope are left out;
+  PERMISSION_DENIED where that is all of them. There is no total: it would cost more than the search.
+  """
+  search(
+    "One line of at most 16 words and 512 characters."
+    query: String!
+    "Only these kinds; all where absent."
+    kinds: [SearchKind!]
+    "Only what is anywhere below this group, by its uid."
+    within: ID
+    "Page size: 50 where it is 0 or absent, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `, of the same search."
+    after: String
+  ): SearchConnection
+}
+
+"A kind that a search looks at."
+enum SearchKind {
+  "Groups, by name and description."
+  GROUP
+  "Identities, by name, description and email address."
+  IDENTITY
+  "Roles, by name and description; those that are built in too."
+  ROLE
+  "Repos, by name, description and aliases."
+  REPO
+  "Tags, by name."
+  TAG
+}
+
+"A field that a search looks at."
+enum SearchField {
+  "The name."
+  NAME
+  "The description."
+  DESCRIPTION
+  "One of the other names of a repo."
+  ALIASES
+  "An email address of an identity."
+  EMAIL
+}
+
+"One page of what a search found."
+type SearchConnection {
+  "The page, each object with its cursor."
+  edges: [SearchEdge!]!
+  "The page without cursors."
+  nodes: [Node!]!
+  "Where the page lies in all that is found."
+  pageInfo: PageInfo!
+}
+
+"Object in a page of a search."
+type SearchEdge {
+  "Where this row is: continues the search right after it, as ` + "`" + `after` + "`" + `."
+  cursor: String!
+  "A Group, Identity, Role, Repo or Tag."
+  node: Node!
+  "The field that holds the most words of the query, the first one of several."
+  matchedField: SearchField!
+}
 `, BuiltIn: false},
 	{Name: "../../schema/subscription.graphqls", Input: `extend type Query {
   "One event subscription. NOT_FOUND where there is none; PERMISSION_DENIED without subscriptions.list on it, whether it exists or not."
@@ -4313,6 +4911,14 @@ type EventSubscription implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): DeliveryConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of subscriptions."
@@ -4479,6 +5085,19 @@ extend type Mutation {
     "Which one."
     input: DeleteTagInput!
   ): DeleteTagPayload
+  """
+  Creates or moves up to 100 tags, of one repo or of several: all of them or, on any error, none. Needs tag.create on each repo.
+  All that is wrong is told at once, each under its place: ` + "`" + `requests[2].digest` + "`" + `.
+  """
+  batchCreateTags(
+    "The tags."
+    input: BatchCreateTagsInput!
+  ): BatchCreateTagsPayload
+  "Deletes up to 100 tags: all of them or, on any error, none. Needs tag.delete on each."
+  batchDeleteTags(
+    "Which ones."
+    input: BatchDeleteTagsInput!
+  ): BatchDeleteTagsPayload
 }
 
 "A name for an image in a repo. It can move from one image to another."
@@ -4502,6 +5121,37 @@ type Tag implements Node @key(fields: "uid") {
   repo: Repo
   "The image it stands for. Needs repo.list and manifest.metadata.list; null where nothing is known of the digest."
   image: Image
+  """
+  Advisories on its image, as far as the caller may see them: their artifactName is its digest, or the name of a package
+  that the image holds; where nothing is known of packages, the name of its repo. And they lie in the repo's group or in
+  one above. Needs repo.list and manifest.metadata.list, as ` + "`" + `image` + "`" + ` does. Their cursors are good for this field only.
+  """
+  advisories(
+    "What else must hold, all of it."
+    where: AdvisoryFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: AdvisoryOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): AdvisoryConnection
+  "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all tags of a page, beside those of their images."
+  advisorySummary: AdvisorySummary
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of tags."
@@ -4542,6 +5192,11 @@ input TagFilter {
   includeDates: Boolean
   "false leaves out tags that end in a package epoch: ` + "`" + `1.2.3-r4` + "`" + `."
   includeEpochs: Boolean
+  """
+  Only those whose names hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -4606,6 +5261,32 @@ type DeleteTagPayload {
   deletedId: ID!
   "Its uid."
   deletedUid: ID!
+}
+
+"Several tags to create or move."
+input BatchCreateTagsInput {
+  "The tags, 1 to 100. The same name in the same repo twice is an error."
+  requests: [CreateTagInput!]!
+}
+
+"The tags that were made or moved."
+type BatchCreateTagsPayload {
+  "The tags, in the order of the requests."
+  tags: [Tag!]!
+}
+
+"Which tags to delete."
+input BatchDeleteTagsInput {
+  "Their uids, 1 to 100, each once."
+  uids: [ID!]!
+}
+
+"The tags that are gone."
+type BatchDeleteTagsPayload {
+  "Their global ids in the order of the uids, for removing them from a client's cache."
+  deletedIds: [ID!]!
+  "Their uids, in the same order."
+  deletedUids: [ID!]!
 }
 `, BuiltIn: false},
 	{Name: "../../schema/terms.graphqls", Input: `extend type Query {

@@ -19,9 +19,8 @@ import (
 
 // BenchmarkImportOSV imports 200,000 records into one group and reports the rate of
 // the last 5,000 before each mark, and the processor time that this process took for
-// each of them (on PostgreSQL the server's comes on top). On SQLite it grows until each
-// index has so many pages that every record of a batch changes one of its own, which
-// is so at about 100,000. One iteration is enough (-benchtime=1x).
+// each of them (on PostgreSQL the server's comes on top). One iteration is enough
+// (-benchtime=1x).
 func BenchmarkImportOSV(b *testing.B) {
 	const last = 5000
 	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {

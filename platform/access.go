@@ -15,6 +15,9 @@ func need(ctx context.Context, uid UID, capabilities ...Capability) (*Actor, err
 	if err != nil {
 		return nil, err
 	}
+	if err := proveToChange(ctx, capabilities); err != nil {
+		return nil, err
+	}
 	for _, c := range capabilities {
 		if !a.Can(c, uid) {
 			return nil, a.lacks(c, uid)

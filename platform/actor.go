@@ -41,6 +41,8 @@ type Actor struct {
 	grants   []grant
 	mapped   []mapped // where grants come from beside the identities
 	operator string   // an operator's command, from which no capability is asked
+
+	presumption *Presumption // that this is who calls; nil: it was read
 }
 
 // A grant is the effect of a role binding, cut to the subtree of the group
@@ -109,18 +111,38 @@ func caller(ctx context.Context) (*Actor, error) {
 // first time. One that matches none gives an actor who may do only what needs
 // no identity.
 func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
-	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified, Expires: c.Expires}
-	if !c.ServiceAudience && len(c.Audience) > 0 {
-		a.audience = c.Audience[0]
-	}
 	if unstorable(c.Issuer) || unstorable(c.Subject) {
-		return a, nil // no rule names them
+		return p.recognise(c, nil, nil).actor, nil // no rule names them
 	}
-	a.vouched = claimTexts(c.Values[OrganisationClaim])
 	candidates, entrances, err := p.store.Candidates(ctx, p.bearer(c))
 	if err != nil {
 		return nil, err
 	}
+	found := p.recognise(c, candidates, entrances)
+	p.noteAllSeen(found.seen)
+	for _, e := range found.newcomers {
+		if err := p.welcome(ctx, found.actor, c, e); err != nil {
+			return nil, err
+		}
+	}
+	return found.actor, nil
+}
+
+// A recognition is what the rows that were read for a token say of its bearer.
+type recognition struct {
+	actor     *Actor
+	seen      []*Identity
+	newcomers []*Entrance // providers that let the bearer in for the first time
+}
+
+// recognise decides who the bearer of a token is. It reads nothing.
+func (p *Platform) recognise(c Claims, candidates []Candidate, entrances []Entrance) recognition {
+	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified, Expires: c.Expires}
+	if !c.ServiceAudience && len(c.Audience) > 0 {
+		a.audience = c.Audience[0]
+	}
+	a.vouched = claimTexts(c.Values[OrganisationClaim])
+	found := recognition{actor: a}
 	matchers := map[UID]*matcher{}
 	for _, candidate := range candidates {
 		identity := candidate.Identity
@@ -133,14 +155,12 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 			continue
 		}
 		a.join(identity.UID, candidate.Grants)
-		p.noteSeen(identity)
+		found.seen = append(found.seen, identity)
 	}
 	for i := range entrances {
-		if err := p.enter(ctx, a, c, &entrances[i]); err != nil {
-			return nil, err
-		}
+		found.enter(c, &entrances[i])
 	}
-	return a, nil
+	return found
 }
 
 // mayAdmit reports whether the rule of a candidate may let anybody in.

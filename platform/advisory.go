@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"context"
 	"slices"
 )
 
@@ -206,16 +205,27 @@ func (e *AdvisoryEvent) Type() EventType {
 // LatestEventType is the type of the event that became known last; of several
 // at once, the last one in the list. It is "" where there is no event.
 func (a *Advisory) LatestEventType() EventType {
-	var latest *AdvisoryEvent
+	if latest := a.latestEvent(); latest != nil {
+		return latest.Type()
+	}
+	return ""
+}
+
+// FixTime is when the advisory was fixed; zero where it is not.
+func (a *Advisory) FixTime() Time {
+	if latest := a.latestEvent(); latest != nil && latest.Type() == EventTypeFixed {
+		return latest.CreateTime
+	}
+	return Time{}
+}
+
+func (a *Advisory) latestEvent() (latest *AdvisoryEvent) {
 	for i := range a.Events {
 		if e := &a.Events[i]; latest == nil || !e.CreateTime.Before(latest.CreateTime.Time) {
 			latest = e
 		}
 	}
-	if latest == nil {
-		return ""
-	}
-	return latest.Type()
+	return latest
 }
 
 // An AdvisoryState says in a word what has become of a vulnerability.
@@ -273,6 +283,8 @@ type AdvisoryFilter struct {
 	Severities []SeverityRating `json:",omitempty"` // rated so
 	MinScore   *float64         `json:",omitempty"` // with at least this score
 	Withdrawn  bool             `json:",omitempty"` // withdrawn ones too, which are left out otherwise
+
+	Around UID `json:",omitempty"` // in a group around this resource, which encloses it
 }
 
 func (f AdvisoryFilter) check(v *violations) {
@@ -284,7 +296,7 @@ func (f AdvisoryFilter) check(v *violations) {
 		{"artifactTypes", f.ArtifactTypes}, {"artifactArchitectures", f.ArtifactArchitectures}, {"componentNames", f.ComponentNames},
 		{"componentTypes", f.ComponentTypes}, {"componentLocations", f.ComponentLocations}, {"aliases", f.Aliases}, {"origin", []string{f.Origin}},
 	} {
-		if v.filter(x.field, x.values...); len(x.values) > maxIDs {
+		if v.filter(x.field, x.values...); len(x.values) > maxIDs && f.Around == "" { // else they are an image's
 			v.add(x.field, "must be at most %d", maxIDs)
 		}
 	}
@@ -328,16 +340,4 @@ var advisoryKind = Kind[Advisory]{
 // Advisories are the operations on advisories.
 type Advisories struct {
 	resources[Advisory, AdvisoryFilter]
-}
-
-// ListOfRepos reads, for each repo, the same page of the advisories of its
-// organisation on an artifact of the repo's name, with one read. A page token
-// of such a list is one of the plain list with that scope and filter.
-func (s Advisories) ListOfRepos(ctx context.Context, req ListRequest[AdvisoryFilter], repos []*Repo) ([]Page[Advisory], []error) {
-	return listPointing(ctx, s.resources, req, len(repos), func(i int, req *ListRequest[AdvisoryFilter]) func(Branch) Branch {
-		repo := repos[i]
-		req.UIDP.DescendantsOf = repo.UID.Root()
-		req.Filter.ArtifactNames = []string{repo.Name}
-		return ofRepo(repo)
-	})
 }

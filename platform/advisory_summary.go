@@ -55,27 +55,14 @@ func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary,
 // SummarizeGroups counts the advisories below each group, as lists with that
 // scope do, with one read of counters. The groups exist.
 func (s Advisories) SummarizeGroups(ctx context.Context, groups []UID) ([]*AdvisorySummary, []error) {
-	return s.summarize(ctx, len(groups), func(i int) (UIDFilter, func(Branch) Branch) {
-		return UIDFilter{DescendantsOf: groups[i]}, func(b Branch) Branch { return b }
+	return s.summarize(ctx, len(groups), func(i int) (UIDFilter, func(Branch) []Branch) {
+		return UIDFilter{DescendantsOf: groups[i]}, func(b Branch) []Branch { return []Branch{b} }
 	})
-}
-
-// SummarizeRepos counts the advisories of each repo, as ListOfRepos lists them,
-// with one read.
-func (s Advisories) SummarizeRepos(ctx context.Context, repos []*Repo) ([]*AdvisorySummary, []error) {
-	return s.summarize(ctx, len(repos), func(i int) (UIDFilter, func(Branch) Branch) {
-		return UIDFilter{DescendantsOf: repos[i].UID.Root()}, ofRepo(repos[i])
-	})
-}
-
-// ofRepo narrows what the caller may see to the advisories of a repo.
-func ofRepo(repo *Repo) func(Branch) Branch {
-	return func(b Branch) Branch { return Branch{Relation: OfArtifact, Name: repo.Name, Inside: b.UID} }
 }
 
 // summarize counts n lists of advisories, with one read. of tells the scope of the
 // i-th, and how each branch of what the caller may see of it is narrowed.
-func (s Advisories) summarize(ctx context.Context, n int, of func(i int) (UIDFilter, func(Branch) Branch)) ([]*AdvisorySummary, []error) {
+func (s Advisories) summarize(ctx context.Context, n int, of func(i int) (UIDFilter, func(Branch) []Branch)) ([]*AdvisorySummary, []error) {
 	errs, scopes, readable := make([]error, n), make([]Scope, n), 0
 	for i := range n {
 		asked, narrow := of(i)
@@ -85,7 +72,7 @@ func (s Advisories) summarize(ctx context.Context, n int, of func(i int) (UIDFil
 		}
 		readable++
 		for _, b := range q.Scope.branches {
-			scopes[i].branches = append(scopes[i].branches, narrow(b))
+			scopes[i].branches = append(scopes[i].branches, narrow(b)...)
 		}
 	}
 	if readable == 0 {

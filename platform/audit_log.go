@@ -153,14 +153,14 @@ func (r AuditRequest) checked(v *violations) AuditQuery {
 		v.uid("descendantsOf", r.DescendantsOf)
 	}
 	v.filter("actor", r.Actor)
-	v.lines("types", r.Types, 100)
+	v.eventTypes(r.Types)
 	if !r.Since.IsZero() && !r.Until.IsZero() && r.Until.Before(r.Since.Time) {
 		v.add("until", "must not be before since")
 	}
 	if r.After != "" && !IsEventID(r.After) {
 		v.add("page_token", "is not a cursor of this log")
 	}
-	q := AuditQuery{Actor: r.Actor, Types: r.Types, Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize), Without: r.Without}
+	q := AuditQuery{Actor: r.Actor, Types: fullEventTypes(r.Types), Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize), Without: r.Without}
 	switch {
 	case r.PageSize < 0:
 		v.add("page_size", "must not be negative")
@@ -168,10 +168,10 @@ func (r AuditRequest) checked(v *violations) AuditQuery {
 		q.Limit = DefaultPageSize
 	}
 	if !r.Since.IsZero() {
-		q.From = firstEventID(r.Since)
+		q.From = FirstEventID(r.Since)
 	}
 	if !r.Until.IsZero() {
-		q.Before = firstEventID(r.Until)
+		q.Before = FirstEventID(r.Until)
 	}
 	return q
 }
@@ -207,13 +207,13 @@ func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Even
 
 // IsEventID reports whether id has the form of newEventID's.
 func IsEventID(id string) bool {
-	return len(id) == len(firstEventID(Time{})) && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' &&
+	return len(id) == len(FirstEventID(Time{})) && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' &&
 		lowerHex(strings.ReplaceAll(id, "-", ""))
 }
 
-// firstEventID is an id before which all lie that were made before t, and no
+// FirstEventID is an id before which all lie that were made before t, and no
 // other.
-func firstEventID(t Time) string {
+func FirstEventID(t Time) string {
 	ms := max(t.UnixMilli(), 0)
 	return eventIDOf([16]byte{
 		byte(ms >> 40), byte(ms >> 32), byte(ms >> 24), byte(ms >> 16), byte(ms >> 8), byte(ms),

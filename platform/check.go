@@ -25,6 +25,26 @@ var (
 	digestPattern = regexp.MustCompile(DigestPattern)
 )
 
+// patternWords say in words what each pattern asks for.
+var patternWords = map[*regexp.Regexp]string{
+	namePattern:   "be made of lower-case letters, digits, spaces, dots, hyphens and underscores",
+	repoPattern:   "be made of lower-case letters and digits, with dots, hyphens and underscores between them, and slashes between parts",
+	tagPattern:    "be 1 to 128 letters, digits, dots, hyphens and underscores, not beginning with a dot or a hyphen",
+	digestPattern: "be sha256: and 64 lower-case hex digits",
+}
+
+// Words is the description of a violation with words in the place of a pattern.
+func (v Violation) Words() string {
+	for pattern, words := range patternWords {
+		for _, spelled := range []string{`match "` + pattern.String() + `"`, "match " + pattern.String()} {
+			if before, after, found := strings.Cut(v.Description, spelled); found {
+				return before + words + after
+			}
+		}
+	}
+	return v.Description
+}
+
 // name checks the name of a resource against a pattern. The words for a name
 // that is missing or does not match are those of the published tutorial.
 func (v *violations) name(s string, pattern *regexp.Regexp) {

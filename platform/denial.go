@@ -37,6 +37,9 @@ func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject 
 	if !errors.As(err, &refusal) || refusal.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.operator != "" {
 		return nil
 	}
+	if err := Prove(ctx); err != nil {
+		return err // who has just become somebody else was not refused
+	}
 	entry := p.event(ctx, kind, verb, subject, "", refusal.Metadata)
 	if entry.Denied = refusal.Message; len(refusal.Metadata) == 0 {
 		entry.Body = json.RawMessage("{}")

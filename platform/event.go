@@ -21,11 +21,13 @@ type Event struct {
 	Group   UID    // the group it lies in
 	Actor   EventActor
 	Body    json.RawMessage // the resource after the change (before it, when deleted), without secrets
+	Changes []EventChange   // of an update: what became of the fields that it named
 	Time    Time
 	Denied  string // of a change that was refused: why. Only the audit log has those
 	Count   int32  // how often it happened: denials that are equal within a minute are one event, all others have 1
 
 	Position EventPosition // its place in the feed, once it is stored
+	Burst    *Burst        // with which others a live feed gives it; nil: none does
 
 	// Denial is what a denial has in common with those that are equal to it:
 	// they are one event, which counts them. "" of a change that was made.
@@ -45,6 +47,24 @@ func (p EventPosition) before(q EventPosition) bool {
 type EventActor struct {
 	Subject string            `json:"subject"` // identity UID, or the operator's command
 	Act     map[string]string `json:"act,omitempty"`
+	Burst   *Burst            `json:"-"` // of the event
+}
+
+// size is about how many bytes what an event tells takes.
+func (e *Event) size() int {
+	n := len(e.Body)
+	for _, c := range e.Changes {
+		n += len(c.Before) + len(c.After)
+	}
+	return n
+}
+
+// Identity is the identity that made the change; "" where it was none.
+func (a *EventActor) Identity() UID {
+	if uid := UID(a.Subject); uid.Valid() {
+		return uid
+	}
+	return ""
 }
 
 // NodeID is the id as what names the event among objects of all kinds.

@@ -22,7 +22,7 @@ const (
 
 	// So many feeds are woken at once. Between them is a pause, in which requests
 	// go on: Go looks for answers of the network only when nothing else can run.
-	wave      = 64
+	wave      = 32
 	wavePause = time.Millisecond
 
 	// ownReads is how many feeds read from the store for themselves at once.
@@ -269,7 +269,7 @@ func (l *listener) put(e *Event, read int64) (added, first bool) {
 		l.behind = true
 	default:
 		l.queue = append(l.queue, e)
-		l.bytes += len(e.Body)
+		l.bytes += e.size()
 		l.read, added = read, true
 	}
 	first, l.due = !l.due, true

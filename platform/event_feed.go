@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 )
 
 // Events are the operations on recorded events.
@@ -42,6 +43,9 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := Prove(ctx); err != nil {
+		return nil, err // the feed outlives what is answered first
+	}
 	var v violations
 	if req.DescendantsOf != "" {
 		v.uid("descendantsOf", req.DescendantsOf)
@@ -49,7 +53,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if req.First < 0 {
 		v.add("first", "must not be negative")
 	}
-	v.lines("types", req.Types, 100)
+	v.eventTypes(req.Types)
 	if req.Types != nil && len(req.Types) == 0 {
 		v.add("types", "must not be empty: a feed of no types gives nothing; leave it out for all")
 	}
@@ -59,6 +63,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if !actor.hearsIn(req.DescendantsOf) {
 		return nil, actor.lacks(CapGroupsList, req.DescendantsOf)
 	}
+	req.Types = fullEventTypes(req.Types)
 	feed := &Feed{p: s.p, req: req, actor: actor, left: req.First}
 	if req.First == 0 {
 		feed.left = -1
@@ -174,13 +179,17 @@ func (f *Feed) give(ctx context.Context, caller *holder, events []*Event, read i
 	if f.actor, err = f.p.broadcast.holders.fresh(ctx, caller, f.actor, read); err != nil {
 		return err
 	}
+	heard := func(e *Event) bool { return news(e) && f.actor.mayHear(e) }
+	burst := &Burst{Actor: f.actor}
 	for _, e := range events {
-		if !news(e) {
-			continue
+		if heard(e) && len(burst.Events) != f.left {
+			one := *e // which other feeds are given too
+			one.Burst, one.Actor.Burst = burst, burst
+			burst.Events = append(burst.Events, &one)
 		}
-		if f.at = e.Position; !f.actor.mayHear(e) {
-			continue
-		}
+	}
+	for _, e := range burst.Events {
+		f.at = e.Position
 		if err := yield(e); err != nil {
 			return err
 		}
@@ -188,7 +197,25 @@ func (f *Feed) give(ctx context.Context, caller *holder, events []*Event, read i
 			return errEnough
 		}
 	}
+	f.at = events[len(events)-1].Position
 	return nil
+}
+
+// A Burst is events that a live feed gives together. What they lead to can be
+// read together too, for the caller as it was when they were given.
+type Burst struct {
+	Actor  *Actor
+	Events []*Event
+
+	once sync.Once
+	kept any
+}
+
+// Keep gives what its reader keeps for all events of a burst, and makes it for
+// the first of them.
+func (b *Burst) Keep(begin func() any) any {
+	b.once.Do(func() { b.kept = begin() })
+	return b.kept
 }
 
 func (r EventRequest) wants(e *Event) bool {

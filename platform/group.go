@@ -59,10 +59,14 @@ func (OrgStatus) Values() []string { return textsOf(orgStatuses) }
 
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {
-	Name string `json:",omitempty"` // exactly
+	Name  string `json:",omitempty"` // exactly
+	Query string `json:",omitempty"` // see SearchWords
 }
 
-func (f GroupFilter) check(v *violations) { v.filter("name", f.Name) }
+func (f GroupFilter) check(v *violations) {
+	v.filter("name", f.Name)
+	v.query(f.Query)
+}
 
 var groupKind = Kind[Group]{
 	Name: "Group", Plural: "groups", Area: "iam", Number: 1, Event: "iam.group", Parent: "Group",
@@ -123,7 +127,7 @@ func (s Groups) Update(ctx context.Context, uid UID, in Input[Group]) (*Group, e
 // Delete removes a group that holds nothing. An organisation that holds
 // nothing but its last owner goes together with that owner.
 func (s Groups) Delete(ctx context.Context, uid UID) error {
-	return s.removeIf(ctx, uid, func(tx Tx) error {
+	return s.removeIf(ctx, uid, func(tx Tx, _ UID) error {
 		if err := tx.Lock(ctx, uid.Root()); err != nil {
 			return err
 		}

@@ -250,7 +250,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	case err != nil:
 		return nil, err
 	}
-	if err := s.p.RoleBindings.hydrate(ctx, tx, bindings, "created"); err != nil || !invite.SingleUse {
+	if err := s.p.RoleBindings.recordBound(ctx, tx, bindings, "created"); err != nil || !invite.SingleUse {
 		return bindings[0], err
 	}
 	used, err := s.rows(tx).Delete(ctx, invite.UID)

@@ -45,11 +45,13 @@ func (RelationshipType) Values() []string { return textsOf(relationshipTypes) }
 type IdentityFilter struct {
 	Name             string           `json:",omitempty"` // exactly
 	RelationshipType RelationshipType `json:",omitempty"`
-	LastSeenBefore   Time             `json:",omitzero"` // never seen counts as before
+	LastSeenBefore   Time             `json:",omitzero"`  // never seen counts as before
+	Query            string           `json:",omitempty"` // see SearchWords
 }
 
 func (f IdentityFilter) check(v *violations) {
 	v.filter("name", f.Name)
+	v.query(f.Query)
 	oneOf(v, "relationship_type", f.RelationshipType, relationshipTypes)
 }
 
@@ -168,7 +170,7 @@ func (s Identities) holdsAllBound(ctx context.Context, tx Tx, uid UID) error {
 
 // Delete removes an identity that no role is bound to.
 func (s Identities) Delete(ctx context.Context, uid UID) error {
-	return s.removeIf(ctx, uid, func(tx Tx) error { return tx.Lock(ctx, uid.Root()) }) // nobody binds it meanwhile
+	return s.removeIf(ctx, uid, func(tx Tx, _ UID) error { return tx.Lock(ctx, uid.Root()) }) // nobody binds it meanwhile
 }
 
 // Lookup finds the identity that tokens of exactly this issuer and subject

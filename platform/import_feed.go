@@ -39,8 +39,9 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 				"componentName", "componentLocation", "componentType", "legacyAdvisoryId", "aliases", "events", "severities", "origin", "sourceTime")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
+			var series uidSeries
 			for _, a := range added {
-				a.stampImported(group.newChild(), s.p.now())
+				a.stampImported(series.child(group), s.p.now())
 			}
 			if err := s.inherit(ctx, tx, added...); err != nil {
 				return err

@@ -36,7 +36,11 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 			if err := RowsOf[Repo](tx).Update(ctx, &r.Repo, "description"); err != nil {
 				return err
 			}
-			recordImported(ctx, tx, s.resources, "updated", o, &r.Repo)
+			if !o.NoEvents {
+				s.recordUpdate(ctx, tx, &r.Repo, []EventChange{
+					changedTo("description", known.Description, r.Description), changedTo("readme", known.Readme, r.Readme),
+				})
+			}
 			return tx.SetReadme(ctx, known.UID, r.Readme)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*ImportedRepo) error {
@@ -48,8 +52,9 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 
 func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*ImportedRepo, o ImportOptions) error {
 	rows := make([]*Repo, len(added))
+	var series uidSeries
 	for i, r := range added {
-		s.kind.Stamp(&r.Repo, group.newChild(), s.p.now())
+		s.kind.Stamp(&r.Repo, series.child(group), s.p.now())
 		rows[i] = &r.Repo
 	}
 	if err := RowsOf[Repo](tx).Insert(ctx, rows...); err != nil {
@@ -130,8 +135,9 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 		},
 		insert: func(ctx context.Context, tx Tx, added []*ImportedTag) error {
 			rows := make([]*Tag, len(added))
+			var series uidSeries
 			for i, t := range added {
-				s.kind.Stamp(&t.Tag, t.Repo.newChild(), s.p.now())
+				s.kind.Stamp(&t.Tag, series.child(t.Repo), s.p.now())
 				rows[i] = &t.Tag
 			}
 			recordImported(ctx, tx, s.resources, "created", o, rows...)

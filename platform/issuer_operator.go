@@ -86,7 +86,7 @@ func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) err
 	}
 	changed, err := providers.table(tx).Get(ctx, Keys{uids: uids})
 	for _, one := range changed {
-		tx.Record(s.p.event(ctx, providers.kind.Event, "updated", one.UID, providers.kind.Group(one), one))
+		providers.recordUpdate(ctx, tx, one, []EventChange{changedTo("issuerVerified", nil, one.IssuerVerified)})
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 			errs[i] = r.kind.in(err)
 			continue
 		}
-		req.UIDP = scopes[i]
+		req.UIDP, q.Scope = scopes[i], read[n]
 		pages[i] = r.page(req, q, found[n])
 	}
 	return pages, errs
@@ -87,7 +87,7 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 // with one read. point makes the i-th list's request out of req, as the plain
 // list would be asked, and tells how each branch of what the caller may see is
 // narrowed to the rows that point there.
-func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) Branch) ([]Page[T], []error) {
+func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
 	// Only scopes of whole subtrees can be narrowed to what points somewhere.
@@ -107,7 +107,7 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 		}
 		for _, b := range q.Scope.branches {
 			if !nothing {
-				scopes[i].branches = append(scopes[i].branches, narrow(b))
+				scopes[i].branches = append(scopes[i].branches, narrow(b)...)
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func (r resources[T, F]) paging(ctx context.Context, req ListRequest[F], v *viol
 }
 
 func (r resources[T, F]) page(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
-	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip}
+	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip, asked: q}
 	passed := q.From != nil || req.Skip > 0 && len(rows.Items) > 0
 	page.HasNext, page.HasPrevious = rows.More, passed
 	if req.Backward {

@@ -129,7 +129,7 @@ func TestAdvisoriesOfManyReposAreTheListsOfEach(t *testing.T) {
 				for i, repo := range repos {
 					alone := req
 					alone.UIDP.DescendantsOf = repo.UID.Root()
-					alone.Filter.ArtifactNames = []string{repo.Name}
+					alone.Filter.ArtifactNames, alone.Filter.Around = []string{repo.Name}, repo.UID
 					page, err := w.p.Advisories.List(ctx, alone)
 					same(t, fmt.Sprintf("%s, repo %d, %+v", who, i, req), pages[i], errs[i], page, err, uid)
 				}

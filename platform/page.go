@@ -73,8 +73,9 @@ const (
 	AdvisoryEvents LongTexts = 1 << iota
 	VulnerabilityDetails
 	EventBodies
+	EventChanges
 
-	AllLongTexts = AdvisoryEvents | VulnerabilityDetails | EventBodies
+	AllLongTexts = AdvisoryEvents | VulnerabilityDetails | EventBodies | EventChanges
 )
 
 // Has reports whether all of texts are among t.
@@ -105,7 +106,8 @@ type Page[T any] struct {
 
 	HasNext, HasPrevious bool
 
-	next    *T // the item that NextPageToken continues after; nil where nothing follows
+	asked   any // the Query that it answers, for what else is told of the list
+	next    *T  // the item that NextPageToken continues after; nil where nothing follows
 	cursors *cursors[T]
 }
 

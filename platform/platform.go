@@ -54,6 +54,7 @@ type Platform struct {
 	AuditLog        AuditLog
 	Deliveries      Deliveries
 	Webhooks        Webhooks
+	Search          Search
 
 	AdvisoryDocuments         AdvisoryDocuments
 	ResolvedVulnerabilities   ResolvedVulnerabilities
@@ -133,6 +134,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	p.AuditLog = AuditLog{p}
 	p.Deliveries = Deliveries{resources[Delivery, DeliveryFilter]{p, &deliveryKind}}
 	p.Webhooks = Webhooks{p}
+	p.Search = newSearch(p)
 	p.AdvisoryDocuments = AdvisoryDocuments{p}
 	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
 	p.Artifacts = Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind}}
@@ -159,6 +161,12 @@ func (p *Platform) Ready(ctx context.Context) error {
 
 // noteSeen remembers that an identity acted, at most once a minute and off the
 // request's path: when the queue is full the next request tells it.
+func (p *Platform) noteAllSeen(identities []*Identity) {
+	for _, i := range identities {
+		p.noteSeen(i)
+	}
+}
+
 func (p *Platform) noteSeen(i *Identity) {
 	if p.now().Sub(i.LastSeenTime.Time) < time.Minute {
 		return
@@ -168,6 +176,16 @@ func (p *Platform) noteSeen(i *Identity) {
 	default:
 	}
 }
+
+// Beside says that n calls of operations are about to read for one answer, each
+// with the context that join makes of its own, so that what they ask for can be
+// read together. Each says by end that it is over.
+func (p *Platform) Beside(n int) (join func(context.Context) context.Context, end func()) {
+	return p.store.Beside(n)
+}
+
+// Aside says that one of these calls waits for what another reads.
+func (p *Platform) Aside(ctx context.Context, wait func()) { p.store.Aside(ctx, wait) }
 
 // Changed is closed when the next event may be there: that this process has
 // stored or, while Run runs, another on the same database. Whoever waits for

@@ -66,11 +66,24 @@ type RepoFilter struct {
 	Name string `json:",omitempty"` // exactly
 
 	Names []string `json:",omitempty"` // one of these
+	Query string   `json:",omitempty"` // see SearchWords
+
+	Tiers   []CatalogTier `json:",omitempty"` // of one of these
+	Bundles []string      `json:",omitempty"` // with one of these
+	Aliases []string      `json:",omitempty"` // with one of these
 }
 
 func (f RepoFilter) check(v *violations) {
 	v.filter("name", f.Name)
 	v.filter("names", f.Names...)
+	v.query(f.Query)
+	for _, t := range f.Tiers {
+		if oneOf(v, "tiers", t, catalogTiers); t == "" {
+			v.add("tiers", "must not hold an empty text")
+		}
+	}
+	v.lines("bundles", f.Bundles, maxIDs)
+	v.lines("aliases", f.Aliases, maxIDs)
 }
 
 var repoKind = Kind[Repo]{
@@ -211,11 +224,15 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Re
 	}
 	readme.UID = uid
 	err := s.p.store.Write(ctx, func(tx Tx) error {
+		before, err := tx.Readmes(ctx, Keys{uids: []UID{uid}})
+		if err != nil {
+			return err
+		}
 		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
 		if err := RowsOf[Repo](tx).Update(ctx, repo); err != nil {
 			return err
 		}
-		tx.Record(s.p.event(ctx, s.kind.Event, "updated", uid, uid.Parent(), repo))
+		s.recordUpdate(ctx, tx, repo, []EventChange{changedTo("readme", before[0].Content, readme.Content)})
 		return tx.SetReadme(ctx, uid, readme.Content)
 	})
 	if errors.Is(err, ErrNotFound) {

@@ -12,7 +12,7 @@ const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 // deliveries yet stays.
 func (p *Platform) Purge(ctx context.Context) error {
 	now := p.now()
-	oldest := firstEventID(At(now.Add(-p.options.AuditRetention)))
+	oldest := FirstEventID(At(now.Add(-p.options.AuditRetention)))
 	err := inBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) })
 	if err != nil {
 		return err

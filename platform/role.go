@@ -18,10 +18,14 @@ type Role struct {
 
 // RoleFilter restricts a list of roles.
 type RoleFilter struct {
-	Name string `json:",omitempty"` // exactly
+	Name  string `json:",omitempty"` // exactly
+	Query string `json:",omitempty"` // see SearchWords
 }
 
-func (f RoleFilter) check(v *violations) { v.filter("name", f.Name) }
+func (f RoleFilter) check(v *violations) {
+	v.filter("name", f.Name)
+	v.query(f.Query)
+}
 
 // OwnerRole is the built-in role that holds every capability.
 const OwnerRole UID = "7872e984573b3a80d1d5dcf9ac7fd799d10a760c"
@@ -167,7 +171,7 @@ func (s Roles) Delete(ctx context.Context, uid UID) error {
 	if err := s.notBuiltIn(ctx, uid); err != nil {
 		return err
 	}
-	return s.removeIf(ctx, uid, func(tx Tx) error { return tx.Lock(ctx, uid.Root()) }) // nobody binds it meanwhile
+	return s.removeIf(ctx, uid, func(tx Tx, _ UID) error { return tx.Lock(ctx, uid.Root()) }) // nobody binds it meanwhile
 }
 
 // notBuiltIn refuses to change a role that no organisation owns.

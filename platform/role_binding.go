@@ -167,7 +167,7 @@ func (s RoleBindings) bind(ctx context.Context, parent UID, ins []Input[RoleBind
 		if err := s.rows(tx).Insert(ctx, made...); err != nil {
 			return err
 		}
-		return s.hydrate(ctx, tx, made, verb)
+		return s.recordBound(ctx, tx, made, verb)
 	})
 	switch {
 	case errors.Is(err, ErrDuplicate):
@@ -205,8 +205,19 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []Input[Rol
 	return bindings, all.err()
 }
 
+// recordBound reads back what was bound, and records that it was.
+func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) error {
+	if err := s.hydrate(ctx, tx, bindings); err != nil {
+		return err
+	}
+	for _, b := range bindings {
+		tx.Record(s.p.event(ctx, s.kind.Event, verb, b.UID, b.Group.UID, b))
+	}
+	return nil
+}
+
 // hydrate reads back what was bound, for the answer and the events.
-func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) error {
+func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBinding) error {
 	uids := make([]UID, len(bindings))
 	for i, b := range bindings {
 		uids[i] = b.UID
@@ -217,9 +228,6 @@ func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBindin
 	}
 	for _, b := range found {
 		*bindings[slices.Index(uids, b.UID)] = *b
-	}
-	for _, b := range bindings {
-		tx.Record(s.p.event(ctx, s.kind.Event, verb, b.UID, b.Group.UID, b))
 	}
 	return nil
 }
@@ -297,7 +305,11 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 			return err
 		}
 		row = next
-		return s.hydrate(ctx, tx, []*RoleBinding{row}, "updated")
+		if err := s.hydrate(ctx, tx, []*RoleBinding{row}); err != nil {
+			return err
+		}
+		s.recordUpdate(ctx, tx, row, change.changesTo(current.asWritten(), row.asWritten(), s.kind.Fields))
+		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
 		err = s.alreadyExists(ctx, uid.Parent(), sameBinding(&wanted))
@@ -308,15 +320,25 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 	return row, nil
 }
 
+// asWritten is a binding with what it binds in the fields that are written.
+func (b *RoleBinding) asWritten() *RoleBinding {
+	return &RoleBinding{UID: b.UID, IdentityUID: b.Identity.UID, RoleUID: b.Role.UID}
+}
+
 // Delete takes a role from an identity; it counts from the next request on.
 func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
-	return s.removeIf(ctx, uid, func(tx Tx) error {
+	return s.removeIf(ctx, uid, s.mayUnbind(ctx))
+}
+
+// mayUnbind demands of a binding that is to go that somebody else can give access.
+func (s RoleBindings) mayUnbind(ctx context.Context) func(tx Tx, uid UID) error {
+	return func(tx Tx, uid UID) error {
 		current, err := s.locked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
 		return s.notLastOwner(ctx, tx, current)
-	})
+	}
 }
 
 // notLastOwner keeps an organisation from losing the last one who can give

@@ -101,27 +101,26 @@ func textsIn(list []any) []string {
 }
 
 // enter lets the bearer of a token in through an identity provider, and adds
-// to a what it may do there. Who comes for the first time gets an identity.
-func (p *Platform) enter(ctx context.Context, a *Actor, c Claims, e *Entrance) error {
+// what it may do there.
+func (found *recognition) enter(c Claims, e *Entrance) {
 	external := e.Provider.externalID(c)
 	var v violations
 	if v.label("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
-		return nil
+		return
 	}
 	at := slices.IndexFunc(e.People, func(one Person) bool { return one.ExternalID == external })
 	switch {
 	case at >= 0:
-		a.join(e.People[at].Identity.UID, e.People[at].Grants)
-		p.noteSeen(e.People[at].Identity)
-	case !e.Proof.Complete():
-		return nil
-	default:
-		person, grants, err := p.welcome(ctx, c, e.Provider, external)
-		if err != nil {
-			return err
-		}
-		a.join(person.UID, grants)
+		found.actor.join(e.People[at].Identity.UID, e.People[at].Grants)
+		found.seen = append(found.seen, e.People[at].Identity)
+		found.actor.addMapped(c, e)
+	case e.Proof.Complete():
+		found.newcomers = append(found.newcomers, e)
 	}
+}
+
+// addMapped adds what the external groups that the token lists are mapped to.
+func (a *Actor) addMapped(c Claims, e *Entrance) {
 	groups, _ := c.Values[e.Provider.OIDC.GroupsClaim].([]any)
 	listed := textsIn(groups)
 	for _, m := range e.Mapped {
@@ -130,6 +129,17 @@ func (p *Platform) enter(ctx context.Context, a *Actor, c Claims, e *Entrance) e
 			a.grants = append(a.grants, effective([]Grant{m.Grant})...)
 		}
 	}
+}
+
+// welcome gives an identity to the bearer of a token, whom a provider lets in
+// for the first time.
+func (p *Platform) welcome(ctx context.Context, a *Actor, c Claims, e *Entrance) error {
+	person, grants, err := p.introduce(ctx, c, e.Provider)
+	if err != nil {
+		return err
+	}
+	a.join(person.UID, grants)
+	a.addMapped(c, e)
 	return nil
 }
 
@@ -162,10 +172,10 @@ func (p *IdentityProvider) externalID(c Claims) string {
 	return c.Subject
 }
 
-// welcome makes the identity of somebody whom a provider lets in for the first
+// introduce makes the identity of somebody whom a provider lets in for the first
 // time, with the default role.
-func (p *Platform) welcome(ctx context.Context, c Claims, provider *IdentityProvider, external string) (*Identity, []Grant, error) {
-	group := provider.UID.Parent()
+func (p *Platform) introduce(ctx context.Context, c Claims, provider *IdentityProvider) (*Identity, []Grant, error) {
+	group, external := provider.UID.Parent(), provider.externalID(c)
 	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}}
 	person.setEmail(c.Email, c.EmailVerified)
 	// The newcomer is who does this.
@@ -183,7 +193,7 @@ func (p *Platform) welcome(ctx context.Context, c Claims, provider *IdentityProv
 		if err := RowsOf[RoleBinding](tx).Insert(ctx, bindings...); err != nil {
 			return err
 		}
-		return p.RoleBindings.hydrate(ctx, tx, bindings, "created")
+		return p.RoleBindings.recordBound(ctx, tx, bindings, "created")
 	})
 	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) {
 		return p.welcomed(ctx, c, provider, external) // by another request at the same time, or no more

@@ -20,6 +20,14 @@ type Store interface {
 	// concurrent one is run again, so it must have no effect but on tx.
 	Write(ctx context.Context, unit func(tx Tx) error) error
 
+	// Beside says that n calls are about to read for one answer, each with the
+	// context that join makes of its own. The store may run together what they
+	// ask for. Each call says by end that it is over.
+	Beside(n int) (join func(context.Context) context.Context, end func())
+
+	// Aside says that one of these calls waits for what another reads.
+	Aside(ctx context.Context, wait func())
+
 	// Candidates finds identities whose rule may match the token of a bearer,
 	// by one indexed statement: those of equal keys, and those with patterns of
 	// organisations that have proven the issuer, up to MaxCandidates. The same
@@ -66,6 +74,12 @@ type Store interface {
 
 	// EventLog reads events and denials, as an AuditRequest asks.
 	EventLog(ctx context.Context, q AuditQuery) ([]*Event, error)
+
+	// EventActivity counts, interval by interval, events that tell of changes
+	// and denials. AdvisoryActivity counts the advisories that stand: those
+	// that were published and those that were fixed.
+	EventActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
+	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
 
 	// ReadyDeliveries gives the tickets of those at StageReady, the longest
 	// ready first.
@@ -149,6 +163,18 @@ type Reader interface {
 	// TagsNamed reads the tags of (repo, name) pairs; missing ones are left
 	// out.
 	TagsNamed(ctx context.Context, names TagNames) ([]*Tag, error)
+
+	// Search finds the places of what a query asks for, the best first.
+	Search(ctx context.Context, q SearchQuery) ([]SearchPlace, error)
+
+	// FacetRepos counts the repos of each scope by what they have, with one
+	// statement, in no order.
+	FacetRepos(ctx context.Context, filter RepoFilter, scopes []Scope) ([]*RepoFacets, error)
+
+	// GroupsOfPath reads the group that the names of a path lead to, and
+	// ReposOfPath the repos that the path can mean, whoever may see them.
+	GroupsOfPath(ctx context.Context, path Path) ([]*Group, error)
+	ReposOfPath(ctx context.Context, path Path) ([]*Repo, error)
 
 	// SummarizeAdvisories counts the advisories of each scope that stand, with one
 	// statement.
@@ -289,6 +315,10 @@ type Rower[T any] interface {
 	// back the whole. ErrNotFound, ErrDuplicate, ErrNoParent.
 	Update(ctx context.Context, row *T, fields ...string) error
 
+	// Current reads a row that is about to be updated. Nobody else changes it
+	// before the transaction ends. ErrNotFound.
+	Current(ctx context.Context, uid UID) (*T, error)
+
 	// Delete removes and returns a row. ErrNotFound; ErrReferenced: another
 	// row needs it.
 	Delete(ctx context.Context, uid UID) (*T, error)
@@ -304,95 +334,3 @@ var (
 	ErrNoParent   = errors.New("a row that this one needs does not exist")
 	ErrReferenced = errors.New("other rows need this one")
 )
-
-// A Query is a page that may be read as it stands.
-type Query[F any] struct {
-	Scope    Scope
-	Filter   F
-	Order    Order
-	From     *Position // exclusive; nil: the first row, or the last for Backward
-	Backward bool      // rows before From, still given in Order
-	Limit    int
-	Skip     int
-	Parts    Parts
-	Without  LongTexts
-}
-
-// Rows is what a Query found.
-type Rows[T any] struct {
-	Items []*T
-	More  bool // rows follow in the direction of the query
-	Total int64
-}
-
-// Keys are UIDs that the caller may read.
-type Keys struct {
-	uids    []UID
-	without LongTexts
-}
-
-// UIDs lists them.
-func (k Keys) UIDs() []UID { return k.uids }
-
-// Without is what need not be read of them.
-func (k Keys) Without() LongTexts { return k.without }
-
-// A Scope is what a list may return: rows of any of its branches. No two
-// branches hold the same row.
-type Scope struct{ branches []Branch }
-
-// Branches lists them; none: nothing may be returned.
-func (s Scope) Branches() []Branch { return s.branches }
-
-// A Branch is one reason why rows are in a scope.
-type Branch struct {
-	Relation Relation
-	UID      UID    // what Relation speaks of
-	UIDs     []UID  // for Listed
-	Name     string // for OfArtifact and OfEcosystem
-	Inside   UID    // if set: only rows within this UID
-}
-
-// A Relation says how rows lie to a UID.
-type Relation uint8
-
-// The relations.
-const (
-	Everything  Relation = iota // every row; of kinds outside the tree only
-	Within                      // the UID itself and all below
-	Below                       // all strictly below
-	Children                    // the parent is
-	Listed                      // one of UIDs
-	BuiltIn                     // rows that belong to no organisation
-	OfIdentity                  // role bindings: the identity is
-	OfRole                      // role bindings: the role is
-	OfArtifact                  // advisories: the artifact is Name
-	OfEcosystem                 // artifacts: the ecosystem is Name
-)
-
-// A Grant is a role bound to an identity on a group, whose effect reaches the
-// group and everything below.
-type Grant struct {
-	Identity     UID
-	Group        UID
-	Role         UID
-	Capabilities []Capability
-
-	ExternalGroup string // of an identity provider, which maps it to Role
-}
-
-// A Key is secret material that replicas share through the store.
-type Key struct {
-	ID         int // from 1, in order of making
-	Purpose    string
-	Material   []byte
-	Sealed     bool // Material is encrypted
-	CreateTime Time
-}
-
-// A StoredSecret is an encrypted secret of a resource.
-type StoredSecret struct {
-	Owner  UID
-	Place  int // which of its secrets, as the store numbers them
-	Hidden []byte
-}

@@ -71,7 +71,8 @@ func newSubscriptions(p *Platform) Subscriptions {
 			v.sink(s.Sink, &p.options)
 		}
 		if changed("types") {
-			v.eventTypes("types", s.Types)
+			v.eventTypes(s.Types)
+			s.Types = fullEventTypes(s.Types)
 		}
 	}
 	return Subscriptions{resources[Subscription, SubscriptionFilter]{p, &kind}}
@@ -168,6 +169,7 @@ func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change f
 		if sub, err = s.locked(ctx, tx, uid); err != nil {
 			return err
 		}
+		before := *sub
 		fields, err := change(tx, sub)
 		if err != nil || len(fields) == 0 {
 			return err
@@ -176,10 +178,35 @@ func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change f
 		if err := RowsOf[Subscription](tx).Update(ctx, sub, fields...); err != nil {
 			return err
 		}
-		tx.Record(s.p.event(ctx, s.kind.Event, verb, uid, uid.Parent(), sub))
+		e := s.p.event(ctx, s.kind.Event, verb, uid, uid.Parent(), sub)
+		e.Changes = steeredFrom(&before, sub, fields)
+		tx.Record(e)
 		return nil
 	})
 	return sub, s.kind.in(err)
+}
+
+// steeredFrom tells what was changed of what people know of a subscription. Of
+// its secret no more than that it is another.
+func steeredFrom(before, after *Subscription, fields []string) (changes []EventChange) {
+	for _, field := range fields {
+		switch field {
+		case "secret":
+			changes = append(changes, EventChange{Field: field})
+		case "disableTime":
+			changes = append(changes, changedTo(field, timeOrNil(before.DisableTime), timeOrNil(after.DisableTime)))
+		case "disableReason":
+			changes = append(changes, changedTo(field, before.DisableReason, after.DisableReason))
+		}
+	}
+	return changes
+}
+
+func timeOrNil(t Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
 }
 
 // secrets reveals what signs deliveries, the newest first.

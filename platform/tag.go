@@ -64,10 +64,12 @@ type TagFilter struct {
 	Without []TagClass `json:",omitempty" excludes:""`
 
 	Names []string `json:",omitempty"` // one of these
+	Query string   `json:",omitempty"` // see SearchWords
 }
 
 func (f TagFilter) check(v *violations) {
 	v.filter("name", f.Name)
+	v.query(f.Query)
 	v.filter("names", f.Names...)
 	if f.Digest != "" && !digestPattern.MatchString(f.Digest) {
 		v.add("digest", "must match %s", digestPattern)

@@ -91,6 +91,10 @@ func (t *Trace) NoteCode(code Code) {
 	})
 }
 
+// NoteRestart forgets how the request has ended and what it asked for: it starts
+// over.
+func (t *Trace) NoteRestart() { t.note(func(f *Facts) { *f = Facts{} }) }
+
 // NoteLimit notes which limit refused a request.
 func (t *Trace) NoteLimit(name string) { t.note(func(f *Facts) { f.Limit = name }) }
 

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 )
@@ -132,6 +133,28 @@ func (u UID) Ancestors() []UID {
 func newRootUID() UID { return UID(randomHex(rootDigits / 2)) }
 
 func (u UID) newChild() UID { return u + "/" + UID(randomHex(segmentDigits/2)) }
+
+// A uidSeries makes UIDs for the rows of one batch. The first segment is random,
+// and each further one lies a random step of up to 2^32 behind it, so that the
+// rows of a batch are neighbours in every index by UID: to store a batch then
+// changes a few pages of an index, and not a page for each row.
+type uidSeries struct {
+	last  uint64
+	begun bool
+}
+
+// child makes the UID of a new row inside parent.
+func (s *uidSeries) child(parent UID) UID {
+	var random, segment [segmentDigits / 2]byte
+	_, _ = rand.Read(random[:]) // never fails: crypto/rand ends the program instead
+	if n := binary.BigEndian.Uint64(random[:]); s.begun {
+		s.last += 1 + n>>32
+	} else {
+		s.last, s.begun = n, true
+	}
+	binary.BigEndian.PutUint64(segment[:], s.last)
+	return parent + "/" + UID(hex.EncodeToString(segment[:]))
+}
 
 func randomHex(bytes int) string {
 	b := make([]byte, bytes)

@@ -3,6 +3,7 @@ package platform
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -129,6 +130,28 @@ func TestNewUIDsAreValidAndNeverTheSame(t *testing.T) {
 			t.Fatalf("made %q and below it %q", root, child)
 		}
 		seen[root], seen[child] = true, true
+	}
+}
+
+func TestUIDsOfABatchAreNeighbours(t *testing.T) {
+	t.Parallel()
+	var one, other uidSeries
+	group := newRootUID().newChild()
+	first := one.child(group)
+	if far := other.child(group); far[:len(far)-8] == first[:len(first)-8] {
+		t.Errorf("two batches begin at %q and %q: a batch begins anywhere", first, far)
+	}
+	for last, n := first, 1; n < 1000; n++ {
+		uid := one.child(group)
+		if !uid.Valid() || uid.Parent() != group {
+			t.Fatalf("made %q below %q", uid, group)
+		}
+		from, _ := strconv.ParseUint(string(last[len(group)+1:]), 16, 64)
+		to, _ := strconv.ParseUint(string(uid[len(group)+1:]), 16, 64)
+		if step := to - from; step == 0 || step > 1<<32 {
+			t.Fatalf("%q follows %q: the step is %d", uid, last, step)
+		}
+		last = uid
 	}
 }
 

@@ -123,32 +123,54 @@ func (r resources[T, F]) unchanged(ctx context.Context, uid UID) (*T, error) {
 // write stores the fields of an accepted change.
 func (r resources[T, F]) write(ctx context.Context, uid UID, accepted *change[T], same func(*T) F, check func(Tx, *change[T]) error) (*T, error) {
 	var row *T
-	err := r.p.store.Write(ctx, func(tx Tx) error {
-		change := accepted.copy()
-		if err := r.mergeParts(ctx, tx, uid, change); err != nil {
-			return err
-		}
-		if err := check(tx, change); err != nil {
-			return err
-		}
-		r.kind.Stamp(change.row, uid, r.p.now())
-		if err := r.rows(tx).Update(ctx, change.row, change.fields...); err != nil {
-			return err
-		}
-		row = change.row
-		tx.Record(r.p.event(ctx, r.kind.Event, "updated", uid, r.kind.Group(row), row))
-		return nil
+	err := r.p.store.Write(ctx, func(tx Tx) (err error) {
+		row, err = r.writeIn(ctx, tx, uid, accepted, check)
+		return err
 	})
-	switch {
-	case errors.Is(err, ErrNotFound):
-		err = r.kind.notFound(uid)
-	case errors.Is(err, ErrDuplicate):
-		err = r.alreadyExists(ctx, r.kind.parent(uid), same(accepted.row))
-	}
 	if err != nil {
-		return nil, r.refused(ctx, "updated", uid, err)
+		return nil, r.refused(ctx, "updated", uid, r.updateError(ctx, uid, accepted, same, err))
 	}
 	return row, nil
+}
+
+// writeIn stores the fields of an accepted change in a transaction, and records
+// it. One without fields changes nothing.
+func (r resources[T, F]) writeIn(ctx context.Context, tx Tx, uid UID, accepted *change[T], check func(Tx, *change[T]) error) (*T, error) {
+	change := accepted.copy()
+	if err := r.mergeParts(ctx, tx, uid, change); err != nil {
+		return nil, err
+	}
+	if err := check(tx, change); err != nil {
+		return nil, err
+	}
+	before, err := r.rows(tx).Current(ctx, uid)
+	if err != nil || len(change.fields) == 0 {
+		return before, err
+	}
+	r.kind.Stamp(change.row, uid, r.p.now())
+	if err := r.rows(tx).Update(ctx, change.row, change.fields...); err != nil {
+		return nil, err
+	}
+	r.recordUpdate(ctx, tx, change.row, accepted.changesTo(before, change.row, r.kind.Fields))
+	return change.row, nil
+}
+
+// updateError is what is answered where the store could not write a change.
+func (r resources[T, F]) updateError(ctx context.Context, uid UID, accepted *change[T], same func(*T) F, err error) error {
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return r.kind.notFound(uid)
+	case errors.Is(err, ErrDuplicate):
+		return r.alreadyExists(ctx, r.kind.parent(uid), same(accepted.row))
+	}
+	return err
+}
+
+// recordUpdate records that a resource was updated.
+func (r resources[T, F]) recordUpdate(ctx context.Context, tx Tx, row *T, changes []EventChange) {
+	e := r.p.event(ctx, r.kind.Event, "updated", r.kind.UID(row), r.kind.Group(row), row)
+	e.Changes = changes
+	tx.Record(e)
 }
 
 // change authorises an update and decodes it. Objects of which only parts are
@@ -213,14 +235,19 @@ func (r resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *chan
 
 // remove is the whole of a plain kind's Delete.
 func (r resources[T, F]) remove(ctx context.Context, uid UID) error {
-	return r.removeIf(ctx, uid, func(Tx) error { return nil })
+	return r.removeIf(ctx, uid, func(Tx, UID) error { return nil })
 }
 
-func (r resources[T, F]) removeIf(ctx context.Context, uid UID, check func(Tx) error) error {
-	return r.refused(ctx, "deleted", uid, r.removeRow(ctx, uid, check))
+func (r resources[T, F]) removeIf(ctx context.Context, uid UID, check func(Tx, UID) error) error {
+	err := r.mayRemove(ctx, uid)
+	if err == nil {
+		err = r.removeError(uid, r.p.store.Write(ctx, func(tx Tx) error { return r.removeIn(ctx, tx, uid, check) }))
+	}
+	return r.refused(ctx, "deleted", uid, err)
 }
 
-func (r resources[T, F]) removeRow(ctx context.Context, uid UID, check func(Tx) error) error {
+// mayRemove authorises a deletion.
+func (r resources[T, F]) mayRemove(ctx context.Context, uid UID) error {
 	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	if _, err := caller(ctx); err != nil {
 		return err
@@ -228,20 +255,25 @@ func (r resources[T, F]) removeRow(ctx context.Context, uid UID, check func(Tx) 
 	if err := invalidUID("uid", uid); err != nil {
 		return err
 	}
-	if _, err := need(ctx, uid, r.kind.Delete); err != nil {
+	_, err := need(ctx, uid, r.kind.Delete)
+	return err
+}
+
+// removeIn deletes a resource in a transaction, and records it.
+func (r resources[T, F]) removeIn(ctx context.Context, tx Tx, uid UID, check func(Tx, UID) error) error {
+	if err := check(tx, uid); err != nil {
 		return err
 	}
-	err := r.p.store.Write(ctx, func(tx Tx) error {
-		if err := check(tx); err != nil {
-			return err
-		}
-		row, err := r.rows(tx).Delete(ctx, uid)
-		if err != nil {
-			return err
-		}
-		tx.Record(r.p.event(ctx, r.kind.Event, "deleted", uid, r.kind.Group(row), row))
-		return nil
-	})
+	row, err := r.rows(tx).Delete(ctx, uid)
+	if err != nil {
+		return err
+	}
+	tx.Record(r.p.event(ctx, r.kind.Event, "deleted", uid, r.kind.Group(row), row))
+	return nil
+}
+
+// removeError is what is answered where the store could not delete.
+func (r resources[T, F]) removeError(uid UID, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r.kind.notFound(uid)

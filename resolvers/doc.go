@@ -12,7 +12,9 @@
 //	connection.go  arguments of lists into requests of the core
 //	loader.go      reads by key, each key once in a response
 //	node.go        node, nodes and federation's entities
-//	input.go       inputs and payloads of mutations
-//	error.go       errors as GraphQL shows them; the only place that logs them
+//	input.go       inputs and payloads of mutations; batch.go has those of many
+//	viewed.go      what the caller may do on objects; holder.go has who else may
+//	error.go       errors as GraphQL shows them; the only place that logs them;
+//	               field_message.go says them field by field
 //	sdl.go         the schema as a text for clients
 package resolvers

@@ -14,15 +14,18 @@ import (
 // hosts tell how an object of each type that has arguments is asked for.
 var hosts = map[string]string{
 	"Query": "%s", "Group": "group(uid: $org) { %s }", "Identity": "identity(uid: $owner) { %s }", "Role": `role(uid: "7872e984573b3a80d1d5dcf9ac7fd799d10a760c") { %s }`,
-	"Repo": "repo(uid: $repo) { %s }", "Image": "tag(uid: $tag) { image { %s } }", "IdentityProvider": "identityProvider(uid: $provider) { %s }",
+	"Repo": "repo(uid: $repo) { %s }", "Tag": "tag(uid: $tag) { %s }", "Image": "tag(uid: $tag) { image { %s } }", "IdentityProvider": "identityProvider(uid: $provider) { %s }",
 	"EventSubscription": "subscription(uid: $sink) { %s }", "Artifact": "artifact(uid: $artifact) { %s }", "Viewer": "viewer { %s }",
+	"AccountAssociation": "accountAssociation(uid: $team) { %s }", "Advisory": "advisory(uid: $advisory) { %s }", "ArtifactVersion": "artifact(uid: $artifact) { versions(first: 1) { nodes { %s } } }",
+	"Delivery": "subscription(uid: $sink) { deliveries(first: 1) { nodes { %s } } }", "ExternalGroupRoleMapping": "externalGroupRoleMapping(uid: $mapping) { %s }",
+	"GroupInvite": "groupInvite(uid: $invite) { %s }", "RoleBinding": "roleBinding(uid: $binding) { %s }",
 }
 
 // needed are the arguments without which a field cannot be asked for.
 var needed = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
 	"where": "{ecosystems: [JAVA]}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
-	"representations": "[]", "capability": "GROUPS_LIST",
+	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY",
 }
 
 // A probe is one argument, or one field of an argument that is an input

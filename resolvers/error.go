@@ -57,6 +57,9 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	o.report(ctx, e)
 	status := o.Status(spelled(ctx, e), o.RequestID(ctx))
 	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details}
+	if messages := fieldMessages(spelled(ctx, e).Violations); len(messages) > 0 {
+		extensions["fields"] = messages
+	}
 	maps.Copy(extensions, shown.Extensions) // gqlgen's codes, which limit it was
 	return &gqlerror.Error{
 		Message: status.Message, Path: graphql.GetPath(ctx), Locations: shown.Locations, // err's path can end in an argument

@@ -19,7 +19,10 @@ import (
 // that nobody is shown what was read for someone else or before a change.
 func NewExecutor(p *platform.Platform, errors *Presenter) *executor.Executor {
 	start := func(ctx context.Context) context.Context { return withReads(ctx, p) }
-	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{Start: start, Count: countBytes}))
+	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
+		Start: start, Beside: p.Beside, Count: countBytes,
+		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
+	}))
 	x.SetErrorPresenter(errors.Present)
 	x.SetRecoverFunc(caught)
 	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
@@ -32,8 +35,15 @@ func NewExecutor(p *platform.Platform, errors *Presenter) *executor.Executor {
 func Limits() limit.Schema {
 	return limit.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
-		LongFields: longFields, Watched: slices.Collect(maps.Keys(longTexts)),
+		Parts:      []string{"SeverityCount"},
+		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(longTexts)),
 	}
+}
+
+// uniqueNames are the lists of children, among which names are unique.
+var uniqueNames = map[string]string{
+	"Query.groups": "childrenOf", "Query.repos": "childrenOf", "Query.tags": "childrenOf",
+	"Group.children": "", "Group.repos": "directOnly", "Repo.tags": "",
 }
 
 // Schema is the schema that documents are checked by.

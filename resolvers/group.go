@@ -10,8 +10,8 @@ import (
 	"atrium/platform"
 )
 
-func (q queries) Group(ctx context.Context, uid platform.UID) (*platform.Group, error) {
-	return readsOf(ctx).groups.one(ctx, uid)
+func (q queries) Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error) {
+	return byUIDOrPath(ctx, &readsOf(ctx).groups, uid, q.p.Groups.GetByPath, path)
 }
 
 func (q queries) Groups(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupConnection, error) {
@@ -81,6 +81,10 @@ func (r groups) Children(ctx context.Context, all []*platform.Group, where *scal
 	return nested(ctx, r.p.Groups.ListEach, directly(all, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
 }
 
+func (r groups) Child(ctx context.Context, all []*platform.Group, name string) ([]*platform.Group, error) {
+	return named(ctx, r.p.Groups.ListEach, directly(all, scalar.ByUID{}), platform.GroupFilter{Name: name})
+}
+
 func (r groups) Descendants(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
 	f := or(where)
 	return nested(ctx, r.p.Groups.ListEach, anywhere(all, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
@@ -103,15 +107,20 @@ func (r groups) RoleBindings(ctx context.Context, all []*platform.Group, directO
 
 func (r groups) EffectiveBindings(ctx context.Context, all []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	req := request(ctx, platform.UIDFilter{}, platform.RoleBindingFilter{}, window{nil, first, after, last, before, skip})
-	return forEach(all, func(g *platform.Group) (*scalar.RoleBindingConnection, error) {
-		page, err := r.p.RoleBindings.Effective(ctx, g.UID, or(capability), req)
-		return scalar.NewConnection(page), err
-	})
+	return connections(r.p.RoleBindings.ListEffective(ctx, keysOf(all, groupUID), or(capability), req))
+}
+
+func (r groups) WhoCan(ctx context.Context, all []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.RoleBindingConnection, error) {
+	return r.EffectiveBindings(ctx, all, &capability, first, after, last, before, nil)
 }
 
 func (r groups) Repos(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RepoConnection, error) {
 	f := or(where)
 	return nested(ctx, r.p.Repos.ListEach, below(all, directOnly, f.ByUID), f.RepoFilter, window{orderBy, first, after, last, before, skip})
+}
+
+func (r groups) Repo(ctx context.Context, all []*platform.Group, name string) ([]*platform.Repo, error) {
+	return named(ctx, r.p.Repos.ListEach, directly(all, scalar.ByUID{}), platform.RepoFilter{Name: name})
 }
 
 func (r groups) Tags(ctx context.Context, all []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {

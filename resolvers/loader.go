@@ -15,7 +15,7 @@ import (
 
 // reads is what a response has read so far. It lives no longer than the
 // response, so that nobody is shown what was read for someone else or before
-// a change.
+// a change. Events that a live feed gives together share one.
 type reads struct {
 	p        *platform.Platform
 	without  platform.LongTexts // what the operation does not select
@@ -46,6 +46,21 @@ type readsKey struct{}
 
 // withReads starts with nothing read.
 func withReads(ctx context.Context, p *platform.Platform) context.Context {
+	return context.WithValue(ctx, readsKey{}, newReads(ctx, p))
+}
+
+// withBurst goes on with what was read for events that a live feed has given
+// together with this one: for the caller with the grants that it had then.
+func withBurst(ctx context.Context, p *platform.Platform, event any) context.Context {
+	e, ok := event.(*platform.Event)
+	if !ok || e.Burst == nil {
+		return ctx
+	}
+	ctx = platform.WithActor(ctx, e.Burst.Actor)
+	return context.WithValue(ctx, readsKey{}, e.Burst.Keep(func() any { return newReads(ctx, p) }))
+}
+
+func newReads(ctx context.Context, p *platform.Platform) *reads {
 	r := &reads{p: p, without: unselectedTexts(ctx)}
 	r.groups.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Group, []error) {
 		return r.p.Groups.GetMany(ctx, keys)
@@ -104,7 +119,7 @@ func withReads(ctx context.Context, p *platform.Platform) context.Context {
 	r.terms.init(r, func(ctx context.Context, r *reads, keys []platform.TermsKey) ([]*platform.TermsAcceptance, []error) {
 		return r.p.Terms.GetMany(ctx, keys)
 	})
-	return context.WithValue(ctx, readsKey{}, r)
+	return r
 }
 
 func readsOf(ctx context.Context) *reads {
@@ -119,7 +134,26 @@ type loader[K comparable, V any] struct {
 	getMany getMany[K, V]
 	queue   sync.Mutex
 	batch   *dataloader.Loader[K, *V] // nil until the first read
+	asked   memo[K, *V]
 }
+
+// A memo holds what has been asked for. The queue of its loader guards it.
+type memo[K comparable, V any] map[K]dataloader.Thunk[V]
+
+// Get gives what was asked for under a key.
+func (m memo[K, V]) Get(_ context.Context, key K) (dataloader.Thunk[V], bool) {
+	asked, found := m[key]
+	return asked, found
+}
+
+// Set keeps what is asked for under a key.
+func (m memo[K, V]) Set(_ context.Context, key K, asked dataloader.Thunk[V]) { m[key] = asked }
+
+// Delete forgets a key.
+func (m memo[K, V]) Delete(_ context.Context, key K) bool { delete(m, key); return true }
+
+// Clear forgets all keys.
+func (m memo[K, V]) Clear() { clear(m) }
 
 // getMany holds nothing of a response, so that making a loader costs nothing.
 type getMany[K comparable, V any] func(context.Context, *reads, []K) ([]*V, []error)
@@ -145,16 +179,26 @@ func (l *loader[K, V]) many(ctx context.Context, keys []K) ([]*V, []error) {
 	pending := make([]dataloader.Thunk[*V], len(keys))
 	l.queue.Lock()
 	if l.batch == nil {
-		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](never))
+		l.asked = memo[K, *V]{}
+		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](never), dataloader.WithCache[K, *V](l.asked))
 	}
+	known := len(l.asked)
 	for i, key := range keys {
 		pending[i] = l.batch.Load(ctx, key)
 	}
 	l.batch.Flush()
+	reads := len(l.asked) > known
 	l.queue.Unlock()
 	rows, errs := make([]*V, len(keys)), make([]error, len(keys))
-	for i, answer := range pending {
-		rows[i], errs[i] = answer()
+	wait := func() {
+		for i, answer := range pending {
+			rows[i], errs[i] = answer()
+		}
+	}
+	if reads {
+		wait()
+	} else {
+		l.reads.p.Aside(ctx, wait) // for others, if at all
 	}
 	return rows, errs
 }

@@ -25,11 +25,16 @@ var everyMutation = []struct {
 	{"updateRoleBinding", `mutation($binding: ID!, $viewer: ID!) { updateRoleBinding(input: {uid: $binding, roleUid: $viewer}) { roleBinding { identity { name } role { name } } } }`, "updateRoleBinding.roleBinding.role.name", "viewer", "", ""},
 	{"batchCreateRoleBindings", `mutation($team: ID!, $ann: ID!, $role: ID!, $owner: ID!) { batchCreateRoleBindings(input: {parent: $team, roleUid: $role, requests: [{roleBinding: {identityUid: $ann}}, {parent: $team, roleBinding: {identityUid: $owner, roleUid: $role}}]}) { roleBindings { role { name } identity { name } } roleBindingEdges { cursor node { uid } } } }`, "batchCreateRoleBindings.roleBindings.*.identity.name", "anna owner", "batchCreateRoleBindings.roleBindingEdges.0.node.uid", "binding"},
 	{"deleteRoleBinding", `mutation($binding: ID!) { deleteRoleBinding(input: {uid: $binding}) { deletedId deletedUid } }`, "", nil, "", ""},
+	{"batchDeleteRoleBindings", `mutation($second: ID!) { batchDeleteRoleBindings(input: {uids: [$second]}) { deletedIds deletedUids } }`, "", nil, "", ""},
 	{"createRepo", `mutation($team: ID!) { createRepo(input: {parent: $team, name: "go", catalogTier: BASE, bundles: ["b"], syncConfig: {source: "docker.io/go", google: "g"}}) { repo { uid catalogTier syncConfig { source google amazon } } repoEdge { cursor } } }`, "createRepo.repo.syncConfig", map[string]any{"source": "docker.io/go", "google": "g", "amazon": nil}, "createRepo.repo.uid", "repo"},
 	{"updateRepo", `mutation($repo: ID!) { updateRepo(input: {uid: $repo, catalogTier: null, aliases: ["golang"], syncConfig: null}) { repo { name catalogTier aliases bundles syncConfig { source } } } }`, "updateRepo.repo", map[string]any{"name": "go", "catalogTier": nil, "aliases": []any{"golang"}, "bundles": []any{"b"}, "syncConfig": nil}, "", ""},
 	{"updateRepoReadme", `mutation($repo: ID!) { updateRepoReadme(input: {uid: $repo, content: "# Go"}) { repo { name readme } } }`, "updateRepoReadme.repo.readme", "# Go", "", ""},
 	{"createTag", `mutation($repo: ID!, $digest: String!) { createTag(input: {parent: $repo, name: "1.2", digest: $digest, deprecated: true}) { tag { uid deprecated repo { name } } tagEdge { cursor } } }`, "createTag.tag.deprecated", true, "createTag.tag.uid", "tag"},
 	{"deleteTag", `mutation($tag: ID!) { deleteTag(input: {uid: $tag}) { deletedId deletedUid } }`, "", nil, "", ""},
+	{"batchCreateTags", `mutation($repo: ID!, $digest: String!) { batchCreateTags(input: {requests: [{parent: $repo, name: "1.3", digest: $digest}, {parent: $repo, name: "1.4", digest: $digest, bundles: ["b"]}]}) { tags { uid name bundles repo { name } } } }`, "batchCreateTags.tags.*.name", "1.3 1.4", "batchCreateTags.tags.0.uid", "tag"},
+	{"batchCreateTags", `mutation($repo: ID!, $digest: String!) { batchCreateTags(input: {requests: [{parent: $repo, name: "1.4", digest: $digest, deprecated: true}]}) { tags { uid deprecated } } }`, "batchCreateTags.tags.*.deprecated", "true", "batchCreateTags.tags.0.uid", "tag2"},
+	{"batchUpdateRepos", `mutation($repo: ID!) { batchUpdateRepos(input: {requests: [{uid: $repo, description: "many", catalogTier: null}]}) { repos { name description catalogTier tags { totalCount } } } }`, "batchUpdateRepos.repos.*.description", "many", "", ""},
+	{"batchDeleteTags", `mutation($tag: ID!, $tag2: ID!) { batchDeleteTags(input: {uids: [$tag, $tag2]}) { deletedIds deletedUids } }`, "", nil, "", ""},
 	{"deleteRepo", `mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedId deletedUid } }`, "", nil, "", ""},
 	{"createSubscription", `mutation($team: ID!) { createSubscription(input: {parent: $team, sink: "https://hooks.example.com/a", types: ["dev.atrium.api.iam.group.created.v1"]}) { subscription { uid types sink } subscriptionEdge { cursor } secret } }`, "createSubscription.subscription.types", []any{"dev.atrium.api.iam.group.created.v1"}, "createSubscription.subscription.uid", "sink"},
 	{"rotateSubscriptionSecret", `mutation($sink: ID!) { rotateSubscriptionSecret(input: {uid: $sink}) { subscription { sink group { name } } secret } }`, "rotateSubscriptionSecret.subscription.group.name", "team", "", ""},
@@ -67,6 +72,9 @@ func TestEveryMutationDoesWhatItSays(t *testing.T) {
 	}
 	known["nobody"] = w.ask(`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "nobody"}) { identity { uid } } }`, "org", w.org).text("createIdentity.identity.uid")
 	known["delivery"], _ = w.deliver(w.subscription(w.org, "https://hooks.example.com/early"))
+	ann := w.ask(`mutation($org: ID!) { createIdentity(input: {parent: $org, name: "second"}) { identity { uid } } }`, "org", w.org).text("createIdentity.identity.uid")
+	known["second"] = w.ask(`mutation($org: ID!, $ann: ID!, $viewer: ID!) { createRoleBinding(input: {parent: $org, identityUid: $ann, roleUid: $viewer}) { roleBinding { uid } } }`,
+		"org", w.org, "ann", ann, "viewer", known["viewer"]).text("createRoleBinding.roleBinding.uid")
 	asked := map[string]bool{}
 	for _, step := range everyMutation {
 		asked[step.field] = true

@@ -42,16 +42,32 @@ func (queries) Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Enti
 
 // nodes reads objects by their global ids, one read for each type.
 func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]fedruntime.Entity, []error) {
-	found, errs := make([]fedruntime.Entity, len(ids)), make([]error, len(ids))
+	objects := make([]object, len(ids))
+	for i, id := range ids {
+		objects[i].typeName, objects[i].key, _ = scalar.ParseGlobalID(string(id))
+	}
+	found, errs := r.objects(ctx, objects)
+	byType := r.byType()
+	for i, o := range objects {
+		if byType[o.typeName] == nil {
+			errs[i] = platform.Invalid(platform.Violation{Field: field, Description: "is no id of an object of this service"})
+		}
+	}
+	return found, errs
+}
+
+// An object is named by its GraphQL type and its key in it.
+type object struct{ typeName, key string }
+
+// objects reads objects, one read for each type. Those of no type are nil.
+func (r *reads) objects(ctx context.Context, objects []object) ([]fedruntime.Entity, []error) {
+	found, errs := make([]fedruntime.Entity, len(objects)), make([]error, len(objects))
 	byType := r.byType()
 	keys, places := map[string][]string{}, map[string][]int{}
-	for i, id := range ids {
-		typeName, key, ok := scalar.ParseGlobalID(string(id))
-		if !ok || byType[typeName] == nil {
-			errs[i] = platform.Invalid(platform.Violation{Field: field, Description: "is no id of an object of this service"})
-			continue
+	for i, o := range objects {
+		if byType[o.typeName] != nil {
+			keys[o.typeName], places[o.typeName] = append(keys[o.typeName], o.key), append(places[o.typeName], i)
 		}
-		keys[typeName], places[typeName] = append(keys[typeName], key), append(places[typeName], i)
 	}
 	for _, typeName := range slices.Sorted(maps.Keys(keys)) {
 		rows, failed := byType[typeName](ctx, keys[typeName])

@@ -17,6 +17,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"atrium/graph"
 	endpoint "atrium/graphql"
 	"atrium/internal/oracle"
 	"atrium/platform"
@@ -27,7 +28,9 @@ import (
 
 // newOracle executes documents by gqlgen's own executor.
 func newOracle(p *platform.Platform, errors *Presenter) *executor.Executor {
-	x := executor.New(oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(root{p})}))
+	// It shows by introspection what ours shows, and executes documents of the whole.
+	shown := oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(root{p}), Schema: graph.ClientSchema()})
+	x := executor.New(wholeSchema{shown})
 	x.SetErrorPresenter(errors.Present)
 	x.SetRecoverFunc(caught)
 	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
@@ -41,6 +44,11 @@ func newOracle(p *platform.Platform, errors *Presenter) *executor.Executor {
 	})
 	return x
 }
+
+// A wholeSchema executes documents of the whole schema, whatever it shows.
+type wholeSchema struct{ graphql.ExecutableSchema }
+
+func (wholeSchema) Schema() *ast.Schema { return graph.Schema() }
 
 // A pair is an endpoint, and the same one over the oracle.
 type pair struct{ ours, oracle http.Handler } // oracle is nil where nothing is compared

@@ -30,6 +30,7 @@ var everyQuery = []struct {
 	{"roleBindings", `query($org: ID!) { roleBindings(where: {group: $org}) { nodes { identity { name } } } }`, "roleBindings.nodes.*.identity.name", "owner"},
 	{"repo", `query($repo: ID!) { repo(uid: $repo) { name readme catalogTier syncConfig { source } bundles } }`, "repo.readme", "# r01"},
 	{"repos", `{ repos(first: 2) { nodes { name } } }`, "repos.nodes.*.name", "r00 r01"},
+	{"search", `{ search(query: "R01", kinds: [REPO, TAG]) { edges { cursor matchedField node { id ... on Repo { name } } } nodes { ... on Repo { name } } pageInfo { hasNextPage endCursor } } }`, "search.edges.*.matchedField", "NAME"},
 	{"tag", `query($tag: ID!) { tag(uid: $tag) { name digest image { architectures size arm: size(architecture: "arm64") sizes { architecture size } } } }`, "tag.image.size", 1000},
 	{"tags", `query($repo: ID!) { tags(childrenOf: $repo, where: {deprecated: true}) { nodes { name } } }`, "tags.nodes.*.name", "t01"},
 	{"advisory", `query($advisory: ID!) { advisory(uid: $advisory) { advisoryId aliases events { type uid fixed { fixedVersion note } detection { nvdapi { cpeFound } } } } }`, "advisory.events.0.type", "FIXED"},
@@ -55,6 +56,8 @@ var everyQuery = []struct {
 	{"subscription", `query($sink: ID!) { subscription(uid: $sink) { sink types } }`, "subscription.sink", "https://hooks.example.com/a"},
 	{"auditLog", `query($org: ID!, $owner: String!, $since: DateTime!, $until: DateTime!) { auditLog(descendantsOf: $org, actor: $owner, types: ["dev.atrium.api.iam.identity_providers.created.v1"], since: $since, until: $until, denied: false, first: 1) {
 		edges { cursor node { id } } nodes { id type subject group time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
+	{"advisoryActivity", `query($org: ID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
+	{"eventActivity", `query($org: ID!) { eventActivity(within: $org, from: null, types: ["iam.terms.accepted"]) { time made refused } }`, "eventActivity.29.made", 1},
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
 

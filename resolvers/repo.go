@@ -10,8 +10,8 @@ import (
 	"atrium/platform"
 )
 
-func (q queries) Repo(ctx context.Context, uid platform.UID) (*platform.Repo, error) {
-	return readsOf(ctx).repos.one(ctx, uid)
+func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error) {
+	return byUIDOrPath(ctx, &readsOf(ctx).repos, uid, q.p.Repos.GetByPath, path)
 }
 
 func (q queries) Repos(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RepoConnection, error) {
@@ -68,15 +68,7 @@ func (r repos) Tags(ctx context.Context, all []*platform.Repo, where *scalar.Tag
 }
 
 func (r repos) Tag(ctx context.Context, all []*platform.Repo, name string) ([]*platform.Tag, error) {
-	named := platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Name: name}, PageSize: 1, Parts: platform.PartItems}
-	pages, errs := r.p.Tags.ListEach(ctx, named, inRepo(all, scalar.ByUID{}))
-	tags := make([]*platform.Tag, len(all))
-	for i, page := range pages {
-		if len(page.Items) > 0 { // a repo need not have one of this name
-			tags[i] = page.Items[0]
-		}
-	}
-	return tags, joined(errs)
+	return named(ctx, r.p.Tags.ListEach, inRepo(all, scalar.ByUID{}), platform.TagFilter{Name: name})
 }
 
 func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
@@ -88,4 +80,8 @@ func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scal
 func (r repos) AdvisorySummary(ctx context.Context, all []*platform.Repo) ([]*platform.AdvisorySummary, error) {
 	summaries, errs := r.p.Advisories.SummarizeRepos(ctx, all)
 	return summaries, joined(errs)
+}
+
+func (r repoConnections) Facets(ctx context.Context, all []*scalar.RepoConnection) ([]*platform.RepoFacets, error) {
+	return r.p.Repos.Facets(ctx, keysOf(all, (*scalar.RepoConnection).Page))
 }

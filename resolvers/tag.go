@@ -40,3 +40,14 @@ func (r tags) Image(ctx context.Context, all []*platform.Tag) ([]*platform.Image
 	}))
 	return images, ignoring(joined(errs), unlessMissing)
 }
+
+func (r tags) Advisories(ctx context.Context, all []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
+	f := or(where)
+	req := request(ctx, within(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	return connections(r.p.Advisories.ListOfTags(ctx, req, all))
+}
+
+func (r tags) AdvisorySummary(ctx context.Context, all []*platform.Tag) ([]*platform.AdvisorySummary, error) {
+	summaries, errs := r.p.Advisories.SummarizeTags(ctx, all)
+	return summaries, joined(errs)
+}

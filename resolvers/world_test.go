@@ -93,6 +93,7 @@ type answer struct {
 	status     int
 	Data       map[string]any
 	Errors     []failure
+	Extensions struct{ Cost struct{ Requested int } }
 	statements int64
 	roundTrips int64
 }
@@ -105,6 +106,11 @@ type failure struct {
 		Code    string
 		Status  int
 		Details []map[string]any
+		Fields  []fieldMessage
+		Limit   struct {
+			Field, Help string
+			Requested   int
+		}
 	}
 }
 

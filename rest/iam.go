@@ -13,7 +13,8 @@ func iamRoutes(p *platform.Platform) []route {
 	createRoot.name, createRoot.capabilities = "CreateRootGroup", nil // a setting allows it
 	return []route{
 		list("/iam/v2/groups", p.Groups,
-			text("name", func(f *platform.GroupFilter) *string { return &f.Name })),
+			text("name", func(f *platform.GroupFilter) *string { return &f.Name }),
+			text("query", func(f *platform.GroupFilter) *string { return &f.Query })),
 		get("/iam/v2/groups/{uid=**}", p.Groups),
 		create("/iam/v2/groups/{parent=**}", p.Groups),
 		createRoot,
@@ -22,7 +23,8 @@ func iamRoutes(p *platform.Platform) []route {
 
 		list("/iam/v2/identities", p.Identities,
 			text("name", func(f *platform.IdentityFilter) *string { return &f.Name }),
-			text("relationship_type", func(f *platform.IdentityFilter) *platform.RelationshipType { return &f.RelationshipType })),
+			text("relationship_type", func(f *platform.IdentityFilter) *platform.RelationshipType { return &f.RelationshipType }),
+			text("query", func(f *platform.IdentityFilter) *string { return &f.Query })),
 		get("/iam/v2/identities/{uid=**}", p.Identities),
 		create("/iam/v2/identities/{parent=**}", p.Identities),
 		update("/iam/v2/identities/{uid=**}", p.Identities),
@@ -34,7 +36,8 @@ func iamRoutes(p *platform.Platform) []route {
 		},
 
 		list("/iam/v2/roles", roles{p.Roles},
-			text("name", func(f *platform.RoleFilter) *string { return &f.Name })),
+			text("name", func(f *platform.RoleFilter) *string { return &f.Name }),
+			text("query", func(f *platform.RoleFilter) *string { return &f.Query })),
 		get("/iam/v2/roles/{uid=**}", roles{p.Roles}),
 		create("/iam/v2/roles/{parent=**}", p.Roles),
 		update("/iam/v2/roles/{uid=**}", p.Roles),

@@ -147,6 +147,8 @@ func (w *populated) wanted(path, name string) string {
 		return "REVIEW_STATE_APPROVED"
 	case "eventTypes", "latestEventType":
 		return "EVENT_TYPE_FILTER_FIXED"
+	case "tiers":
+		return "CATALOG_TIER_BASE"
 	case "severities":
 		return "SEVERITY_RATING_HIGH"
 	case "minScore":

@@ -10,7 +10,11 @@ import (
 func registryRoutes(p *platform.Platform) []route {
 	return []route{
 		list("/registry/v2/repos", p.Repos,
-			text("name", func(f *platform.RepoFilter) *string { return &f.Name })),
+			text("name", func(f *platform.RepoFilter) *string { return &f.Name }),
+			text("query", func(f *platform.RepoFilter) *string { return &f.Query }),
+			texts("tiers", func(f *platform.RepoFilter) *[]platform.CatalogTier { return &f.Tiers }),
+			texts("bundles", func(f *platform.RepoFilter) *[]string { return &f.Bundles }),
+			texts("aliases", func(f *platform.RepoFilter) *[]string { return &f.Aliases })),
 		get("/registry/v2/repos/{uid=**}", p.Repos),
 		create("/registry/v2/repos/{parent=**}", p.Repos),
 		update("/registry/v2/repos/{uid=**}", p.Repos),
@@ -28,7 +32,8 @@ func registryRoutes(p *platform.Platform) []route {
 			including("include_referrers", platform.TagClassReferrer),
 			including("include_dates", platform.TagClassDate),
 			including("include_epochs", platform.TagClassEpoch),
-			text("digest", func(f *platform.TagFilter) *string { return &f.Digest }).matching(platform.DigestPattern)),
+			text("digest", func(f *platform.TagFilter) *string { return &f.Digest }).matching(platform.DigestPattern),
+			text("query", func(f *platform.TagFilter) *string { return &f.Query })),
 		get("/registry/v2/tags/{uid=**}", p.Tags),
 		create("/registry/v2/tags/{parent=**}", p.Tags),
 		remove("/registry/v2/tags/{uid=**}", p.Tags),

@@ -62,7 +62,11 @@ func (r *wireRoute) addParameter(field string) {
 var unpaged = map[string]bool{"ListDocuments": true, "ListResolvedVulnsReports": true}
 
 // ourParameters are those that the wire does not have.
-var ourParameters = map[string][]string{"ListAdvisories": {"severities", "min_score", "withdrawn"}}
+var ourParameters = map[string][]string{
+	"ListAdvisories": {"severities", "min_score", "withdrawn"},
+	"ListGroups":     {"query"}, "ListIdentities": {"query"}, "ListRoles": {"query"}, "ListTags": {"query"},
+	"ListRepos": {"query", "tiers", "bundles", "aliases"},
+}
 
 func TestTheTableSaysWhatTheWireSays(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func (s groups) DeleteGroup(ctx context.Context, r *iamv2.DeleteGroupRequest) (*
 }
 
 func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*iamv2.ListGroupsResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.GroupFilter{Name: r.GetName()}))
+	page, err := s.of.List(ctx, list(r, platform.GroupFilter{Name: r.GetName(), Query: r.GetQuery()}, notEmpty("query", r.Query)))
 	return &iamv2.ListGroupsResponse{
 		Groups:        each(page.Items, group),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -57,8 +57,8 @@ func (s identities) UpdateIdentity(ctx context.Context, r *iamv2.UpdateIdentityR
 
 func (s identities) ListIdentities(ctx context.Context, r *iamv2.ListIdentitiesRequest) (*iamv2.ListIdentitiesResponse, error) {
 	page, err := s.of.List(ctx, list(r, platform.IdentityFilter{
-		Name: r.GetName(), RelationshipType: name[platform.RelationshipType](r.GetRelationshipType()),
-	}))
+		Name: r.GetName(), RelationshipType: name[platform.RelationshipType](r.GetRelationshipType()), Query: r.GetQuery(),
+	}, notEmpty("query", r.Query)))
 	return &iamv2.ListIdentitiesResponse{
 		Identities:    each(page.Items, identity),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -77,7 +77,7 @@ func (s roles) GetRole(ctx context.Context, r *iamv2.GetRoleRequest) (*iamv2.Rol
 }
 
 func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2.ListRolesResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.RoleFilter{Name: r.GetName()}))
+	page, err := s.of.List(ctx, list(r, platform.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, notEmpty("query", r.Query)))
 	return &iamv2.ListRolesResponse{
 		Roles:         each(page.Items, role),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),

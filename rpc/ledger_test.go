@@ -21,6 +21,8 @@ var (
 		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
 		"IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
 		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn",
+		"ListGroupsRequest.query", "ListIdentitiesRequest.query", "ListRolesRequest.query", "ListTagsRequest.query",
+		"ListReposRequest.query", "ListReposRequest.tiers", "ListReposRequest.bundles", "ListReposRequest.aliases",
 	}
 	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
 	ourMessages = []string{ // and enums

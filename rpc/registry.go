@@ -28,7 +28,9 @@ func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) 
 }
 
 func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*registryv2.ListReposResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.RepoFilter{Name: r.GetName()}, notEmpty("name", r.Name)))
+	page, err := s.of.List(ctx, list(r, platform.RepoFilter{
+		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[platform.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
+	}, notEmpty("name", r.Name), notEmpty("query", r.Query)))
 	return &registryv2.ListReposResponse{
 		Repos:         each(page.Items, repo),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -52,8 +54,8 @@ func (s tags) GetTag(ctx context.Context, r *registryv2.GetTagRequest) (*registr
 func (s tags) ListTags(ctx context.Context, r *registryv2.ListTagsRequest) (*registryv2.ListTagsResponse, error) {
 	since, malformed := moment("updated_since", r.GetUpdatedSince())
 	page, err := s.of.List(ctx, list(r, platform.TagFilter{
-		Name: r.GetName(), UpdatedSince: since, Digest: r.GetDigest(), Without: excluded(r),
-	}, malformed))
+		Name: r.GetName(), UpdatedSince: since, Digest: r.GetDigest(), Without: excluded(r), Query: r.GetQuery(),
+	}, malformed, notEmpty("query", r.Query)))
 	return &registryv2.ListTagsResponse{
 		Tags:          each(page.Items, tag),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),

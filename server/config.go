@@ -48,6 +48,9 @@ type Config struct {
 	ServiceDomain string // what the domain of errors ends in
 	GraphQL       GraphQL
 
+	// NoPlayground serves no page to write queries in.
+	NoPlayground bool
+
 	// SchemaReaders are the identities that may read the SDL where GraphQL
 	// hides the schema: those of gateways and tools that compose schemas.
 	SchemaReaders []platform.UID

@@ -48,6 +48,9 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	} else if moved {
 		c.Logger.Warn("the database was restored into another server: the order of its events was repaired; run atrium repair to check the rest")
 	}
+	if err := c.warnOfSlowSearch(ctx, s); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
 	core := c.Core
 	core.AllowIssuers = core.AllowIssuers || c.Development
 	core.Observer = c.recorder
@@ -79,6 +82,19 @@ func (c *Config) warnOfExposed() {
 	for _, file := range append(dbfile.FindExposed(path), dbfile.FindExposed(events.QueueFile(path))...) {
 		c.Logger.Warn("others may read a file of the database, which holds keys: run chmod 600 on it", "file", file.Path, "mode", file.Mode.String())
 	}
+}
+
+// warnOfSlowSearch warns of a PostgreSQL database without the index that searches
+// need.
+func (c *Config) warnOfSlowSearch(ctx context.Context, s interface {
+	IsSearchIndexed(ctx context.Context) (bool, error)
+}) error {
+	indexed, err := s.IsSearchIndexed(ctx)
+	if err == nil && !indexed {
+		c.Logger.Warn("searches have no index and read every row of an organisation, for four seconds at most: have an administrator of the database run " +
+			"CREATE EXTENSION pg_trgm; CREATE EXTENSION btree_gin; and then run atrium migrate up")
+	}
+	return err
 }
 
 // development is what there is in development mode only.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"atrium/demo"
+	"atrium/platform"
 	"atrium/web"
 )
 
@@ -15,15 +16,29 @@ const pageTokenLife = 12 * time.Hour
 // playground is the page, filled in with a token of the demonstration's owner
 // in development mode.
 func (c *Config) playground(dev *development) http.Handler {
-	if dev == nil {
-		return web.Playground(web.Options{Examples: demo.Examples("")})
+	var organisation platform.UID
+	if dev != nil {
+		organisation = dev.organisation
 	}
-	token := func(r *http.Request) string {
+	return web.Playground(web.Options{Token: c.pageToken(dev), Examples: demo.Examples(organisation), Hidden: c.NoPlayground})
+}
+
+// reference is the page of REST, filled in as the playground is.
+func (c *Config) reference(dev *development) http.Handler {
+	return web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: graphPath, Token: c.pageToken(dev), Playground: !c.NoPlayground})
+}
+
+// pageToken gives the token that pages are filled in with; nil outside of
+// development mode.
+func (c *Config) pageToken(dev *development) func(*http.Request) string {
+	if dev == nil {
+		return nil
+	}
+	return func(r *http.Request) string {
 		token, err := dev.issuer.Mint("owner", c.Audience[0], pageTokenLife, nil)
 		if err != nil {
-			c.Logger.ErrorContext(r.Context(), "no token for the playground", "error", err)
+			c.Logger.ErrorContext(r.Context(), "no token for the pages", "error", err)
 		}
 		return token
 	}
-	return web.Playground(web.Options{Token: token, Examples: demo.Examples(dev.organisation)})
 }

@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"atrium/auth"
+	"atrium/edge"
+	"atrium/graphql/transport"
 	"atrium/platform"
 	"atrium/resolvers"
 	"atrium/rest"
 	"atrium/rpc"
-	"atrium/web"
 )
+
+const graphPath = "/graphql"
 
 // routes says which handler answers which path. http.ServeMux would not do: it
 // cleans paths, and those of REST hold UIDs in more than one spelling.
@@ -31,11 +34,11 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	remote := procedural(options)
 	remote.Ready = ready
 	procedures := authenticated(limited(rpc.New(p, remote)))
-	playground, reference, pages := c.playground(dev), web.Reference("/openapi.json"), guide()
+	playground, reference, pages := c.playground(dev), c.reference(dev), guide(!c.NoPlayground)
 	description := rest.Description(options)
 	alone := map[string]http.Handler{
 		"/":               playground,
-		"/graphql":        authenticated(limited(c.graphql(p, verifier, limits.operation, closing))),
+		graphPath:         authenticated(limited(c.graphql(p, verifier, limits.operation, closing))),
 		"/graphql/schema": readOnly(authenticated(limited(c.sdl(refuse)))),
 		"/openapi.json":   description,
 		"/openapi.yaml":   description,
@@ -66,13 +69,30 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 
 // refusing answers errors in the protocol that a path belongs to.
 func refusing(o rest.Options) errorWriter {
-	remote := procedural(o).WriteError
+	remote, graph := procedural(o).WriteError, graphErrors(o)
 	return func(w http.ResponseWriter, r *http.Request, err error) {
-		if rpc.Serves(r.URL.Path) {
+		switch {
+		case rpc.Serves(r.URL.Path):
 			remote(w, r, err)
-			return
+		case r.URL.Path == graphPath && platform.AsError(err).Code != platform.CodeInvalidArgument: // one of HTTP itself
+			graph(w, r, err)
+		default:
+			o.WriteError(w, r, err)
 		}
-		o.WriteError(w, r, err)
+	}
+}
+
+// graphErrors answers errors as GraphQL does.
+func graphErrors(o rest.Options) errorWriter {
+	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: o.ServiceDomain, Logger: o.Logger}, RequestID: requestID}
+	return func(w http.ResponseWriter, r *http.Request, err error) {
+		shown := edge.Show(err, "")
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		edge.SetHeaders(h, shown)
+		ctx := context.WithValue(r.Context(), requestIDKey{}, h.Get(edge.RequestIDHeader))
+		transport.WriteError(w, r, edge.HTTPStatus(shown.Code), presenter.Present(ctx, err))
 	}
 }
 

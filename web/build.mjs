@@ -20,6 +20,8 @@ const { outputFiles, metafile } = await build({
   jsx: 'automatic',
   minify: true,
   legalComments: 'none', // licences.txt has them whole
+  // GraphiQL imports these by older names, which bundled give it no parsers, so that Prettify did nothing.
+  alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
   define: { 'process.env.NODE_ENV': '"production"' },
   // GraphiQL's style sheet holds the editor's styles, which the editor's scripts import once more.
   plugins: [{ name: 'styles once', setup: ({ onLoad }) => onLoad({ filter: /monaco-editor.*\.css$/ }, () => ({ contents: '' })) }],

@@ -23,12 +23,13 @@ type guidePage struct {
 	Body        template.HTML
 	All         []*guidePage
 	Next        *guidePage // nil for the last page
+	Playground  bool       // whether the header links to the playground
 }
 
 // Guide serves pages of Markdown at /guide, in the order of names; the first is the start. A comment such as
 // <!-- roles --> in a page is replaced with the text of that name in generated. Every other path is not found. Guide
-// panics if a page is missing, because the pages are embedded.
-func Guide(files fs.FS, names []string, generated map[string]string) http.Handler {
+// panics if a page is missing, because the pages are embedded. playground says that there is one to link to.
+func Guide(files fs.FS, names []string, playground bool, generated map[string]string) http.Handler {
 	pages := make([]*guidePage, len(names))
 	for i, name := range names {
 		pages[i] = newGuidePage(files, name, generated)
@@ -39,7 +40,7 @@ func Guide(files fs.FS, names []string, generated map[string]string) http.Handle
 	layout := template.Must(template.ParseFS(guideFiles, "guide/page.html"))
 	mux := http.NewServeMux()
 	for i, page := range pages {
-		page.All = pages
+		page.All, page.Playground = pages, playground
 		var html bytes.Buffer
 		if err := layout.Execute(&html, page); err != nil {
 			panic(err) // cannot fail with the embedded template

@@ -13,19 +13,23 @@ import (
 //go:embed reference
 var referenceFiles embed.FS
 
+// ReferenceOptions configures the reference.
+type ReferenceOptions struct {
+	Document string // the path of the OpenAPI document, on the same host
+	Endpoint string // the path of GraphQL, as in Options
+
+	// Token returns a bearer token to fill in, as in Options.
+	Token func(*http.Request) string
+
+	// Playground says that the header links to the playground.
+	Playground bool
+}
+
 // Reference serves a page at /docs that shows an OpenAPI document, and the files of the page below /docs/. Every other
-// path is not found. document is the path of the document on the same host. The page is Swagger UI, from a Go module,
-// with the content security policy of the playground.
-func Reference(document string) http.Handler {
-	var html bytes.Buffer
-	if err := template.Must(template.ParseFS(referenceFiles, "reference/index.html")).Execute(&html, document); err != nil {
-		panic(err) // cannot fail with the embedded page
-	}
-	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(html.Bytes())
-	})
+// path is not found. The page is Swagger UI, from a Go module, below the header of the playground and with its content
+// security policy. The header needs files of the playground.
+func Reference(opts ReferenceOptions) http.Handler {
+	page := newReferencePage(opts)
 	mux := http.NewServeMux()
 	mux.Handle("GET /docs", page)
 	mux.Handle("GET /docs/{$}", page)
@@ -36,6 +40,27 @@ func Reference(document string) http.Handler {
 		mux.Handle("GET /docs/"+name, newAsset(name, readEmbedded(referenceFiles, "reference/"+name), false))
 	}
 	return addSecurityHeaders(mux)
+}
+
+// newReferencePage serves the page with a token for a local browser only.
+func newReferencePage(opts ReferenceOptions) http.Handler {
+	parsed := template.Must(template.ParseFS(embedded, "builtin/shared.html"))
+	template.Must(parsed.ParseFS(referenceFiles, "reference/index.html"))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := settings{Endpoint: opts.Endpoint, Document: opts.Document}
+		if opts.Token != nil && isLocal(r) {
+			s.Token = opts.Token(r)
+		}
+		var html bytes.Buffer
+		view := pageView{Page: "REST reference", Playground: opts.Playground, Endpoint: opts.Endpoint, Settings: s}
+		if err := parsed.ExecuteTemplate(&html, "index.html", view); err != nil {
+			http.Error(w, "the page of the reference could not be generated", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store") // the page may hold a token
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(html.Bytes())
+	})
 }
 
 func readEmbedded(files embed.FS, name string) []byte {

@@ -11,10 +11,13 @@ import (
 
 func TestTheReferenceIsWholeAndUnderThePolicy(t *testing.T) {
 	t.Parallel()
-	reference := web.Reference("/openapi.json")
+	reference := web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: "/graphql", Token: func(*http.Request) string { return "secret" }, Playground: true})
 	page, html := request{path: "/docs"}.of(reference)
-	if page.Code != http.StatusOK || !strings.Contains(html, `data-document="/openapi.json"`) {
+	if page.Code != http.StatusOK || settings(t, html).Document != "/openapi.json" || settings(t, html).Token != "secret" || !strings.Contains(html, `href="/">Playground`) {
 		t.Fatalf("%d: %s", page.Code, html)
+	}
+	if far, other := (request{path: "/docs", peer: "192.0.2.7:40000"}).of(reference); far.Code != http.StatusOK || settings(t, other).Token != "" {
+		t.Errorf("another machine is given the token: %s", other)
 	}
 	if slashed, same := (request{path: "/docs/"}).of(reference); slashed.Code != http.StatusOK || same != html {
 		t.Errorf("/docs/ is another page: %d", slashed.Code)
@@ -32,7 +35,7 @@ func TestTheReferenceIsWholeAndUnderThePolicy(t *testing.T) {
 	if regexp.MustCompile(`(src|href)="(https?:)?//`).MatchString(html) {
 		t.Error("the page names another host")
 	}
-	if strings.Contains(regexp.MustCompile(`<script src="[^"]*"></script>`).ReplaceAllString(html, ""), "<script") {
+	if strings.Contains(regexp.MustCompile(`<script( type="module")? src="[^"]*"( defer)?></script>|<script type="application/json"`).ReplaceAllString(html, ""), "<script") {
 		t.Error("there is an inline script, which the policy forbids")
 	}
 	for path, status := range map[string]int{"/docs/nothing.js": http.StatusNotFound, "/docs/index.html": http.StatusNotFound} {

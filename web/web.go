@@ -40,6 +40,9 @@ type Options struct {
 
 	// Examples are shown as tabs, in this order; the first is open at the start.
 	Examples []Example
+
+	// Hidden serves no page, and only the files that other pages share.
+	Hidden bool
 }
 
 // Example is a query to start from.
@@ -50,12 +53,22 @@ type Example struct {
 	Variables string `json:"variables"` // a JSON object, or "" for none
 }
 
+// A pageView is what the templates of the pages that ask show.
+type pageView struct {
+	Page       string // what the page is, in its title and its header
+	Playground bool   // whether the header links to the playground
+	Endpoint   string
+	Examples   []Example
+	Settings   any // for the script
+}
+
 // settings has the values that the script of the page reads from a data block in the HTML.
 type settings struct {
 	Endpoint string    `json:"endpoint"`
 	Token    string    `json:"token"`
 	Examples []Example `json:"examples"`
 	GraphiQL bool      `json:"graphiql"`
+	Document string    `json:"document,omitempty"` // of the reference
 }
 
 // Playground serves GraphiQL, or without it the small page, at /. It serves the small page at /playground/small too, and
@@ -77,8 +90,10 @@ func newPlayground(opts Options, files fs.FS) http.Handler {
 	}
 
 	mux := http.NewServeMux()
-	mux.Handle("GET /{$}", mainPage)
-	mux.Handle("GET /playground/small", smallPage)
+	if !opts.Hidden {
+		mux.Handle("GET /{$}", mainPage)
+		mux.Handle("GET /playground/small", smallPage)
+	}
 	for name, file := range loadAssets(files) {
 		mux.Handle("GET /playground/"+name, file)
 	}
@@ -94,7 +109,8 @@ func newPage(files fs.FS, name string, s settings, token func(*http.Request) str
 			s.Token = token(r)
 		}
 		var html bytes.Buffer
-		if err := parsed.ExecuteTemplate(&html, path.Base(name), s); err != nil {
+		view := pageView{Page: "playground", Endpoint: s.Endpoint, Examples: s.Examples, Settings: s}
+		if err := parsed.ExecuteTemplate(&html, path.Base(name), view); err != nil {
 			http.Error(w, "the playground page could not be generated", http.StatusInternalServerError)
 			return
 		}

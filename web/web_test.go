@@ -22,6 +22,7 @@ import (
 // shown is the data block of a page, as its script reads it.
 type shown struct {
 	Endpoint string
+	Document string
 	Token    string
 	Examples []web.Example
 	GraphiQL bool
@@ -326,6 +327,17 @@ func TestOtherPathsAndMethodsAreRefused(t *testing.T) {
 		}
 		if res, _ := (request{method: http.MethodPost}).of(playground); res.Code != http.StatusMethodNotAllowed {
 			t.Errorf("POST: got %d, want 405", res.Code)
+		}
+	})
+}
+
+func TestAHiddenPlaygroundServesOnlyWhatOtherPagesShare(t *testing.T) {
+	t.Parallel()
+	onBothPages(t, web.Options{Hidden: true}, func(t *testing.T, playground http.Handler) {
+		for path, want := range map[string]int{"/": 404, "/playground/small": 404, "/playground/head.css": 200, "/playground/token.js": 200} {
+			if answer, _ := (request{path: path}).of(playground); answer.Code != want {
+				t.Errorf("%s: %d, want %d", path, answer.Code, want)
+			}
 		}
 	})
 }

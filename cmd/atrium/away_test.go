@@ -41,7 +41,8 @@ func isUnavailable(t *testing.T, server *running, token string) {
 			if took := time.Since(asked); status != http.StatusServiceUnavailable || took > 8*time.Second {
 				t.Errorf("%s %s: %d after %v: %s", ask[0], ask[1], status, took, body)
 			}
-			if !strings.Contains(body, `"code":14`) || !strings.Contains(body, "google.rpc.RetryInfo") || strings.Contains(body, "127.0.0.1") {
+			hasCode := strings.Contains(body, `"code":14`) || strings.Contains(body, `"status":14`)
+			if !hasCode || !strings.Contains(body, "google.rpc.RetryInfo") || strings.Contains(body, "127.0.0.1") {
 				t.Errorf("%s %s: %s", ask[0], ask[1], body)
 			}
 		})

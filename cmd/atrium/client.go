@@ -133,7 +133,7 @@ func (c *graphqlClient) ask(ctx context.Context, q question) (*answer, error) {
 	if response.StatusCode == http.StatusNotAcceptable {
 		return nil, usageError{errors.New("the document is a subscription; add --watch")}
 	}
-	if mediaOf(response) != mediaGraphQL {
+	if mediaOf(response) != mediaGraphQL || response.StatusCode == http.StatusUnauthorized {
 		return nil, c.refusal(response)
 	}
 	raw, err := io.ReadAll(response.Body)
@@ -198,7 +198,7 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 		return lost(err)
 	}
 	if a, err := readAnswer(raw); err == nil && a.err() != nil {
-		return a.err()
+		return c.hinted(platform.AsError(a.err()))
 	}
 	var status struct {
 		Code    platform.Code
@@ -209,6 +209,11 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 		Code:    cmp.Or(status.Code, codeOf(response.StatusCode)),
 		Message: cmp.Or(printable(status.Message), fmt.Sprintf("%s answered %d %s", c.server, response.StatusCode, http.StatusText(response.StatusCode))),
 	}
+	return c.hinted(e)
+}
+
+// hinted adds to the refusal of a token what could be wrong with it.
+func (c *graphqlClient) hinted(e *platform.Error) error {
 	if e.Code == platform.CodeUnauthenticated && c.made {
 		e.Message += "; the token was made from --database-url, which must be that of a server in development mode: --token gives another"
 	}

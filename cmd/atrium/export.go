@@ -34,7 +34,7 @@ func (c *eventsExportCommand) check(f *faults) {
 // Help tells what the flags cannot.
 func (c *eventsExportCommand) Help() string {
 	return `Prints the audit log of a database, newest event first, as one JSON object per line: id, type, subject, group, time,
-actor, body and count. A denied change also has denied, the reason. Equal denials within a minute are one line; count
+actor, body and count. An update also has changes, the fields that it named. A denied change also has denied, the reason. Equal denials within a minute are one line; count
 says how many they were. The command may run while a server uses the database.
 
 Examples:
@@ -53,6 +53,8 @@ type exported struct {
 	Body    json.RawMessage     `json:"body"`
 	Denied  string              `json:"denied,omitempty"`
 	Count   int32               `json:"count"`
+
+	Changes []platform.EventChange `json:"changes,omitempty"`
 }
 
 func (c *eventsExportCommand) run(ctx context.Context, p program) error {
@@ -73,7 +75,7 @@ func (c *eventsExportCommand) run(ctx context.Context, p program) error {
 	lines := json.NewEncoder(p.stdout)
 	lines.SetEscapeHTML(false)
 	err = db.AuditLog.Export(ctx, req, func(e *platform.Event) error {
-		return lines.Encode(exported{e.ID, e.Type, e.Subject, e.Group, e.Time, e.Actor, e.Body, e.Denied, e.Count})
+		return lines.Encode(exported{e.ID, e.Type, e.Subject, e.Group, e.Time, e.Actor, e.Body, e.Denied, e.Count, e.Changes})
 	})
 	if errors.Is(err, syscall.EPIPE) { // the reader has seen enough
 		return nil

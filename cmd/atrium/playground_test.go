@@ -54,8 +54,18 @@ func TestEveryExampleOfThePlaygroundAnswersWithSomething(t *testing.T) {
 	})
 }
 
+func TestWithoutAPlaygroundNoPageLeadsToOne(t *testing.T) {
+	t.Parallel()
+	server := start(t, storetest.SQLite(t), "--dev", "--no-playground")
+	for path, want := range map[string]int{"/": http.StatusNotFound, "/playground/small": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
+		if status, body := server.get("", path); status != want || strings.Contains(body, ">Playground<") {
+			t.Errorf("%s: %d %.300s", path, status, body)
+		}
+	}
+}
+
 // optional are fields that may well be null, or without anything.
-var optional = []string{"deliveries", "denied", "description", "disableReason", "failingSince", "fixed", "image", "lastSeenTime"}
+var optional = []string{"after", "before", "changes", "identity", "deliveries", "denied", "description", "disableReason", "failingSince", "fixed", "image", "lastSeenTime"}
 
 // empty finds a list without anything, or null.
 func empty(value any) (where string) {

@@ -29,6 +29,7 @@ type serveCommand struct {
 	CORSOrigin    []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
 	AllowSignup   bool     `help:"Let identities of an organisation create new organisations."`
 	ServiceDomain string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
+	Playground    bool     `default:"true" negatable:"" help:"Serve the playground at /."`
 	Migrate       bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
 
 	shared []platform.SharedIssuer
@@ -87,7 +88,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	rate, inFlight := c.limitFlags.limits(c.Dev)
 	metrics, metricsAddress := c.metrics(c.Dev)
 	return server.Config{
-		Address: c.Addr, DatabaseURL: c.DatabaseURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev,
+		Address: c.Addr, DatabaseURL: c.DatabaseURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
 		Core: platform.Options{
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { browser, open } from '../browser.mjs';
 import { check, finish } from '../lib.mjs';
 
+const tabs = '.graphiql-tab-button, #tabs [role=tab]';
+const linked = (path, query) => `${path}?query=${encodeURIComponent(query)}`;
+
 const answer = async (page) => (await page.locator('.graphiql-response').innerText()).replaceAll('\u00a0', ' ');
 
 /** Runs what is in the editor and gives the answer once it holds what is expected. */
@@ -31,20 +34,112 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
   }), 30);
 
   await check(`${name} answers every example, but for those that change something`, () => open(path, async (page) => {
-    const tabs = page.getByRole('tab');
-    await tabs.first().waitFor();
-    const names = await tabs.allInnerTexts();
+    await page.locator(tabs).first().waitFor();
+    const names = await page.locator(tabs).allInnerTexts();
     assert.ok(names.length >= 2, `tabs: ${names}`);
     for (const [i, tab] of names.entries()) {
-      await tabs.nth(i).click();
+      await page.locator(tabs).nth(i).click();
       await page.waitForTimeout(300); // the editor takes over the tab's query
       const query = path === '/' ? await page.locator('.graphiql-query-editor').innerText() : await page.locator('#query').inputValue();
-      if (/^\s*(mutation|subscription)\b/m.test(query)) continue;
+      if (/^\s*mutation\b/m.test(query)) continue;
+      if (/^\s*subscription\b/m.test(query)) {
+        await run(page, /"received": ([2-9]|\d\d)|"events": [^]*"events": /); // more than the last one is shown
+        continue;
+      }
       const text = await run(page, /"data": /);
       assert.doesNotMatch(text, /"errors": /, `${tab}: ${text}`);
       assert.match(text, /"(uid|name|advisoryId|subject)":\s*"/, `${tab} finds nothing: ${text}`);
     }
   }), 60);
 }
+
+const editorText = async (page) => (await page.locator('.graphiql-query-editor').innerText()).replaceAll('\u00a0', ' ');
+
+await check('every button of the toolbar of GraphiQL does what it says', () => open(linked('/', 'query Pressed{__typename ...F} fragment F on Query{ping}'), async (page) => {
+  await page.waitForSelector('.monaco-editor');
+  const buttons = page.locator('.graphiql-toolbar button:not(.graphiql-execute-button)');
+  const names = await buttons.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+  const does = {
+    Prettify: async () => { await waitFor(page, async () => /query Pressed \{\s*\n\s*__typename/.test(await editorText(page)), 'it is not prettified'); },
+    Merge: async () => { await waitFor(page, async () => !/\.\.\.\s*F/.test(await editorText(page)), 'the fragment is not merged'); },
+    'Copy query': async () => assert.match(await page.evaluate(() => navigator.clipboard.readText()), /query Pressed/),
+    'Copy a link': async () => assert.match(await page.evaluate(() => navigator.clipboard.readText()), /\?query=query\+Pressed/),
+  };
+  const pressed = new Set();
+  for (const [i, name] of names.entries()) {
+    const [what] = Object.keys(does).filter((known) => name.startsWith(known));
+    assert.ok(what, `nobody knows what the button ${name} does`);
+    await buttons.nth(i).click();
+    await page.waitForTimeout(300);
+    await does[what]();
+    pressed.add(what);
+  }
+  assert.deepEqual([...pressed].sort(), Object.keys(does).sort());
+}), 60);
+
+await check('the key of Prettify does what the button does', () => open(linked('/', 'query Keyed{__typename}'), async (page) => {
+  await page.waitForSelector('.monaco-editor');
+  await page.locator('.graphiql-query-editor .view-lines').click();
+  await page.keyboard.press('Shift+Control+P');
+  await waitFor(page, async () => /query Keyed \{\s*\n/.test(await editorText(page)), 'it is not prettified');
+}), 30);
+
+async function waitFor(page, holds, otherwise) {
+  for (const end = Date.now() + 10_000; !(await holds());) {
+    assert.ok(Date.now() < end, otherwise);
+    await page.waitForTimeout(50);
+  }
+}
+
+for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/small']]) {
+  const ready = (page) => page.waitForSelector(path === '/' ? '.monaco-editor .view-lines' : '#query');
+
+  await check(`${name} names a token that is not taken, and gets another`, () => open(linked(path, 'query Refused { viewer { identities { name } } }'), async (page) => {
+    await ready(page);
+    await page.fill('#token', 'e30.e30.e30');
+    await page.locator('#token').blur();
+    await page.locator('.graphiql-execute-button').click();
+    await page.locator('#token-note.refused').waitFor();
+    assert.match(await page.locator('#token-note').innerText(), /not taken/);
+    await page.locator('#renew').click();
+    await waitFor(page, async () => (await page.inputValue('#token')).length > 100, 'there is no new token');
+    await ready(page);
+    await run(page, /"name": /);
+    assert.equal(await page.locator('#token-note.refused').count(), 0);
+  }, { failing: /401/ }), 60);
+
+  await check(`${name} brings an example back`, () => open(path, async (page) => {
+    await ready(page);
+    const before = await page.locator(tabs).count();
+    const names = await page.locator('#examples option').allInnerTexts();
+    assert.ok(names.length > 5, `the menu has ${names}`);
+    await page.selectOption('#examples', { label: 'Overview' });
+    await waitFor(page, async () => (await page.locator(tabs).count()) === before + 1, 'no tab was opened');
+    await page.waitForTimeout(300);
+    await run(page, /"totalCount": /);
+  }), 30);
+
+  await check(`${name} hands out the schema and leads to the other pages`, () => open(path, async (page) => {
+    await ready(page);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#sdl').click()]);
+    assert.equal(download.suggestedFilename(), 'schema.graphql');
+    for (const href of await page.locator('header nav a:not(#sdl)').evaluateAll((all) => all.map((one) => one.getAttribute('href')))) {
+      assert.equal((await page.request.get(new URL(href, page.url()).href)).status(), 200, href);
+    }
+  }), 30);
+
+  await check(`${name} shows one pane at a time on a phone`, () => open(linked(path, 'query Narrow { __typename }'), async (page) => {
+    await ready(page);
+    const shown = async () => [await page.locator(path === '/' ? '.graphiql-editors' : '.write').isVisible(), await page.locator('.graphiql-response').isVisible()];
+    assert.deepEqual(await shown(), [true, false]);
+    await run(page, /"__typename": "Query"/);
+    assert.deepEqual(await shown(), [false, true]);
+    await page.locator('[data-pane=query]').click();
+    assert.deepEqual(await shown(), [true, false]);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `the page is ${wide} pixels too wide`);
+  }, { viewport: { width: 390, height: 844 } }), 30);
+}
+
 await browser.close();
 finish();

@@ -40,7 +40,10 @@ await check('the Relay rules of @graphql-eslint', async () => {
   const [{ messages }] = await eslint.lintFiles(['schema.graphql']);
   // An entry of the audit log is an event, which is read in no other way: its id is a place in the log and the feed.
   const lines = readFileSync(file, 'utf8').split('\n');
-  const broken = messages.filter(({ line, ruleId }) => !(ruleId.endsWith('relay-edge-types') && lines[line - 1].includes('type AuditLogEdge ')));
+  const isEntry = ({ line, ruleId }) => ruleId.endsWith('relay-edge-types') && lines[line - 1].includes('type AuditLogEdge ');
+  // A search gives the best first, and is paged from there only.
+  const isSearch = ({ line, ruleId }) => ruleId.endsWith('relay-arguments') && lines[line - 1].startsWith('  search(');
+  const broken = messages.filter((m) => !isEntry(m) && !isSearch(m));
   assert.deepEqual(broken.map(({ line, ruleId, message }) => `${line} ${ruleId}: ${message}`), []);
 }, 60);
 

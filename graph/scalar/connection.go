@@ -80,6 +80,9 @@ type Connection[T any] struct{ page platform.Page[T] }
 // NewConnection shows page.
 func NewConnection[T any](page platform.Page[T]) *Connection[T] { return &Connection[T]{page} }
 
+// Page is what it shows.
+func (c *Connection[T]) Page() platform.Page[T] { return c.page }
+
 // Edges are the items of the page with their cursors.
 func (c *Connection[T]) Edges() []Edge[T] {
 	edges := make([]Edge[T], len(c.page.Items))

@@ -233,3 +233,61 @@ func MarshalType(v string) graphql.Marshaler { return marshal(AppendType(nil, v,
 func UnmarshalType(v any) (string, error) {
 	return value[string]("TYPE_", v)
 }
+
+// AppendSearchKind appends a kind that a search looks at.
+func AppendSearchKind(b []byte, v platform.SearchKind, _ bool) []byte { return appendEnum(b, "", v) }
+
+// MarshalSearchKind gives a kind that a search looks at.
+func MarshalSearchKind(v platform.SearchKind) graphql.Marshaler {
+	return marshal(AppendSearchKind(nil, v, true))
+}
+
+// UnmarshalSearchKind reads a kind that a search looks at.
+func UnmarshalSearchKind(v any) (platform.SearchKind, error) {
+	return value[platform.SearchKind]("", v)
+}
+
+// AppendSearchField appends a field that a search looks at.
+func AppendSearchField(b []byte, v platform.SearchField, _ bool) []byte { return appendEnum(b, "", v) }
+
+// MarshalSearchField gives a field that a search looks at.
+func MarshalSearchField(v platform.SearchField) graphql.Marshaler {
+	return marshal(AppendSearchField(nil, v, true))
+}
+
+// UnmarshalSearchField reads a field that a search looks at.
+func UnmarshalSearchField(v any) (platform.SearchField, error) {
+	return value[platform.SearchField]("", v)
+}
+
+// AppendEventKind appends what an event tells of, by its type.
+func AppendEventKind(b []byte, eventType string, _ bool) []byte {
+	name, known := platform.ShortEventType(eventType)
+	if !known {
+		return execute.AppendNull(b)
+	}
+	return execute.AppendString(b, strings.ToUpper(strings.ReplaceAll(name, ".", "_")))
+}
+
+// MarshalEventKind gives what an event tells of, by its type.
+func MarshalEventKind(eventType string) graphql.Marshaler {
+	return marshal(AppendEventKind(nil, eventType, true))
+}
+
+// UnmarshalEventKind reads a name; no input has one so far.
+func UnmarshalEventKind(v any) (string, error) { return graphql.UnmarshalString(v) }
+
+// AppendActivityInterval appends the length of an interval.
+func AppendActivityInterval(b []byte, v platform.ActivityInterval, _ bool) []byte {
+	return appendEnum(b, "", v)
+}
+
+// MarshalActivityInterval gives the length of an interval.
+func MarshalActivityInterval(v platform.ActivityInterval) graphql.Marshaler {
+	return marshal(AppendActivityInterval(nil, v, true))
+}
+
+// UnmarshalActivityInterval reads the length of an interval.
+func UnmarshalActivityInterval(v any) (platform.ActivityInterval, error) {
+	return value[platform.ActivityInterval]("", v)
+}

@@ -21,13 +21,26 @@ type Engine struct {
 type EngineOptions struct {
 	// Start gives the context that a mutation reads in, each field of it anew.
 	Start func(ctx context.Context) context.Context
+	// Beside is told that n fields are about to be read beside each other. Each is
+	// read with the context that join makes of its own, and then end is called.
+	Beside func(n int) (join func(context.Context) context.Context, end func())
+	// StartEvent gives the context that an event of a subscription is answered
+	// in; nil: that of its response.
+	StartEvent func(ctx context.Context, event any) context.Context
 	// Count counts the bytes of answers while they are written, and refuses
 	// what there is no room for; nil: nobody counts.
 	Count func(ctx context.Context, n int) error
 }
 
 // NewEngine makes an Engine for a schema.
-func NewEngine(s *Schema, o EngineOptions) *Engine { return &Engine{schema: s, EngineOptions: o} }
+func NewEngine(s *Schema, o EngineOptions) *Engine {
+	if o.Beside == nil {
+		o.Beside = func(int) (func(context.Context) context.Context, func()) {
+			return func(ctx context.Context) context.Context { return ctx }, func() {}
+		}
+	}
+	return &Engine{schema: s, EngineOptions: o}
+}
 
 // Schema is the schema as clients see it.
 func (e *Engine) Schema() *ast.Schema { return e.schema.Schema }
@@ -57,7 +70,7 @@ func (e *Engine) Exec(ctx context.Context) graphql.ResponseHandler {
 // answer executes a query or a mutation.
 func (e *Engine) answer(ctx context.Context, p *plan, isMutation bool) *graphql.Response {
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
-	r := newRun(ctx, p)
+	r := e.newRun(ctx, p)
 	w := &writer{run: r, ctx: ctx, count: e.Count}
 	if isMutation {
 		return &graphql.Response{Data: e.mutate(r, w, p.root)}
@@ -106,7 +119,7 @@ func (e *Engine) subscribe(ctx context.Context, p *plan) graphql.ResponseHandler
 		return nil
 	}
 	f := p.root.fields[0]
-	source, err := e.open(ctx, newRun(ctx, p), f)
+	source, err := e.open(ctx, e.newRun(ctx, p), f)
 	if err != nil {
 		return nil
 	}
@@ -141,8 +154,11 @@ func (e *Engine) open(ctx context.Context, r *run, f *plannedField) (source Sour
 
 // answerEvent answers one event of a subscription.
 func (e *Engine) answerEvent(ctx context.Context, p *plan, event any) *graphql.Response {
+	if e.StartEvent != nil {
+		ctx = e.StartEvent(ctx, event)
+	}
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
-	r, f := newRun(ctx, p), p.root.fields[0]
+	r, f := e.newRun(ctx, p), p.root.fields[0]
 	r.columns[f.number] = column{values: []any{event}, errorOf: func(int) error { return nil }}
 	r.readLevels(r.stepsBelow(r.enter(ctx, f), nil, f, []any{event}))
 	w := &writer{run: r, ctx: ctx}

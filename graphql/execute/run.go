@@ -14,6 +14,7 @@ import (
 // then the answer is written in one pass. Both passes meet the objects of a
 // selection in the same order, so what was read for them is found by counting.
 type run struct {
+	engine    *Engine
 	operation *graphql.OperationContext
 	columns   []column // by the number of a field
 }
@@ -54,17 +55,29 @@ func (r *run) readLevels(level []step) {
 // resolveAll reads the fields of one level beside each other, and once what
 // several places of the document ask of the same objects.
 func (r *run) resolveAll(level []step) {
-	var others sync.WaitGroup
 	first, shared := share(level)
-	for _, s := range first[1:] {
-		others.Go(func() { r.resolve(s) })
+	if len(first) == 1 {
+		r.resolve(first[0])
+	} else {
+		r.resolveBeside(first)
 	}
-	r.resolve(first[0])
-	others.Wait()
 	for _, s := range shared {
 		c := r.columns[s.of.number]
 		r.columns[s.field.number] = column{values: c.values, errorOf: c.errorOf, arguments: c.arguments, malformed: c.malformed}
 	}
+}
+
+// resolveBeside reads several fields beside each other.
+func (r *run) resolveBeside(steps []step) {
+	var all sync.WaitGroup
+	join, end := r.engine.Beside(len(steps))
+	for _, s := range steps {
+		all.Go(func() {
+			defer end()
+			r.resolve(step{join(s.ctx), s.field, s.parents})
+		})
+	}
+	all.Wait()
 }
 
 // A sharedStep is a field whose values another one has read.
@@ -229,6 +242,6 @@ func (r *run) argumentsOf(ctx context.Context, f *plannedField) (map[string]any,
 	return f.Arguments(ctx, f.collected.ArgumentMap(r.operation.Variables))
 }
 
-func newRun(ctx context.Context, p *plan) *run {
-	return &run{operation: graphql.GetOperationContext(ctx), columns: make([]column, p.fields)}
+func (e *Engine) newRun(ctx context.Context, p *plan) *run {
+	return &run{engine: e, operation: graphql.GetOperationContext(ctx), columns: make([]column, p.fields)}
 }

@@ -14,11 +14,30 @@ import (
 
 // rows is how many rows the page of a connection may have.
 func (p *pricing) rows(f *ast.Field) int {
+	if p.isNamed(f) {
+		return 1
+	}
 	asked := max(p.number(f, "first"), p.number(f, "last"))
 	if asked <= 0 {
 		return p.DefaultPage
 	}
 	return min(asked, p.MaxPage)
+}
+
+// isNamed reports whether a list is asked for one name that is unique in it.
+func (p *pricing) isNamed(f *ast.Field) bool {
+	condition, unique := p.UniqueNames[f.ObjectDefinition.Name+"."+f.Name]
+	if !unique {
+		return false
+	}
+	if condition != "" {
+		if given := p.argument(f, condition); given == nil || given == false {
+			return false
+		}
+	}
+	where, _ := p.argument(f, "where").(map[string]any)
+	name, _ := where["name"].(string)
+	return name != ""
 }
 
 // keys is how many objects a field is asked for by key: the length of the list

@@ -2,6 +2,7 @@ package limit
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -12,8 +13,9 @@ import (
 // A costGuard refuses an operation that costs more than Limits.Cost, and tells
 // in extensions.cost what one costs. An object costs 1; a connection costs 1,
 // and what lies under its nodes and edges as often as its page has rows; fields
-// that are given keys cost as much for each; scalars cost nothing, but for long
-// ones (Schema.LongFields). What is selected twice counts twice. Scalars are
+// that are given keys cost as much for each, and a list that is asked for a name
+// that is unique in it has one row (Schema.UniqueNames); scalars cost nothing, but
+// for long ones (Schema.LongFields). What is selected twice counts twice. Scalars are
 // counted by themselves (Limits.Values), since each takes memory. Each selection
 // set is visited once: gqlgen's own guard visits fragments as often as they are
 // spread.
@@ -87,7 +89,7 @@ func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql
 		return p.refused
 	}
 	if over(cost, g.Cost) {
-		return Exceed("cost", g.Cost, cost)
+		return g.tooDear(&p, operation.Operation.SelectionSet, cost)
 	}
 	if over(whole.values, g.Values) {
 		return Exceed("values", g.Values, whole.values)
@@ -133,7 +135,8 @@ type pricing struct {
 	refused   *gqlerror.Error      // what no price can be found for
 	root      *ast.FieldDefinition // the root field that is being priced
 
-	selected map[string]bool // those of Schema.Watched that were found
+	selected map[string]bool      // those of Schema.Watched that were found
+	prices   map[*ast.Field]price // of each field, where they are kept
 }
 
 func (p *pricing) set(set ast.SelectionSet) (sum price) {
@@ -141,7 +144,11 @@ func (p *pricing) set(set ast.SelectionSet) (sum price) {
 		switch x := selection.(type) {
 		case *ast.Field:
 			if p.included(x.Directives) {
-				sum = sum.plus(p.field(x))
+				cost := p.field(x)
+				if p.prices != nil {
+					p.prices[x] = cost
+				}
+				sum = sum.plus(cost)
 			}
 		case *ast.InlineFragment:
 			if p.included(x.Directives) {
@@ -189,16 +196,18 @@ func (p *pricing) field(f *ast.Field) price {
 	inside := p.set(f.SelectionSet)
 	parent := f.ObjectDefinition.Name
 	switch {
-	case strings.HasSuffix(parent, "Connection") && (f.Name == "nodes" || f.Name == "edges"):
+	case strings.HasSuffix(parent, connection) && (f.Name == "nodes" || f.Name == "edges"):
 		return price{row: 1 + inside.flat, rowValues: inside.values}
-	case strings.HasSuffix(parent, "Connection"), strings.HasSuffix(parent, "Edge") && f.Name == "node":
+	case strings.HasSuffix(parent, connection), strings.HasSuffix(parent, "Edge") && f.Name == "node":
 		return price{flat: inside.flat, values: inside.values} // pageInfo; the edge has been counted
-	case strings.HasSuffix(kind.Name, "Connection"):
+	case strings.HasSuffix(kind.Name, connection):
 		rows := p.rows(f)
 		return price{
 			flat:   min(1+inside.flat+times(rows, inside.row), maxCount),
 			values: min(inside.values+times(rows, inside.rowValues), maxCount),
 		}
+	case slices.Contains(p.Parts, kind.Name):
+		return price{flat: inside.flat, values: inside.values}
 	default:
 		keys := p.keys(f)
 		return price{flat: times(keys, 1+inside.flat), values: times(keys, inside.values)}

@@ -29,7 +29,12 @@ type Schema struct {
 	DefaultPage int            // rows of a connection's page, where a field gives none
 	MaxPage     int            // rows of one, however many a field asks for
 	LongFields  map[string]int // what scalars cost that may be long; others cost nothing
+	Parts       []string       // types of objects that come with those that hold them, and cost nothing
 	Watched     []string       // fields of which Selects tells
+
+	// UniqueNames are lists that hold a name at most once: always (""), or where
+	// an argument is given. One that is asked for one name has one row.
+	UniqueNames map[string]string
 }
 
 // Guard puts before execution, in this order: which document is meant, how

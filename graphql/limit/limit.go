@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -44,14 +45,18 @@ const limitReason = "LIMIT_EXCEEDED"
 // Exceed refuses what is more than a limit allows. requested is how much that
 // was counted: counting may have stopped there.
 func Exceed(name string, limit, requested int) *gqlerror.Error {
-	description := fmt.Sprintf("must be within the limit: %s, at most %d", name, limit)
-	err := refusal.NewInvalid("query", description)
-	err.Reason = limitReason
-	err.Message = fmt.Sprintf("Limit exceeded: %s, at most %d", name, limit)
-	return &gqlerror.Error{
-		Err: err, Message: err.Message,
+	return explained(&gqlerror.Error{
+		Message:    fmt.Sprintf("Limit exceeded: %s, at most %d", name, limit),
 		Extensions: map[string]any{"limit": map[string]any{"name": name, "value": limit, "requested": requested}},
-	}
+	})
+}
+
+// explained gives a refusal by a limit the details that say what its message says.
+func explained(refused *gqlerror.Error) *gqlerror.Error {
+	err := refusal.NewInvalid("query", "must be within the limit: "+strings.TrimPrefix(refused.Message, "Limit exceeded: "))
+	err.Reason, err.Message = limitReason, refused.Message
+	refused.Err = err
+	return refused
 }
 
 // documentLimits hold documents to Limits before they are validated, which

@@ -35,6 +35,13 @@ func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, 
 	write(w, status, media, response)
 }
 
+// WriteError answers a request that was refused before it came to the endpoint, in
+// the media type that it asks for.
+func WriteError(w http.ResponseWriter, r *http.Request, status int, shown *gqlerror.Error) {
+	media := negotiate(r.Header.Values("Accept")).json()
+	write(w, status, media, &graphql.Response{Errors: gqlerror.List{shown}})
+}
+
 // tooManyOpen is for one more of something than a caller may hold open. It names
 // the limit as --graphql-limit does.
 func tooManyOpen(name string, limit int) error {

@@ -102,7 +102,7 @@ func (p graphQL) selection(name string) string {
 		of := p.schema.Types[field.Type.Name()]
 		global := field.Name == "id" && slices.Contains(definition.Interfaces, "Node")
 		switch {
-		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || global:
+		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || global: // which only GraphQL has
 		case of.IsLeafType():
 			selected = append(selected, field.Name)
 		case of.Kind != ast.Object || of.Name == "Image" || of.Name == "AdvisorySummary" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):

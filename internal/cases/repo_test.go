@@ -76,11 +76,23 @@ var repos = kind{
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
-		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "alpha", "uidp.descendants_of": "{shelf}"}, "b"}, {fields{"name": "nope"}, ""}},
+		filters: []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "alpha", "uidp.descendants_of": "{shelf}"}, "b"}, {fields{"name": "nope"}, ""},
+			{fields{"query": "ALPH"}, "b d"}, {fields{"query": "first alpha"}, "b"}, {fields{"query": "fi"}, "b"}, {fields{"query": "rst"}, "b"}, {fields{"query": "st"}, ""},
+			{fields{"tiers": []string{"CATALOG_TIER_AI", "CATALOG_TIER_BASE"}}, "b"}, {fields{"tiers": []string{"CATALOG_TIER_BASE"}}, ""},
+			{fields{"bundles": []string{"y", "x"}}, "b"}, {fields{"aliases": []string{"one"}}, "b"}, {fields{"aliases": []string{"ONE"}}, ""},
+			{fields{"aliases": []string{"one"}, "query": "alpha"}, "b"}},
+		bad: []bad{
+			{name: "a query of blanks", fields: fields{"query": "  "}, violations: "query"},
+			{name: "a query of two lines", fields: fields{"query": "a\nb"}, violations: "query"},
+			{name: "a query of 17 words", fields: fields{"query": strings.Repeat("a ", 17)}, violations: "query"},
+			{name: "an unknown tier", fields: fields{"tiers": []string{"x"}}, violations: "tiers", types: always},
+			{name: "a bundle of two lines", fields: fields{"bundles": []string{"a\nb"}}, violations: "bundles"},
+			{name: "an alias without a letter", fields: fields{"aliases": []string{""}}, violations: "aliases"},
+		},
 	},
 }
 
-var repoInFull = fields{"name": "alpha", "description": "first", "catalogTier": "CATALOG_TIER_AI", "bundles": []string{"x"}, "sync_config": fields{"source": "s"}}
+var repoInFull = fields{"name": "alpha", "description": "first", "catalogTier": "CATALOG_TIER_AI", "bundles": []string{"x"}, "aliases": []string{"one", "two"}, "sync_config": fields{"source": "s"}}
 
 // syncedAs adds what is always shown of a sync.
 func syncedAs(given any) fields {

@@ -49,7 +49,10 @@ func TestTheContextCarriesNothingMore(t *testing.T) {
 		// is work that requests go before: facts of a request that every layer
 		// between its start and its statements would have to pass on.
 		"platform": {"actorKey", "traceKey", "answerKey", "backgroundKey"},
-		"auth":     {"gateKey"}, // from the middleware to the verifier, through gRPC's interceptors
+		// Which calls read beside each other for one answer: from the executor to
+		// the connection, through operations that are no concern of it.
+		"store/sqlstore": {"levelKey"},
+		"auth":           {"gateKey"}, // from the middleware to the verifier, through gRPC's interceptors
 		// What gqlgen leaves no other way for: why a subscription ends, told by
 		// its resolver, and the id that errors name.
 		"graphql/execute": {"endingKey"},

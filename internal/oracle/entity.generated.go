@@ -2662,6 +2662,8 @@ func (ec *executionContext) marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgen
 		batchIdxMapExternalGroupRoleMapping := map[int]int{}
 		var batchItemsEventSubscription []*platform.Subscription
 		batchIdxMapEventSubscription := map[int]int{}
+		var batchItemsEvent []*platform.Event
+		batchIdxMapEvent := map[int]int{}
 		var batchItemsDelivery []*platform.Delivery
 		batchIdxMapDelivery := map[int]int{}
 		var batchItemsArtifactVersion []*platform.ArtifactVersion
@@ -2707,6 +2709,9 @@ func (ec *executionContext) marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgen
 			case *platform.Subscription:
 				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
 				batchItemsEventSubscription = append(batchItemsEventSubscription, concrete)
+			case *platform.Event:
+				batchIdxMapEvent[i] = len(batchItemsEvent)
+				batchItemsEvent = append(batchItemsEvent, concrete)
 			case *platform.Delivery:
 				batchIdxMapDelivery[i] = len(batchItemsDelivery)
 				batchItemsDelivery = append(batchItemsDelivery, concrete)
@@ -2756,6 +2761,9 @@ func (ec *executionContext) marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgen
 		}
 		if len(batchItemsEventSubscription) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "EventSubscription", batchItemsEventSubscription, batchIdxMapEventSubscription)
+		}
+		if len(batchItemsEvent) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Event", batchItemsEvent, batchIdxMapEvent)
 		}
 		if len(batchItemsDelivery) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Delivery", batchItemsDelivery, batchIdxMapDelivery)

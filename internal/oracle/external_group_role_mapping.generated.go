@@ -22,11 +22,27 @@ type ExternalGroupRoleMappingResolver interface {
 	IdentityProvider(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error)
 	Role(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error)
 	Scope(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error)
+	ViewerCan(ctx context.Context, objs []*platform.ExternalGroupRoleMapping, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.ExternalGroupRoleMapping) ([][]platform.Capability, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_ExternalGroupRoleMapping_viewerCan_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "capabilities",
+		func(ctx context.Context, v any) ([]platform.Capability, error) {
+			return ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["capabilities"] = arg0
+	return args, nil
+}
 
 // endregion ***************************** args.gotpl *****************************
 
@@ -543,6 +559,119 @@ func (ec *executionContext) resolveBatch_ExternalGroupRoleMapping_scope(ctx cont
 		results,
 		err,
 		"ExternalGroupRoleMapping.scope",
+	)
+}
+
+func (ec *executionContext) _ExternalGroupRoleMapping_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExternalGroupRoleMapping_viewerCan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_ExternalGroupRoleMapping_viewerCan(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExternalGroupRoleMapping_viewerCan(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ExternalGroupRoleMapping",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_ExternalGroupRoleMapping_viewerCan_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_ExternalGroupRoleMapping_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (any, error) {
+	resolver := ec.Resolvers.ExternalGroupRoleMapping()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.ExternalGroupRoleMapping](ctx, "ExternalGroupRoleMapping"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCan(ctx, batch.Parents, fc.Args["capabilities"].([]platform.Capability))
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"ExternalGroupRoleMapping.viewerCan",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCan(ctx, []*platform.ExternalGroupRoleMapping{obj}, fc.Args["capabilities"].([]platform.Capability))
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"ExternalGroupRoleMapping.viewerCan",
+	)
+}
+
+func (ec *executionContext) _ExternalGroupRoleMapping_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExternalGroupRoleMapping_viewerCapabilities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_ExternalGroupRoleMapping_viewerCapabilities(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.Capability) graphql.Marshaler {
+			return ec.marshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExternalGroupRoleMapping_viewerCapabilities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExternalGroupRoleMapping", field, true, true, errors.New("field of type Capability does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_ExternalGroupRoleMapping_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.ExternalGroupRoleMapping) (any, error) {
+	resolver := ec.Resolvers.ExternalGroupRoleMapping()
+	if batch, ok := graphql.BatchParentsFor[*platform.ExternalGroupRoleMapping](ctx, "ExternalGroupRoleMapping"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCapabilities(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]platform.Capability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"ExternalGroupRoleMapping.viewerCapabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCapabilities(ctx, []*platform.ExternalGroupRoleMapping{obj})
+	return graphql.ResolveBatchSingleResult[[]platform.Capability](
+		ctx,
+		results,
+		err,
+		"ExternalGroupRoleMapping.viewerCapabilities",
 	)
 }
 
@@ -1255,6 +1384,82 @@ func (ec *executionContext) _ExternalGroupRoleMapping(ctx context.Context, sel a
 				}()
 				res = ec._ExternalGroupRoleMapping_scope(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCan":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ExternalGroupRoleMapping_viewerCan(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCapabilities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ExternalGroupRoleMapping_viewerCapabilities(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

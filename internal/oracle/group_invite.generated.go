@@ -21,11 +21,27 @@ import (
 type GroupInviteResolver interface {
 	Group(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Group, error)
 	Role(ctx context.Context, objs []*platform.GroupInvite) ([]*platform.Role, error)
+	ViewerCan(ctx context.Context, objs []*platform.GroupInvite, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.GroupInvite) ([][]platform.Capability, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_GroupInvite_viewerCan_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "capabilities",
+		func(ctx context.Context, v any) ([]platform.Capability, error) {
+			return ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["capabilities"] = arg0
+	return args, nil
+}
 
 // endregion ***************************** args.gotpl *****************************
 
@@ -519,6 +535,119 @@ func (ec *executionContext) resolveBatch_GroupInvite_role(ctx context.Context, f
 		results,
 		err,
 		"GroupInvite.role",
+	)
+}
+
+func (ec *executionContext) _GroupInvite_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.GroupInvite) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GroupInvite_viewerCan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_GroupInvite_viewerCan(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GroupInvite_viewerCan(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GroupInvite",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_GroupInvite_viewerCan_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_GroupInvite_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.GroupInvite) (any, error) {
+	resolver := ec.Resolvers.GroupInvite()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.GroupInvite](ctx, "GroupInvite"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCan(ctx, batch.Parents, fc.Args["capabilities"].([]platform.Capability))
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"GroupInvite.viewerCan",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCan(ctx, []*platform.GroupInvite{obj}, fc.Args["capabilities"].([]platform.Capability))
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"GroupInvite.viewerCan",
+	)
+}
+
+func (ec *executionContext) _GroupInvite_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.GroupInvite) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GroupInvite_viewerCapabilities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_GroupInvite_viewerCapabilities(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.Capability) graphql.Marshaler {
+			return ec.marshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GroupInvite_viewerCapabilities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GroupInvite", field, true, true, errors.New("field of type Capability does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_GroupInvite_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.GroupInvite) (any, error) {
+	resolver := ec.Resolvers.GroupInvite()
+	if batch, ok := graphql.BatchParentsFor[*platform.GroupInvite](ctx, "GroupInvite"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCapabilities(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]platform.Capability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"GroupInvite.viewerCapabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCapabilities(ctx, []*platform.GroupInvite{obj})
+	return graphql.ResolveBatchSingleResult[[]platform.Capability](
+		ctx,
+		results,
+		err,
+		"GroupInvite.viewerCapabilities",
 	)
 }
 
@@ -1177,6 +1306,82 @@ func (ec *executionContext) _GroupInvite(ctx context.Context, sel ast.SelectionS
 				}()
 				res = ec._GroupInvite_role(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCan":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._GroupInvite_viewerCan(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCapabilities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._GroupInvite_viewerCapabilities(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -22,6 +22,8 @@ type IdentityResolver interface {
 	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
 	EffectiveCapabilities(ctx context.Context, objs []*platform.Identity, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
+	ViewerCan(ctx context.Context, objs []*platform.Identity, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Identity) ([][]platform.Capability, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -123,6 +125,20 @@ func (ec *executionContext) field_Identity_roleBindings_args(ctx context.Context
 		return nil, err
 	}
 	args["skip"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Identity_viewerCan_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "capabilities",
+		func(ctx context.Context, v any) ([]platform.Capability, error) {
+			return ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["capabilities"] = arg0
 	return args, nil
 }
 
@@ -974,6 +990,119 @@ func (ec *executionContext) resolveBatch_Identity_can(ctx context.Context, field
 	)
 }
 
+func (ec *executionContext) _Identity_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Identity_viewerCan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Identity_viewerCan(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Identity_viewerCan(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Identity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Identity_viewerCan_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Identity_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (any, error) {
+	resolver := ec.Resolvers.Identity()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Identity](ctx, "Identity"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCan(ctx, batch.Parents, fc.Args["capabilities"].([]platform.Capability))
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Identity.viewerCan",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCan(ctx, []*platform.Identity{obj}, fc.Args["capabilities"].([]platform.Capability))
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Identity.viewerCan",
+	)
+}
+
+func (ec *executionContext) _Identity_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Identity_viewerCapabilities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Identity_viewerCapabilities(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.Capability) graphql.Marshaler {
+			return ec.marshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Identity_viewerCapabilities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Identity", field, true, true, errors.New("field of type Capability does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Identity_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Identity) (any, error) {
+	resolver := ec.Resolvers.Identity()
+	if batch, ok := graphql.BatchParentsFor[*platform.Identity](ctx, "Identity"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCapabilities(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]platform.Capability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Identity.viewerCapabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCapabilities(ctx, []*platform.Identity{obj})
+	return graphql.ResolveBatchSingleResult[[]platform.Capability](
+		ctx,
+		results,
+		err,
+		"Identity.viewerCapabilities",
+	)
+}
+
 func (ec *executionContext) _IdentityConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1509,7 +1638,7 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "relationshipType", "lastSeenBefore", "uids", "ancestorsOf", "inRoot"}
+	fieldsInOrder := [...]string{"name", "relationshipType", "lastSeenBefore", "query", "uids", "ancestorsOf", "inRoot"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1537,6 +1666,13 @@ func (ec *executionContext) unmarshalInputIdentityFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.LastSeenBefore = data
+		case "query":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+			data, err := ec.unmarshalOString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Query = data
 		case "uids":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 			data, err := ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v)
@@ -2100,6 +2236,82 @@ func (ec *executionContext) _Identity(ctx context.Context, sel ast.SelectionSet,
 				}()
 				res = ec._Identity_can(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCan":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Identity_viewerCan(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCapabilities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Identity_viewerCapabilities(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

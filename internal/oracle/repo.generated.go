@@ -25,6 +25,11 @@ type RepoResolver interface {
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
 	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
+	ViewerCan(ctx context.Context, objs []*platform.Repo, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Repo) ([][]platform.Capability, error)
+}
+type RepoConnectionResolver interface {
+	Facets(ctx context.Context, objs []*scalar.Connection[platform.Repo]) ([]*platform.RepoFacets, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -169,9 +174,101 @@ func (ec *executionContext) field_Repo_tags_args(ctx context.Context, rawArgs ma
 	return args, nil
 }
 
+func (ec *executionContext) field_Repo_viewerCan_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "capabilities",
+		func(ctx context.Context, v any) ([]platform.Capability, error) {
+			return ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["capabilities"] = arg0
+	return args, nil
+}
+
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _BatchUpdateReposPayload_repos(ctx context.Context, field graphql.CollectedField, obj *graph.BatchUpdateReposPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BatchUpdateReposPayload_repos(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Repos, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.Repo) graphql.Marshaler {
+			return ec.marshalNRepo2ᚕᚖatriumᚋplatformᚐRepoᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BatchUpdateReposPayload_repos(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BatchUpdateReposPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Repo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _BundleFacet_value(ctx context.Context, field graphql.CollectedField, obj *platform.Facet[string]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleFacet_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleFacet_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BundleFacet", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BundleFacet_count(ctx context.Context, field graphql.CollectedField, obj *platform.Facet[string]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleFacet_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleFacet_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BundleFacet", field, false, false, errors.New("field of type Int does not have child fields"))
+}
 
 func (ec *executionContext) _CreateRepoPayload_repo(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -902,6 +999,119 @@ func (ec *executionContext) resolveBatch_Repo_advisorySummary(ctx context.Contex
 	)
 }
 
+func (ec *executionContext) _Repo_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Repo_viewerCan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Repo_viewerCan(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Repo_viewerCan(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Repo",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Repo_viewerCan_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Repo_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCan(ctx, batch.Parents, fc.Args["capabilities"].([]platform.Capability))
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.viewerCan",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCan(ctx, []*platform.Repo{obj}, fc.Args["capabilities"].([]platform.Capability))
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Repo.viewerCan",
+	)
+}
+
+func (ec *executionContext) _Repo_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Repo_viewerCapabilities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Repo_viewerCapabilities(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.Capability) graphql.Marshaler {
+			return ec.marshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Repo_viewerCapabilities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Repo", field, true, true, errors.New("field of type Capability does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Repo_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCapabilities(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]platform.Capability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.viewerCapabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCapabilities(ctx, []*platform.Repo{obj})
+	return graphql.ResolveBatchSingleResult[[]platform.Capability](
+		ctx,
+		results,
+		err,
+		"Repo.viewerCapabilities",
+	)
+}
+
 func (ec *executionContext) _RepoConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1044,6 +1254,61 @@ func (ec *executionContext) fieldContext_RepoConnection_skipped(_ context.Contex
 	return graphql.NewScalarFieldContext("RepoConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _RepoConnection_facets(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RepoConnection_facets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_RepoConnection_facets(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *platform.RepoFacets) graphql.Marshaler {
+			return ec.marshalORepoFacets2ᚖatriumᚋplatformᚐRepoFacets(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RepoConnection_facets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RepoConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RepoFacets(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_RepoConnection_facets(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (any, error) {
+	resolver := ec.Resolvers.RepoConnection()
+	if batch, ok := graphql.BatchParentsFor[*scalar.Connection[platform.Repo]](ctx, "RepoConnection"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Facets(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*platform.RepoFacets](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"RepoConnection.facets",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Facets(ctx, []*scalar.Connection[platform.Repo]{obj})
+	return graphql.ResolveBatchSingleResult[*platform.RepoFacets](
+		ctx,
+		results,
+		err,
+		"RepoConnection.facets",
+	)
+}
+
 func (ec *executionContext) _RepoEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1094,6 +1359,70 @@ func (ec *executionContext) fieldContext_RepoEdge_node(_ context.Context, field 
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Repo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RepoFacets_tier(ctx context.Context, field graphql.CollectedField, obj *platform.RepoFacets) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RepoFacets_tier(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tier, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.TierFacet) graphql.Marshaler {
+			return ec.marshalNTierFacet2ᚕatriumᚋplatformᚐFacetᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RepoFacets_tier(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RepoFacets",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TierFacet(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RepoFacets_bundle(ctx context.Context, field graphql.CollectedField, obj *platform.RepoFacets) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RepoFacets_bundle(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bundle, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.BundleFacet) graphql.Marshaler {
+			return ec.marshalNBundleFacet2ᚕatriumᚋplatformᚐFacetᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RepoFacets_bundle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RepoFacets",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BundleFacet(ctx, field)
 		},
 	}
 	return fc, nil
@@ -1283,6 +1612,52 @@ func (ec *executionContext) fieldContext_SyncConfig_gracePeriod(_ context.Contex
 	return graphql.NewScalarFieldContext("SyncConfig", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _TierFacet_value(ctx context.Context, field graphql.CollectedField, obj *platform.Facet[platform.CatalogTier]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TierFacet_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v platform.CatalogTier) graphql.Marshaler {
+			return ec.marshalOCatalogTier2atriumᚋplatformᚐCatalogTier(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TierFacet_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TierFacet", field, false, false, errors.New("field of type CatalogTier does not have child fields"))
+}
+
+func (ec *executionContext) _TierFacet_count(ctx context.Context, field graphql.CollectedField, obj *platform.Facet[platform.CatalogTier]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TierFacet_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TierFacet_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TierFacet", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _UpdateRepoPayload_repo(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1350,6 +1725,37 @@ func (ec *executionContext) fieldContext_UpdateRepoReadmePayload_repo(_ context.
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputBatchUpdateReposInput(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"requests"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "requests":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requests"))
+			data, err := ec.unmarshalNUpdateRepoInput2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["requests"] = data
+		}
+	}
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputCreateRepoInput(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
@@ -1472,7 +1878,7 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, obj an
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "uids", "ancestorsOf", "inRoot"}
+	fieldsInOrder := [...]string{"name", "query", "tiers", "bundles", "aliases", "uids", "ancestorsOf", "inRoot"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1486,6 +1892,34 @@ func (ec *executionContext) unmarshalInputRepoFilter(ctx context.Context, obj an
 				return it, err
 			}
 			it.Name = data
+		case "query":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+			data, err := ec.unmarshalOString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Query = data
+		case "tiers":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tiers"))
+			data, err := ec.unmarshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tiers = data
+		case "bundles":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bundles"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Bundles = data
+		case "aliases":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("aliases"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Aliases = data
 		case "uids":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 			data, err := ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v)
@@ -1744,6 +2178,87 @@ func (ec *executionContext) unmarshalInputUpdateRepoReadmeInput(ctx context.Cont
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var batchUpdateReposPayloadImplementors = []string{"BatchUpdateReposPayload"}
+
+func (ec *executionContext) _BatchUpdateReposPayload(ctx context.Context, sel ast.SelectionSet, obj *graph.BatchUpdateReposPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, batchUpdateReposPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BatchUpdateReposPayload")
+		case "repos":
+			out.Values[i] = ec._BatchUpdateReposPayload_repos(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var bundleFacetImplementors = []string{"BundleFacet"}
+
+func (ec *executionContext) _BundleFacet(ctx context.Context, sel ast.SelectionSet, obj *platform.Facet[string]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, bundleFacetImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BundleFacet")
+		case "value":
+			out.Values[i] = ec._BundleFacet_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._BundleFacet_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var createRepoPayloadImplementors = []string{"CreateRepoPayload"}
 
@@ -2126,6 +2641,82 @@ func (ec *executionContext) _Repo(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCan":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Repo_viewerCan(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCapabilities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Repo_viewerCapabilities(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2162,28 +2753,66 @@ func (ec *executionContext) _RepoConnection(ctx context.Context, sel ast.Selecti
 		case "edges":
 			out.Values[i] = ec._RepoConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "nodes":
 			out.Values[i] = ec._RepoConnection_nodes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "pageInfo":
 			out.Values[i] = ec._RepoConnection_pageInfo(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "totalCount":
 			out.Values[i] = ec._RepoConnection_totalCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "skipped":
 			out.Values[i] = ec._RepoConnection_skipped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "facets":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._RepoConnection_facets(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2224,6 +2853,49 @@ func (ec *executionContext) _RepoEdge(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "node":
 			out.Values[i] = ec._RepoEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var repoFacetsImplementors = []string{"RepoFacets"}
+
+func (ec *executionContext) _RepoFacets(ctx context.Context, sel ast.SelectionSet, obj *platform.RepoFacets) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, repoFacetsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RepoFacets")
+		case "tier":
+			out.Values[i] = ec._RepoFacets_tier(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "bundle":
+			out.Values[i] = ec._RepoFacets_bundle(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2297,6 +2969,49 @@ func (ec *executionContext) _SyncConfig(ctx context.Context, sel ast.SelectionSe
 			}
 		case "gracePeriod":
 			out.Values[i] = ec._SyncConfig_gracePeriod(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var tierFacetImplementors = []string{"TierFacet"}
+
+func (ec *executionContext) _TierFacet(ctx context.Context, sel ast.SelectionSet, obj *platform.Facet[platform.CatalogTier]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, tierFacetImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TierFacet")
+		case "value":
+			out.Values[i] = ec._TierFacet_value(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._TierFacet_count(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2401,6 +3116,47 @@ func (ec *executionContext) _UpdateRepoReadmePayload(ctx context.Context, sel as
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNBatchUpdateReposInput2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputBatchUpdateReposInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNBundleFacet2atriumᚋplatformᚐFacet(ctx context.Context, sel ast.SelectionSet, v platform.BundleFacet) graphql.Marshaler {
+	return ec._BundleFacet(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNBundleFacet2ᚕatriumᚋplatformᚐFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []platform.BundleFacet) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNBundleFacet2atriumᚋplatformᚐFacet(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNCatalogTier2atriumᚋplatformᚐCatalogTier(ctx context.Context, v any) (platform.CatalogTier, error) {
+	res, err := scalar.UnmarshalCatalogTier(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogTier2atriumᚋplatformᚐCatalogTier(ctx context.Context, sel ast.SelectionSet, v platform.CatalogTier) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalCatalogTier(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNCreateRepoInput2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputCreateRepoInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2484,14 +3240,55 @@ func (ec *executionContext) marshalNRepoOrderField2string(ctx context.Context, s
 	return res
 }
 
+func (ec *executionContext) marshalNTierFacet2atriumᚋplatformᚐFacet(ctx context.Context, sel ast.SelectionSet, v platform.TierFacet) graphql.Marshaler {
+	return ec._TierFacet(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNTierFacet2ᚕatriumᚋplatformᚐFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []platform.TierFacet) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTierFacet2atriumᚋplatformᚐFacet(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNUpdateRepoInput2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputUpdateRepoInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNUpdateRepoInput2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUpdateRepoInput2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNUpdateRepoReadmeInput2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputUpdateRepoReadmeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOBatchUpdateReposPayload2ᚖatriumᚋgraphᚐBatchUpdateReposPayload(ctx context.Context, sel ast.SelectionSet, v *graph.BatchUpdateReposPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._BatchUpdateReposPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCatalogTier2atriumᚋplatformᚐCatalogTier(ctx context.Context, v any) (platform.CatalogTier, error) {
@@ -2504,6 +3301,42 @@ func (ec *executionContext) marshalOCatalogTier2atriumᚋplatformᚐCatalogTier(
 	_ = ctx
 	res := scalar.MarshalCatalogTier(v)
 	return res
+}
+
+func (ec *executionContext) unmarshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx context.Context, v any) ([]platform.CatalogTier, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]platform.CatalogTier, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCatalogTier2atriumᚋplatformᚐCatalogTier(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOCatalogTier2ᚕatriumᚋplatformᚐCatalogTierᚄ(ctx context.Context, sel ast.SelectionSet, v []platform.CatalogTier) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogTier2atriumᚋplatformᚐCatalogTier(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOCatalogTier2ᚖatriumᚋplatformᚐCatalogTier(ctx context.Context, v any) (*platform.CatalogTier, error) {
@@ -2564,6 +3397,13 @@ func (ec *executionContext) marshalORepoConnection2ᚖatriumᚋgraphᚋscalarᚐ
 		return graphql.Null
 	}
 	return ec._RepoConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORepoFacets2ᚖatriumᚋplatformᚐRepoFacets(ctx context.Context, sel ast.SelectionSet, v *platform.RepoFacets) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RepoFacets(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalORepoFilter2ᚖatriumᚋgraphᚋscalarᚐRepoFilter(ctx context.Context, v any) (*scalar.RepoFilter, error) {

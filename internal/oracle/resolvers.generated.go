@@ -18,6 +18,8 @@ func (r resolvers) Artifact() ArtifactResolver                     { return r.of
 func (r resolvers) ArtifactVersion() ArtifactVersionResolver       { return r.of.ArtifactVersion() }
 func (r resolvers) Delivery() DeliveryResolver                     { return r.of.Delivery() }
 func (r resolvers) Entity() EntityResolver                         { return r.of.Entity() }
+func (r resolvers) Event() EventResolver                           { return r.of.Event() }
+func (r resolvers) EventActor() EventActorResolver                 { return r.of.EventActor() }
 func (r resolvers) EventSubscription() EventSubscriptionResolver   { return r.of.EventSubscription() }
 func (r resolvers) ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver {
 	return r.of.ExternalGroupRoleMapping()
@@ -25,12 +27,15 @@ func (r resolvers) ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver {
 func (r resolvers) GitHubAccount() GitHubAccountResolver       { return r.of.GitHubAccount() }
 func (r resolvers) Group() GroupResolver                       { return r.of.Group() }
 func (r resolvers) GroupInvite() GroupInviteResolver           { return r.of.GroupInvite() }
+func (r resolvers) HolderConnection() HolderConnectionResolver { return r.of.HolderConnection() }
+func (r resolvers) HolderEdge() HolderEdgeResolver             { return r.of.HolderEdge() }
 func (r resolvers) Identity() IdentityResolver                 { return r.of.Identity() }
 func (r resolvers) IdentityProvider() IdentityProviderResolver { return r.of.IdentityProvider() }
 func (r resolvers) Image() ImageResolver                       { return r.of.Image() }
 func (r resolvers) Mutation() MutationResolver                 { return r.of.Mutation() }
 func (r resolvers) Query() QueryResolver                       { return r.of.Query() }
 func (r resolvers) Repo() RepoResolver                         { return r.of.Repo() }
+func (r resolvers) RepoConnection() RepoConnectionResolver     { return r.of.RepoConnection() }
 func (r resolvers) Role() RoleResolver                         { return r.of.Role() }
 func (r resolvers) RoleBinding() RoleBindingResolver           { return r.of.RoleBinding() }
 func (r resolvers) Subscription() SubscriptionResolver         { return r.of.Subscription() }

@@ -20,6 +20,8 @@ import (
 type RoleResolver interface {
 	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
 	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	ViewerCan(ctx context.Context, objs []*platform.Role, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.Role) ([][]platform.Capability, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -85,6 +87,20 @@ func (ec *executionContext) field_Role_roleBindings_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["skip"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Role_viewerCan_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "capabilities",
+		func(ctx context.Context, v any) ([]platform.Capability, error) {
+			return ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["capabilities"] = arg0
 	return args, nil
 }
 
@@ -485,6 +501,119 @@ func (ec *executionContext) resolveBatch_Role_roleBindings(ctx context.Context, 
 	)
 }
 
+func (ec *executionContext) _Role_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.Role) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Role_viewerCan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Role_viewerCan(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Role_viewerCan(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Role",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Role_viewerCan_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Role_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.Role) (any, error) {
+	resolver := ec.Resolvers.Role()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.Role](ctx, "Role"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCan(ctx, batch.Parents, fc.Args["capabilities"].([]platform.Capability))
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Role.viewerCan",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCan(ctx, []*platform.Role{obj}, fc.Args["capabilities"].([]platform.Capability))
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"Role.viewerCan",
+	)
+}
+
+func (ec *executionContext) _Role_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Role) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Role_viewerCapabilities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Role_viewerCapabilities(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.Capability) graphql.Marshaler {
+			return ec.marshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Role_viewerCapabilities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Role", field, true, true, errors.New("field of type Capability does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Role_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.Role) (any, error) {
+	resolver := ec.Resolvers.Role()
+	if batch, ok := graphql.BatchParentsFor[*platform.Role](ctx, "Role"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCapabilities(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]platform.Capability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Role.viewerCapabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCapabilities(ctx, []*platform.Role{obj})
+	return graphql.ResolveBatchSingleResult[[]platform.Capability](
+		ctx,
+		results,
+		err,
+		"Role.viewerCapabilities",
+	)
+}
+
 func (ec *executionContext) _RoleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -811,7 +940,7 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, obj an
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "uids", "ancestorsOf", "inRoot"}
+	fieldsInOrder := [...]string{"name", "query", "uids", "ancestorsOf", "inRoot"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -825,6 +954,13 @@ func (ec *executionContext) unmarshalInputRoleFilter(ctx context.Context, obj an
 				return it, err
 			}
 			it.Name = data
+		case "query":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+			data, err := ec.unmarshalOString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Query = data
 		case "uids":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
 			data, err := ec.unmarshalOID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v)
@@ -1141,6 +1277,82 @@ func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj
 				}()
 				res = ec._Role_roleBindings(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCan":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Role_viewerCan(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCapabilities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Role_viewerCapabilities(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -22,11 +22,27 @@ type RoleBindingResolver interface {
 	Identity(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Identity, error)
 	Group(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Group, error)
 	Role(ctx context.Context, objs []*platform.RoleBinding) ([]*platform.Role, error)
+	ViewerCan(ctx context.Context, objs []*platform.RoleBinding, capabilities []platform.Capability) ([]bool, error)
+	ViewerCapabilities(ctx context.Context, objs []*platform.RoleBinding) ([][]platform.Capability, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_RoleBinding_viewerCan_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "capabilities",
+		func(ctx context.Context, v any) ([]platform.Capability, error) {
+			return ec.unmarshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["capabilities"] = arg0
+	return args, nil
+}
 
 // endregion ***************************** args.gotpl *****************************
 
@@ -94,6 +110,52 @@ func (ec *executionContext) fieldContext_BatchCreateRoleBindingsPayload_roleBind
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _BatchDeleteRoleBindingsPayload_deletedIds(ctx context.Context, field graphql.CollectedField, obj *graph.BatchDeleteRoleBindingsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BatchDeleteRoleBindingsPayload_deletedIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.UID) graphql.Marshaler {
+			return ec.marshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BatchDeleteRoleBindingsPayload_deletedIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BatchDeleteRoleBindingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _BatchDeleteRoleBindingsPayload_deletedUids(ctx context.Context, field graphql.CollectedField, obj *graph.BatchDeleteRoleBindingsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BatchDeleteRoleBindingsPayload_deletedUids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedUids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.UID) graphql.Marshaler {
+			return ec.marshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BatchDeleteRoleBindingsPayload_deletedUids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BatchDeleteRoleBindingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _CreateRoleBindingPayload_roleBinding(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.RoleBinding]) (ret graphql.Marshaler) {
@@ -440,6 +502,119 @@ func (ec *executionContext) resolveBatch_RoleBinding_role(ctx context.Context, f
 	)
 }
 
+func (ec *executionContext) _RoleBinding_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RoleBinding_viewerCan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_RoleBinding_viewerCan(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RoleBinding_viewerCan(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RoleBinding",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_RoleBinding_viewerCan_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_RoleBinding_viewerCan(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (any, error) {
+	resolver := ec.Resolvers.RoleBinding()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*platform.RoleBinding](ctx, "RoleBinding"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCan(ctx, batch.Parents, fc.Args["capabilities"].([]platform.Capability))
+		})
+		return graphql.ResolveBatchGroupResult[bool](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"RoleBinding.viewerCan",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCan(ctx, []*platform.RoleBinding{obj}, fc.Args["capabilities"].([]platform.Capability))
+	return graphql.ResolveBatchSingleResult[bool](
+		ctx,
+		results,
+		err,
+		"RoleBinding.viewerCan",
+	)
+}
+
+func (ec *executionContext) _RoleBinding_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RoleBinding_viewerCapabilities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_RoleBinding_viewerCapabilities(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []platform.Capability) graphql.Marshaler {
+			return ec.marshalNCapability2ᚕatriumᚋplatformᚐCapabilityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RoleBinding_viewerCapabilities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RoleBinding", field, true, true, errors.New("field of type Capability does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_RoleBinding_viewerCapabilities(ctx context.Context, field graphql.CollectedField, obj *platform.RoleBinding) (any, error) {
+	resolver := ec.Resolvers.RoleBinding()
+	if batch, ok := graphql.BatchParentsFor[*platform.RoleBinding](ctx, "RoleBinding"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.ViewerCapabilities(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]platform.Capability](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"RoleBinding.viewerCapabilities",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.ViewerCapabilities(ctx, []*platform.RoleBinding{obj})
+	return graphql.ResolveBatchSingleResult[[]platform.Capability](
+		ctx,
+		results,
+		err,
+		"RoleBinding.viewerCapabilities",
+	)
+}
+
 func (ec *executionContext) _RoleBindingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -749,6 +924,36 @@ func (ec *executionContext) unmarshalInputBatchCreateRoleBindingsRequest(ctx con
 				return it, err
 			}
 			it.RoleBinding = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBatchDeleteRoleBindingsInput(ctx context.Context, obj any) (graph.BatchDeleteRoleBindingsInput, error) {
+	var it graph.BatchDeleteRoleBindingsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uids"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uids"))
+			data, err := ec.unmarshalNID2ᚕatriumᚋplatformᚐUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Uids = data
 		}
 	}
 	return it, nil
@@ -1076,6 +1281,49 @@ func (ec *executionContext) _BatchCreateRoleBindingsPayload(ctx context.Context,
 	return out
 }
 
+var batchDeleteRoleBindingsPayloadImplementors = []string{"BatchDeleteRoleBindingsPayload"}
+
+func (ec *executionContext) _BatchDeleteRoleBindingsPayload(ctx context.Context, sel ast.SelectionSet, obj *graph.BatchDeleteRoleBindingsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, batchDeleteRoleBindingsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BatchDeleteRoleBindingsPayload")
+		case "deletedIds":
+			out.Values[i] = ec._BatchDeleteRoleBindingsPayload_deletedIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedUids":
+			out.Values[i] = ec._BatchDeleteRoleBindingsPayload_deletedUids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var createRoleBindingPayloadImplementors = []string{"CreateRoleBindingPayload"}
 
 func (ec *executionContext) _CreateRoleBindingPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
@@ -1303,6 +1551,82 @@ func (ec *executionContext) _RoleBinding(ctx context.Context, sel ast.SelectionS
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCan":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._RoleBinding_viewerCan(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerCapabilities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._RoleBinding_viewerCapabilities(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1491,6 +1815,11 @@ func (ec *executionContext) unmarshalNBatchCreateRoleBindingsRequest2ᚖatrium�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNBatchDeleteRoleBindingsInput2atriumᚋgraphᚐBatchDeleteRoleBindingsInput(ctx context.Context, v any) (graph.BatchDeleteRoleBindingsInput, error) {
+	res, err := ec.unmarshalInputBatchDeleteRoleBindingsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateRoleBindingInput2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputCreateRoleBindingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1605,6 +1934,13 @@ func (ec *executionContext) marshalOBatchCreateRoleBindingsPayload2ᚖatriumᚋg
 		return graphql.Null
 	}
 	return ec._BatchCreateRoleBindingsPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOBatchDeleteRoleBindingsPayload2ᚖatriumᚋgraphᚐBatchDeleteRoleBindingsPayload(ctx context.Context, sel ast.SelectionSet, v *graph.BatchDeleteRoleBindingsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._BatchDeleteRoleBindingsPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCreateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.RoleBinding]) graphql.Marshaler {

@@ -28,17 +28,22 @@ type ResolverRoot interface {
 	ArtifactVersion() ArtifactVersionResolver
 	Delivery() DeliveryResolver
 	Entity() EntityResolver
+	Event() EventResolver
+	EventActor() EventActorResolver
 	EventSubscription() EventSubscriptionResolver
 	ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver
 	GitHubAccount() GitHubAccountResolver
 	Group() GroupResolver
 	GroupInvite() GroupInviteResolver
+	HolderConnection() HolderConnectionResolver
+	HolderEdge() HolderEdgeResolver
 	Identity() IdentityResolver
 	IdentityProvider() IdentityProviderResolver
 	Image() ImageResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
 	Repo() RepoResolver
+	RepoConnection() RepoConnectionResolver
 	Role() RoleResolver
 	RoleBinding() RoleBindingResolver
 	Subscription() SubscriptionResolver
@@ -90,7 +95,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAzureAccountInput,
 		ec.unmarshalInputBatchCreateRoleBindingsInput,
 		ec.unmarshalInputBatchCreateRoleBindingsRequest,
+		ec.unmarshalInputBatchCreateTagsInput,
 		ec.unmarshalInputBatchDeleteExternalGroupRoleMappingsInput,
+		ec.unmarshalInputBatchDeleteRoleBindingsInput,
+		ec.unmarshalInputBatchDeleteTagsInput,
+		ec.unmarshalInputBatchUpdateReposInput,
 		ec.unmarshalInputClaimMatchInput,
 		ec.unmarshalInputCreateAccountAssociationInput,
 		ec.unmarshalInputCreateExternalGroupRoleMappingInput,
@@ -348,6 +357,14 @@ type AccountAssociation implements Node @key(fields: "uid") {
 
   "The group that it ties."
   group: Group
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "An account at Amazon Web Services."
@@ -578,6 +595,67 @@ type DeleteAccountAssociationPayload {
   deletedUid: ID!
 }
 `, BuiltIn: false},
+	{Name: "../../schema/activity.graphqls", Input: `extend type Query {
+  """
+  How many advisories became known and how many were fixed, day by day or week by week: of those that stand. PERMISSION_DENIED
+  without advisories.list there.
+  """
+  advisoryActivity(
+    "Uid of a group, for all anywhere below it, or of a repo, for those that it has."
+    within: ID!
+    "How long each interval is."
+    interval: ActivityInterval! = DAY
+    "The first interval is the one that this time lies in; 30 intervals before the last where absent."
+    from: DateTime
+    "The last interval is the one that this time lies in; now where absent."
+    to: DateTime
+  ): [AdvisoryActivity!]
+  """
+  How many changes were made and how many were refused, day by day or week by week, as the audit log has them: they are kept for
+  90 days, unless the operator says otherwise. PERMISSION_DENIED without groups.update on the group.
+  """
+  eventActivity(
+    "Uid of a group, for what happened in it and anywhere below."
+    within: ID!
+    "How long each interval is."
+    interval: ActivityInterval! = DAY
+    "The first interval is the one that this time lies in; 30 intervals before the last where absent."
+    from: DateTime
+    "The last interval is the one that this time lies in; now where absent."
+    to: DateTime
+    "Only events of these types, as in ` + "`" + `auditLog` + "`" + `; an empty list finds no intervals."
+    types: [String!]
+  ): [EventActivity!]
+}
+
+"How long an interval is."
+enum ActivityInterval {
+  "A day in UTC."
+  DAY
+  "A week in UTC, which begins on Monday."
+  WEEK
+}
+
+"What became of advisories in one interval. There is one for each interval, of zeros where nothing happened: at most 400."
+type AdvisoryActivity {
+  "When the interval begins."
+  time: DateTime!
+  "How many were published."
+  opened: Int!
+  "How many of those that are fixed were fixed: by the time of their latest event."
+  fixed: Int!
+}
+
+"What was changed in one interval. There is one for each interval, of zeros where nothing happened: at most 400."
+type EventActivity {
+  "When the interval begins."
+  time: DateTime!
+  "How many changes were made."
+  made: Int!
+  "How many changes were refused."
+  refused: Int!
+}
+`, BuiltIn: false},
 	{Name: "../../schema/advisory.graphqls", Input: `extend type Query {
   "One advisory. NOT_FOUND where there is none; PERMISSION_DENIED without advisories.list on it, whether it exists or not."
   advisory(
@@ -692,6 +770,14 @@ type Advisory implements Node @key(fields: "uid") {
   group: Group
   "Metadata of the vulnerability under its advisoryId and its aliases, each once; those that are not known are left out."
   vulnerabilities: [VulnerabilityMetadata!]
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 """
@@ -1201,6 +1287,14 @@ type Artifact implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): ArtifactVersionConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "A language's world of libraries, with its own names and its own order of versions."
@@ -1294,6 +1388,14 @@ type ArtifactVersion implements Node @key(fields: "uid") {
 
   "The artifact it is a version of."
   artifact: Artifact
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of versions."
@@ -1350,7 +1452,10 @@ enum ArtifactVersionOrderField {
     descendantsOf: ID
     "Only what this one did: the uid of an identity, or the name of an operator's command."
     actor: String
-    "Only events of these types, at most 100; of none where it is empty, of all where it is absent."
+    """
+    Only events of these types, at most 100; of none where it is empty, of all where it is absent. A type can be given without
+    prefix and version, as ` + "`" + `iam.group.created` + "`" + `. INVALID_ARGUMENT for one that there is not.
+    """
     types: [String!]
     "Only what happened at this time or later."
     since: DateTime
@@ -1525,6 +1630,14 @@ type Delivery implements Node @key(fields: "uid") {
 
   "The subscription whose sink it goes to."
   subscription: EventSubscription
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "What has become of a delivery."
@@ -1614,7 +1727,10 @@ type Subscription {
   events(
     "Only of this group and everything below it, by its uid."
     descendantsOf: ID
-    "Only events of these types; all where it is absent. An empty list is an error."
+    """
+    Only events of these types, at most 100; all where it is absent. A type can be given without prefix and version, as
+    ` + "`" + `iam.group.created` + "`" + `. INVALID_ARGUMENT for one that there is not, and for an empty list.
+    """
     types: [String!]
     "Resume behind the event of this id; an empty text replays from the oldest that is kept. Absent: from now on."
     after: String
@@ -1629,16 +1745,32 @@ type Event implements Node @key(fields: "id") {
   id: ID!
   "What happened to which kind, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
   type: String!
+  "The same as a value of an enum. Null of a type that this version does not know."
+  kind: EventKind
   "Uid of the resource that changed; of a creation that was refused, of what it was to lie in."
   subject: ID!
-  "Uid of the group it lies in."
+  """
+  The resource that changed, as it is now; null once it is gone. Of a creation that was refused, what it was to lie in. A page of
+  events, and events that a feed gives together, take one read for each type.
+  """
+  resource: Node
+  "Uid of the group it lies in: the same as ` + "`" + `groupUid` + "`" + `."
   group: ID!
+  "Uid of the group it lies in."
+  groupUid: ID!
+  "The group it lies in, as it is now; null once it is gone."
+  groupNode: Group
   "When it changed."
   time: DateTime!
   "Who changed it."
   actor: EventActor!
   "The resource after the change, before it where it was deleted, in the form of REST and without secrets."
   body: JSON
+  """
+  What an update made of each field that it named, whether its value is another or not. Null of what is no update, and of what
+  was recorded before there were changes.
+  """
+  changes: [EventChange!]
   "Why the change was refused, with what was lacking as ` + "`" + `body` + "`" + `; null where it was made. Only ` + "`" + `auditLog` + "`" + ` has those."
   denied: String
   """
@@ -1654,6 +1786,98 @@ type EventActor {
   subject: String!
   "What its token said: ` + "`" + `iss` + "`" + `, ` + "`" + `sub` + "`" + ` and, where it has one, ` + "`" + `email` + "`" + `."
   act: StringMap
+  "The identity as it is now; null where it is gone, or was none."
+  identity: Identity
+}
+
+"What an update made of one field."
+type EventChange {
+  "The field, or the part of one that a mask named: ` + "`" + `description` + "`" + `, ` + "`" + `oidc.clientId` + "`" + `."
+  field: String!
+  "Its value before, in the form of REST. Null where it had none, where it is a secret, and where it is longer than 16 KiB."
+  before: JSON
+  "Its value after; null as ` + "`" + `before` + "`" + ` is."
+  after: JSON
+}
+
+"What an event tells of: its type without prefix and version, in upper snake case."
+enum EventKind {
+  "A group was made."
+  IAM_GROUP_CREATED
+  "A group was changed."
+  IAM_GROUP_UPDATED
+  "A group was deleted."
+  IAM_GROUP_DELETED
+  "An identity was made."
+  IAM_IDENTITY_CREATED
+  "An identity was changed."
+  IAM_IDENTITY_UPDATED
+  "An identity was deleted."
+  IAM_IDENTITY_DELETED
+  "A role was made."
+  IAM_ROLES_CREATED
+  "A role was changed."
+  IAM_ROLES_UPDATED
+  "A role was deleted."
+  IAM_ROLES_DELETED
+  "A role binding was made."
+  IAM_ROLEBINDINGS_CREATED
+  "A role binding was made together with others."
+  IAM_ROLEBINDINGS_CREATED_BATCH
+  "A role binding was changed."
+  IAM_ROLEBINDINGS_UPDATED
+  "A role binding was deleted."
+  IAM_ROLEBINDINGS_DELETED
+  "An identity provider was made."
+  IAM_IDENTITY_PROVIDERS_CREATED
+  "An identity provider was changed."
+  IAM_IDENTITY_PROVIDERS_UPDATED
+  "An identity provider was deleted."
+  IAM_IDENTITY_PROVIDERS_DELETED
+  "An account association was made."
+  IAM_ACCOUNT_ASSOCIATIONS_CREATED
+  "An account association was changed."
+  IAM_ACCOUNT_ASSOCIATIONS_UPDATED
+  "An account association was deleted."
+  IAM_ACCOUNT_ASSOCIATIONS_DELETED
+  "An invite was made."
+  IAM_GROUP_INVITE_CREATED
+  "An invite was deleted."
+  IAM_GROUP_INVITE_DELETED
+  "A mapping of an external group was made."
+  IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_CREATED
+  "A mapping of an external group was deleted."
+  IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_DELETED
+  "A mapping of an external group was deleted together with others."
+  IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_DELETED_BATCH
+  "Terms were accepted for a group."
+  IAM_TERMS_ACCEPTED
+  "A repo was made."
+  PLATFORM_REGISTRY_REPO_CREATED
+  "A repo was changed."
+  PLATFORM_REGISTRY_REPO_UPDATED
+  "A repo was deleted."
+  PLATFORM_REGISTRY_REPO_DELETED
+  "A tag was made, or moved to another image."
+  PLATFORM_REGISTRY_TAG_CREATED
+  "A tag was deleted."
+  PLATFORM_REGISTRY_TAG_DELETED
+  "An event subscription was made."
+  EVENTS_SUBSCRIPTION_CREATED
+  "An event subscription was changed."
+  EVENTS_SUBSCRIPTION_UPDATED
+  "An event subscription was deleted."
+  EVENTS_SUBSCRIPTION_DELETED
+  "A test event of a subscription."
+  EVENTS_SUBSCRIPTION_TEST
+  "A subscription was disabled, since its sink kept failing."
+  EVENTS_SUBSCRIPTION_DISABLED
+  "An operator allowed a group the callers of an issuer."
+  IAM_GROUP_ISSUER_ALLOWED
+  "An operator took that back."
+  IAM_GROUP_ISSUER_REVOKED
+  "A delivery is sent once more."
+  EVENTS_SUBSCRIPTION_REDELIVERED
 }
 
 "Any JSON value."
@@ -1736,6 +1960,14 @@ type ExternalGroupRoleMapping implements Node @key(fields: "uid") {
   role: Role
   "The group on which the role counts, with everything below it."
   scope: Group
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of mappings."
@@ -1849,10 +2081,16 @@ type BatchDeleteExternalGroupRoleMappingsPayload {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/group.graphqls", Input: `extend type Query {
-  "One group. NOT_FOUND where there is none; PERMISSION_DENIED without groups.list on it, whether it exists or not."
+  """
+  One group, by its uid or by its path: exactly one of them is given. By uid, NOT_FOUND where there is none, and
+  PERMISSION_DENIED without groups.list on it, whether it exists or not. By path, NOT_FOUND where there is none or the
+  caller lacks groups.list on it, and PERMISSION_DENIED for who has it nowhere.
+  """
   group(
     "Its uid."
-    uid: ID!
+    uid: ID
+    "The names of all groups from the organization down to it, with a slash between them: ` + "`" + `acme/engineering` + "`" + `."
+    path: String
   ): Group
   "Groups that the caller may see. PERMISSION_DENIED without groups.list anywhere in the scope."
   groups(
@@ -1944,6 +2182,11 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): GroupConnection
+  "The group directly in this one that has this name; null where there is none."
+  child(
+    "Exactly this name."
+    name: String!
+  ): Group
   "Groups anywhere below this one."
   descendants(
     "What else must hold, all of it."
@@ -2055,6 +2298,11 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): RepoConnection
+  "The repo directly in this group that has this name; null where there is none."
+  repo(
+    "Exactly this name, with its slashes."
+    name: String!
+  ): Repo
   "Tags of all repos below this group."
   tags(
     "What else must hold, all of it."
@@ -2167,6 +2415,55 @@ type Group implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): EventSubscriptionConnection
+  """
+  Who may do something here: an edge for each role binding, on this group or on one above, whose role holds the capability, the
+  newest first. It shows the bindings that the caller may list: PERMISSION_DENIED without role_bindings.list on this group. Who
+  comes by an external group of an identity provider has no binding, and is not among them.
+  """
+  whoCan(
+    "What they may do."
+    capability: Capability!
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or one of ` + "`" + `effectiveBindings` + "`" + ` with this capability."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+  ): HolderConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
+}
+
+"One page of those who may do something on a group."
+type HolderConnection {
+  "The page, each identity with its cursor and with what lets it."
+  edges: [HolderEdge!]!
+  "The identities of the page that the caller may see, each as often as bindings let it."
+  nodes: [Identity!]!
+  "Where the page lies in the list."
+  pageInfo: PageInfo!
+  "How many bindings the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  totalCount: Int!
+}
+
+"Someone who may do something on a group, and by what."
+type HolderEdge {
+  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + `."
+  cursor: String!
+  "Who may. Needs identity.list on it."
+  node: Identity
+  "The binding that lets it: its group is this one, or the one above from which the permission is inherited."
+  binding: RoleBinding!
+  "The role that is bound. Needs roles.list on it."
+  role: Role
 }
 
 "The largest number of some resource that a group may hold."
@@ -2225,6 +2522,11 @@ type GroupEdge {
 input GroupFilter {
   "Exactly this name."
   name: String
+  """
+  Only those whose names and descriptions hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -2387,6 +2689,14 @@ type GroupInvite implements Node @key(fields: "uid") {
   group: Group
   "The role that is offered."
   role: Role
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of invites."
@@ -2610,6 +2920,14 @@ type Identity implements Node @key(fields: "uid") {
     "The resource's uid."
     on: ID!
   ): Boolean
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 """
@@ -2690,6 +3008,11 @@ input IdentityFilter {
   relationshipType: RelationshipType
   "Only those that made no request since, never seen ones included."
   lastSeenBefore: DateTime
+  """
+  Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -2937,6 +3260,14 @@ type IdentityProvider implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): ExternalGroupRoleMappingConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "Which tokens an identity provider stands for. A token must be made for the client, or for this service by way of the client."
@@ -3133,10 +3464,19 @@ type ImageSize {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/repo.graphqls", Input: `extend type Query {
-  "One repo. NOT_FOUND where there is none; PERMISSION_DENIED without repo.list on it, whether it exists or not."
+  """
+  One repo, by its uid or by its path: exactly one of them is given. By uid, NOT_FOUND where there is none, and
+  PERMISSION_DENIED without repo.list on it, whether it exists or not. By path, NOT_FOUND where there is none or the
+  caller lacks repo.list on it, and PERMISSION_DENIED for who has it nowhere.
+  """
   repo(
     "Its uid."
-    uid: ID!
+    uid: ID
+    """
+    The names of all groups from the organization down, and its own, with a slash between them: ` + "`" + `acme/shop/checkout` + "`" + `. A
+    name may hold slashes: of several repos that a path could mean it is the one in the deepest group.
+    """
+    path: String
   ): Repo
   "Repos that the caller may see. PERMISSION_DENIED without repo.list anywhere in the scope."
   repos(
@@ -3177,6 +3517,14 @@ extend type Mutation {
     "Which one."
     input: DeleteRepoInput!
   ): DeleteRepoPayload
+  """
+  Changes up to 100 repos: all of them or, on any error, none. Needs repo.update on each. All that is wrong is told at once, each
+  under its place: ` + "`" + `requests[2].name` + "`" + `.
+  """
+  batchUpdateRepos(
+    "The changes."
+    input: BatchUpdateReposInput!
+  ): BatchUpdateReposPayload
   "Replaces the readme of a repo. Needs repo.update."
   updateRepoReadme(
     "The readme."
@@ -3235,7 +3583,11 @@ type Repo implements Node @key(fields: "uid") {
     "Exactly this name."
     name: String!
   ): Tag
-  "Advisories of the repo's organization whose artifactName is the repo's name, as far as the caller may see them."
+  """
+  Advisories that name the repo, as far as the caller may see them: their artifactName is its name, and they lie in its
+  group or in one above. So of two repos of one name in two groups, neither has what lies in the other's group alone. Their
+  cursors are good for this field only.
+  """
   advisories(
     "What else must hold, all of it."
     where: AdvisoryFilter
@@ -3254,6 +3606,14 @@ type Repo implements Node @key(fields: "uid") {
   ): AdvisoryConnection
   "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all repos of a page."
   advisorySummary: AdvisorySummary
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "Where a repo is copied from, and how."
@@ -3304,6 +3664,32 @@ type RepoConnection {
   totalCount: Int!
   "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
   skipped: Int!
+  "How all repos of the list, over all pages, are spread. One read for all lists of a level, which looks at each of their repos."
+  facets: RepoFacets
+}
+
+"How many repos of a list have which values; the values that most have come first, at most 100 of each field."
+type RepoFacets {
+  "By part of the catalog."
+  tier: [TierFacet!]!
+  "By bundle. A repo counts in each of its bundles."
+  bundle: [BundleFacet!]!
+}
+
+"How many repos of a list belong to a part of the catalog."
+type TierFacet {
+  "The part; null for repos of none."
+  value: CatalogTier
+  "How many."
+  count: Int!
+}
+
+"How many repos of a list are part of a bundle."
+type BundleFacet {
+  "The bundle."
+  value: String!
+  "How many."
+  count: Int!
 }
 
 "Repo in a page."
@@ -3318,6 +3704,17 @@ type RepoEdge {
 input RepoFilter {
   "Exactly this name."
   name: String
+  """
+  Only those whose names, descriptions and aliases hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
+  "Only those of one of these parts of the catalog."
+  tiers: [CatalogTier!]
+  "Only those that are part of one of these bundles, at most 1000 of at most 512 characters each."
+  bundles: [String!]
+  "Only those that are found under one of these other names, at most 1000 of at most 512 characters each. Case counts."
+  aliases: [String!]
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -3446,6 +3843,18 @@ input UpdateRepoReadmeInput {
 type UpdateRepoReadmePayload {
   "The repo, with its new readme. Null, with an error, for a caller who may change but not read it."
   repo: Repo
+}
+
+"Changes to several repos."
+input BatchUpdateReposInput {
+  "The changes, 1 to 100, each to another repo."
+  requests: [UpdateRepoInput!]!
+}
+
+"The repos after the changes."
+type BatchUpdateReposPayload {
+  "The repos, in the order of the requests."
+  repos: [Repo!]!
 }
 `, BuiltIn: false},
 	{Name: "../../schema/resolved_vulnerability.graphqls", Input: `extend type Query {
@@ -3584,6 +3993,14 @@ type Role implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): RoleBindingConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of roles."
@@ -3612,6 +4029,11 @@ type RoleEdge {
 input RoleFilter {
   "Exactly this name."
   name: String
+  """
+  Only those whose names and descriptions hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -3752,6 +4174,14 @@ extend type Mutation {
     "Which one."
     input: DeleteRoleBindingInput!
   ): DeleteRoleBindingPayload
+  """
+  Deletes up to 100 role bindings: all of them or, on any error, none. Needs role_bindings.delete on each. FAILED_PRECONDITION
+  (LAST_OWNER) where an organization would be left without an owner.
+  """
+  batchDeleteRoleBindings(
+    "Which ones."
+    input: BatchDeleteRoleBindingsInput!
+  ): BatchDeleteRoleBindingsPayload
 }
 
 "A grant: an identity has a role on a group and on everything below it."
@@ -3769,6 +4199,14 @@ type RoleBinding implements Node @key(fields: "uid") {
   group: Group
   "What the identity may do there."
   role: Role
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of role bindings."
@@ -3918,6 +4356,20 @@ type DeleteRoleBindingPayload {
   "Its uid."
   deletedUid: ID!
 }
+
+"Which role bindings to delete."
+input BatchDeleteRoleBindingsInput {
+  "Their uids, 1 to 100, each once."
+  uids: [ID!]!
+}
+
+"The role bindings that are gone."
+type BatchDeleteRoleBindingsPayload {
+  "Their global ids in the order of the uids, for removing them from a client's cache."
+  deletedIds: [ID!]!
+  "Their uids, in the same order."
+  deletedUids: [ID!]!
+}
 `, BuiltIn: false},
 	{Name: "../../schema/schema.graphqls", Input: `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
 
@@ -3997,6 +4449,73 @@ scalar Int64
 
 "A JSON object whose values are all strings."
 scalar StringMap
+`, BuiltIn: false},
+	{Name: "../../schema/search.graphqls", Input: `extend type Query {
+  """
+  What holds all words of a query, of several kinds at once and as far as the caller may see it, the best match first:
+  names that are the query, then names that begin with it, then everything else that holds its words; each by name.
+  Words are found as by ` + "`" + `where: {query}` + "`" + ` of lists. Kinds that the caller may list nowhere in the scope are left out;
+  PERMISSION_DENIED where that is all of them. There is no total: it would cost more than the search.
+  """
+  search(
+    "One line of at most 16 words and 512 characters."
+    query: String!
+    "Only these kinds; all where absent."
+    kinds: [SearchKind!]
+    "Only what is anywhere below this group, by its uid."
+    within: ID
+    "Page size: 50 where it is 0 or absent, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `, of the same search."
+    after: String
+  ): SearchConnection
+}
+
+"A kind that a search looks at."
+enum SearchKind {
+  "Groups, by name and description."
+  GROUP
+  "Identities, by name, description and email address."
+  IDENTITY
+  "Roles, by name and description; those that are built in too."
+  ROLE
+  "Repos, by name, description and aliases."
+  REPO
+  "Tags, by name."
+  TAG
+}
+
+"A field that a search looks at."
+enum SearchField {
+  "The name."
+  NAME
+  "The description."
+  DESCRIPTION
+  "One of the other names of a repo."
+  ALIASES
+  "An email address of an identity."
+  EMAIL
+}
+
+"One page of what a search found."
+type SearchConnection {
+  "The page, each object with its cursor."
+  edges: [SearchEdge!]!
+  "The page without cursors."
+  nodes: [Node!]!
+  "Where the page lies in all that is found."
+  pageInfo: PageInfo!
+}
+
+"Object in a page of a search."
+type SearchEdge {
+  "Where this row is: continues the search right after it, as ` + "`" + `after` + "`" + `."
+  cursor: String!
+  "A Group, Identity, Role, Repo or Tag."
+  node: Node!
+  "The field that holds the most words of the query, the first one of several."
+  matchedField: SearchField!
+}
 `, BuiltIn: false},
 	{Name: "../../schema/subscription.graphqls", Input: `extend type Query {
   "One event subscription. NOT_FOUND where there is none; PERMISSION_DENIED without subscriptions.list on it, whether it exists or not."
@@ -4104,6 +4623,14 @@ type EventSubscription implements Node @key(fields: "uid") {
     "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
     skip: Int
   ): DeliveryConnection
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of subscriptions."
@@ -4270,6 +4797,19 @@ extend type Mutation {
     "Which one."
     input: DeleteTagInput!
   ): DeleteTagPayload
+  """
+  Creates or moves up to 100 tags, of one repo or of several: all of them or, on any error, none. Needs tag.create on each repo.
+  All that is wrong is told at once, each under its place: ` + "`" + `requests[2].digest` + "`" + `.
+  """
+  batchCreateTags(
+    "The tags."
+    input: BatchCreateTagsInput!
+  ): BatchCreateTagsPayload
+  "Deletes up to 100 tags: all of them or, on any error, none. Needs tag.delete on each."
+  batchDeleteTags(
+    "Which ones."
+    input: BatchDeleteTagsInput!
+  ): BatchDeleteTagsPayload
 }
 
 "A name for an image in a repo. It can move from one image to another."
@@ -4293,6 +4833,37 @@ type Tag implements Node @key(fields: "uid") {
   repo: Repo
   "The image it stands for. Needs repo.list and manifest.metadata.list; null where nothing is known of the digest."
   image: Image
+  """
+  Advisories on its image, as far as the caller may see them: their artifactName is its digest, or the name of a package
+  that the image holds; where nothing is known of packages, the name of its repo. And they lie in the repo's group or in
+  one above. Needs repo.list and manifest.metadata.list, as ` + "`" + `image` + "`" + ` does. Their cursors are good for this field only.
+  """
+  advisories(
+    "What else must hold, all of it."
+    where: AdvisoryFilter
+    "Sort order, with uid as the tie-break; by uid where absent."
+    orderBy: AdvisoryOrder
+    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    first: Int
+    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `."
+    after: String
+    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    last: Int
+    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    before: String
+    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    skip: Int
+  ): AdvisoryConnection
+  "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all tags of a page, beside those of their images."
+  advisorySummary: AdvisorySummary
+
+  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  viewerCan(
+    "The capabilities in question."
+    capabilities: [Capability!]!
+  ): Boolean!
+  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  viewerCapabilities: [Capability!]!
 }
 
 "One page of tags."
@@ -4333,6 +4904,11 @@ input TagFilter {
   includeDates: Boolean
   "false leaves out tags that end in a package epoch: ` + "`" + `1.2.3-r4` + "`" + `."
   includeEpochs: Boolean
+  """
+  Only those whose names hold all of these words, at most 16, in any order and whatever the case: a word
+  of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
+  """
+  query: String
   "Only these, at most 1000. Unknown ones are left out without an error."
   uids: [ID!]
   "Only those strictly above this uid."
@@ -4397,6 +4973,32 @@ type DeleteTagPayload {
   deletedId: ID!
   "Its uid."
   deletedUid: ID!
+}
+
+"Several tags to create or move."
+input BatchCreateTagsInput {
+  "The tags, 1 to 100. The same name in the same repo twice is an error."
+  requests: [CreateTagInput!]!
+}
+
+"The tags that were made or moved."
+type BatchCreateTagsPayload {
+  "The tags, in the order of the requests."
+  tags: [Tag!]!
+}
+
+"Which tags to delete."
+input BatchDeleteTagsInput {
+  "Their uids, 1 to 100, each once."
+  uids: [ID!]!
+}
+
+"The tags that are gone."
+type BatchDeleteTagsPayload {
+  "Their global ids in the order of the uids, for removing them from a client's cache."
+  deletedIds: [ID!]!
+  "Their uids, in the same order."
+  deletedUids: [ID!]!
 }
 `, BuiltIn: false},
 	{Name: "../../schema/terms.graphqls", Input: `extend type Query {
@@ -4865,6 +5467,10 @@ func (ec *executionContext) childFields_AccountAssociation(ctx context.Context, 
 		return ec.fieldContext_AccountAssociation_updateTime(ctx, field)
 	case "group":
 		return ec.fieldContext_AccountAssociation_group(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_AccountAssociation_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_AccountAssociation_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AccountAssociation", field.Name)
 }
@@ -4937,8 +5543,24 @@ func (ec *executionContext) childFields_Advisory(ctx context.Context, field grap
 		return ec.fieldContext_Advisory_group(ctx, field)
 	case "vulnerabilities":
 		return ec.fieldContext_Advisory_vulnerabilities(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_Advisory_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_Advisory_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Advisory", field.Name)
+}
+
+func (ec *executionContext) childFields_AdvisoryActivity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "time":
+		return ec.fieldContext_AdvisoryActivity_time(ctx, field)
+	case "opened":
+		return ec.fieldContext_AdvisoryActivity_opened(ctx, field)
+	case "fixed":
+		return ec.fieldContext_AdvisoryActivity_fixed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AdvisoryActivity", field.Name)
 }
 
 func (ec *executionContext) childFields_AdvisoryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5167,6 +5789,10 @@ func (ec *executionContext) childFields_Artifact(ctx context.Context, field grap
 		return ec.fieldContext_Artifact_updateTime(ctx, field)
 	case "versions":
 		return ec.fieldContext_Artifact_versions(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_Artifact_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_Artifact_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Artifact", field.Name)
 }
@@ -5227,6 +5853,10 @@ func (ec *executionContext) childFields_ArtifactVersion(ctx context.Context, fie
 		return ec.fieldContext_ArtifactVersion_sizeBytes(ctx, field)
 	case "artifact":
 		return ec.fieldContext_ArtifactVersion_artifact(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_ArtifactVersion_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_ArtifactVersion_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ArtifactVersion", field.Name)
 }
@@ -5299,6 +5929,14 @@ func (ec *executionContext) childFields_BatchCreateRoleBindingsPayload(ctx conte
 	return nil, fmt.Errorf("no field named %q was found under type BatchCreateRoleBindingsPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_BatchCreateTagsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tags":
+		return ec.fieldContext_BatchCreateTagsPayload_tags(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BatchCreateTagsPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_BatchDeleteExternalGroupRoleMappingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "externalGroupRoleMappings":
@@ -5309,6 +5947,44 @@ func (ec *executionContext) childFields_BatchDeleteExternalGroupRoleMappingsPayl
 		return ec.fieldContext_BatchDeleteExternalGroupRoleMappingsPayload_deletedUids(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BatchDeleteExternalGroupRoleMappingsPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_BatchDeleteRoleBindingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedIds":
+		return ec.fieldContext_BatchDeleteRoleBindingsPayload_deletedIds(ctx, field)
+	case "deletedUids":
+		return ec.fieldContext_BatchDeleteRoleBindingsPayload_deletedUids(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BatchDeleteRoleBindingsPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_BatchDeleteTagsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedIds":
+		return ec.fieldContext_BatchDeleteTagsPayload_deletedIds(ctx, field)
+	case "deletedUids":
+		return ec.fieldContext_BatchDeleteTagsPayload_deletedUids(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BatchDeleteTagsPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_BatchUpdateReposPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "repos":
+		return ec.fieldContext_BatchUpdateReposPayload_repos(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BatchUpdateReposPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_BundleFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "value":
+		return ec.fieldContext_BundleFacet_value(ctx, field)
+	case "count":
+		return ec.fieldContext_BundleFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BundleFacet", field.Name)
 }
 
 func (ec *executionContext) childFields_ClaimMatch(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5585,6 +6261,10 @@ func (ec *executionContext) childFields_Delivery(ctx context.Context, field grap
 		return ec.fieldContext_Delivery_updateTime(ctx, field)
 	case "subscription":
 		return ec.fieldContext_Delivery_subscription(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_Delivery_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_Delivery_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Delivery", field.Name)
 }
@@ -5719,16 +6399,26 @@ func (ec *executionContext) childFields_Event(ctx context.Context, field graphql
 		return ec.fieldContext_Event_id(ctx, field)
 	case "type":
 		return ec.fieldContext_Event_type(ctx, field)
+	case "kind":
+		return ec.fieldContext_Event_kind(ctx, field)
 	case "subject":
 		return ec.fieldContext_Event_subject(ctx, field)
+	case "resource":
+		return ec.fieldContext_Event_resource(ctx, field)
 	case "group":
 		return ec.fieldContext_Event_group(ctx, field)
+	case "groupUid":
+		return ec.fieldContext_Event_groupUid(ctx, field)
+	case "groupNode":
+		return ec.fieldContext_Event_groupNode(ctx, field)
 	case "time":
 		return ec.fieldContext_Event_time(ctx, field)
 	case "actor":
 		return ec.fieldContext_Event_actor(ctx, field)
 	case "body":
 		return ec.fieldContext_Event_body(ctx, field)
+	case "changes":
+		return ec.fieldContext_Event_changes(ctx, field)
 	case "denied":
 		return ec.fieldContext_Event_denied(ctx, field)
 	case "count":
@@ -5737,14 +6427,40 @@ func (ec *executionContext) childFields_Event(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Event", field.Name)
 }
 
+func (ec *executionContext) childFields_EventActivity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "time":
+		return ec.fieldContext_EventActivity_time(ctx, field)
+	case "made":
+		return ec.fieldContext_EventActivity_made(ctx, field)
+	case "refused":
+		return ec.fieldContext_EventActivity_refused(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EventActivity", field.Name)
+}
+
 func (ec *executionContext) childFields_EventActor(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subject":
 		return ec.fieldContext_EventActor_subject(ctx, field)
 	case "act":
 		return ec.fieldContext_EventActor_act(ctx, field)
+	case "identity":
+		return ec.fieldContext_EventActor_identity(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EventActor", field.Name)
+}
+
+func (ec *executionContext) childFields_EventChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return ec.fieldContext_EventChange_field(ctx, field)
+	case "before":
+		return ec.fieldContext_EventChange_before(ctx, field)
+	case "after":
+		return ec.fieldContext_EventChange_after(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EventChange", field.Name)
 }
 
 func (ec *executionContext) childFields_EventSubscription(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5771,6 +6487,10 @@ func (ec *executionContext) childFields_EventSubscription(ctx context.Context, f
 		return ec.fieldContext_EventSubscription_group(ctx, field)
 	case "deliveries":
 		return ec.fieldContext_EventSubscription_deliveries(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_EventSubscription_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_EventSubscription_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EventSubscription", field.Name)
 }
@@ -5823,6 +6543,10 @@ func (ec *executionContext) childFields_ExternalGroupRoleMapping(ctx context.Con
 		return ec.fieldContext_ExternalGroupRoleMapping_role(ctx, field)
 	case "scope":
 		return ec.fieldContext_ExternalGroupRoleMapping_scope(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_ExternalGroupRoleMapping_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_ExternalGroupRoleMapping_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ExternalGroupRoleMapping", field.Name)
 }
@@ -5919,6 +6643,8 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_ancestors(ctx, field)
 	case "children":
 		return ec.fieldContext_Group_children(ctx, field)
+	case "child":
+		return ec.fieldContext_Group_child(ctx, field)
 	case "descendants":
 		return ec.fieldContext_Group_descendants(ctx, field)
 	case "identities":
@@ -5931,6 +6657,8 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_effectiveBindings(ctx, field)
 	case "repos":
 		return ec.fieldContext_Group_repos(ctx, field)
+	case "repo":
+		return ec.fieldContext_Group_repo(ctx, field)
 	case "tags":
 		return ec.fieldContext_Group_tags(ctx, field)
 	case "advisories":
@@ -5947,6 +6675,12 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_termsAcceptances(ctx, field)
 	case "subscriptions":
 		return ec.fieldContext_Group_subscriptions(ctx, field)
+	case "whoCan":
+		return ec.fieldContext_Group_whoCan(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_Group_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_Group_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Group", field.Name)
 }
@@ -6001,6 +6735,10 @@ func (ec *executionContext) childFields_GroupInvite(ctx context.Context, field g
 		return ec.fieldContext_GroupInvite_group(ctx, field)
 	case "role":
 		return ec.fieldContext_GroupInvite_role(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_GroupInvite_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_GroupInvite_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GroupInvite", field.Name)
 }
@@ -6029,6 +6767,34 @@ func (ec *executionContext) childFields_GroupInviteEdge(ctx context.Context, fie
 		return ec.fieldContext_GroupInviteEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GroupInviteEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_HolderConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_HolderConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_HolderConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_HolderConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_HolderConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HolderConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_HolderEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_HolderEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_HolderEdge_node(ctx, field)
+	case "binding":
+		return ec.fieldContext_HolderEdge_binding(ctx, field)
+	case "role":
+		return ec.fieldContext_HolderEdge_role(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HolderEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Identity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6065,6 +6831,10 @@ func (ec *executionContext) childFields_Identity(ctx context.Context, field grap
 		return ec.fieldContext_Identity_effectiveCapabilities(ctx, field)
 	case "can":
 		return ec.fieldContext_Identity_can(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_Identity_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_Identity_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Identity", field.Name)
 }
@@ -6123,6 +6893,10 @@ func (ec *executionContext) childFields_IdentityProvider(ctx context.Context, fi
 		return ec.fieldContext_IdentityProvider_defaultRole(ctx, field)
 	case "mappings":
 		return ec.fieldContext_IdentityProvider_mappings(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_IdentityProvider_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_IdentityProvider_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type IdentityProvider", field.Name)
 }
@@ -6271,6 +7045,10 @@ func (ec *executionContext) childFields_Repo(ctx context.Context, field graphql.
 		return ec.fieldContext_Repo_advisories(ctx, field)
 	case "advisorySummary":
 		return ec.fieldContext_Repo_advisorySummary(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_Repo_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_Repo_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Repo", field.Name)
 }
@@ -6287,6 +7065,8 @@ func (ec *executionContext) childFields_RepoConnection(ctx context.Context, fiel
 		return ec.fieldContext_RepoConnection_totalCount(ctx, field)
 	case "skipped":
 		return ec.fieldContext_RepoConnection_skipped(ctx, field)
+	case "facets":
+		return ec.fieldContext_RepoConnection_facets(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RepoConnection", field.Name)
 }
@@ -6299,6 +7079,16 @@ func (ec *executionContext) childFields_RepoEdge(ctx context.Context, field grap
 		return ec.fieldContext_RepoEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RepoEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_RepoFacets(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tier":
+		return ec.fieldContext_RepoFacets_tier(ctx, field)
+	case "bundle":
+		return ec.fieldContext_RepoFacets_bundle(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RepoFacets", field.Name)
 }
 
 func (ec *executionContext) childFields_ReportedImageRef(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6365,6 +7155,10 @@ func (ec *executionContext) childFields_Role(ctx context.Context, field graphql.
 		return ec.fieldContext_Role_group(ctx, field)
 	case "roleBindings":
 		return ec.fieldContext_Role_roleBindings(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_Role_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_Role_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Role", field.Name)
 }
@@ -6383,6 +7177,10 @@ func (ec *executionContext) childFields_RoleBinding(ctx context.Context, field g
 		return ec.fieldContext_RoleBinding_group(ctx, field)
 	case "role":
 		return ec.fieldContext_RoleBinding_role(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_RoleBinding_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_RoleBinding_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RoleBinding", field.Name)
 }
@@ -6447,6 +7245,30 @@ func (ec *executionContext) childFields_RotateSubscriptionSecretPayload(ctx cont
 		return ec.fieldContext_RotateSubscriptionSecretPayload_secret(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RotateSubscriptionSecretPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_SearchConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SearchConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SearchConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SearchConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SearchEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SearchEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SearchEdge_node(ctx, field)
+	case "matchedField":
+		return ec.fieldContext_SearchEdge_matchedField(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Severity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6537,6 +7359,14 @@ func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.C
 		return ec.fieldContext_Tag_repo(ctx, field)
 	case "image":
 		return ec.fieldContext_Tag_image(ctx, field)
+	case "advisories":
+		return ec.fieldContext_Tag_advisories(ctx, field)
+	case "advisorySummary":
+		return ec.fieldContext_Tag_advisorySummary(ctx, field)
+	case "viewerCan":
+		return ec.fieldContext_Tag_viewerCan(ctx, field)
+	case "viewerCapabilities":
+		return ec.fieldContext_Tag_viewerCapabilities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Tag", field.Name)
 }
@@ -6617,6 +7447,16 @@ func (ec *executionContext) childFields_TestSubscriptionPayload(ctx context.Cont
 		return ec.fieldContext_TestSubscriptionPayload_eventId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TestSubscriptionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_TierFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "value":
+		return ec.fieldContext_TierFacet_value(ctx, field)
+	case "count":
+		return ec.fieldContext_TierFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TierFacet", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateAccountAssociationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -45,6 +45,7 @@ type MutationResolver interface {
 	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[platform.Repo], error)
 	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Repo], error)
 	DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	BatchUpdateRepos(ctx context.Context, input map[string]any) (*graph.BatchUpdateReposPayload, error)
 	UpdateRepoReadme(ctx context.Context, input map[string]any) (*graph.UpdateRepoReadmePayload, error)
 	CreateRole(ctx context.Context, input map[string]any) (*scalar.Created[platform.Role], error)
 	UpdateRole(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Role], error)
@@ -53,6 +54,7 @@ type MutationResolver interface {
 	BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error)
 	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[platform.RoleBinding], error)
 	DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	BatchDeleteRoleBindings(ctx context.Context, input graph.BatchDeleteRoleBindingsInput) (*graph.BatchDeleteRoleBindingsPayload, error)
 	CreateSubscription(ctx context.Context, input map[string]any) (*graph.CreateSubscriptionPayload, error)
 	DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	RotateSubscriptionSecret(ctx context.Context, input graph.RotateSubscriptionSecretInput) (*graph.RotateSubscriptionSecretPayload, error)
@@ -60,6 +62,8 @@ type MutationResolver interface {
 	EnableSubscription(ctx context.Context, input graph.EnableSubscriptionInput) (*graph.EnableSubscriptionPayload, error)
 	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[platform.Tag], error)
 	DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
+	BatchCreateTags(ctx context.Context, input map[string]any) (*graph.BatchCreateTagsPayload, error)
+	BatchDeleteTags(ctx context.Context, input graph.BatchDeleteTagsInput) (*graph.BatchDeleteTagsPayload, error)
 	AcceptTerms(ctx context.Context, input graph.AcceptTermsInput) (*platform.AcceptedTerms, error)
 }
 type QueryResolver interface {
@@ -69,6 +73,8 @@ type QueryResolver interface {
 	Viewer(ctx context.Context) (*platform.Actor, error)
 	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
 	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.AccountAssociation], error)
+	AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time) ([]*platform.AdvisoryActivity, error)
+	EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, types []string) ([]*platform.EventActivity, error)
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
 	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
@@ -79,7 +85,7 @@ type QueryResolver interface {
 	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, types []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
 	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.ExternalGroupRoleMapping], error)
-	Group(ctx context.Context, uid platform.UID) (*platform.Group, error)
+	Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error)
 	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Group], error)
 	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)
 	GroupInvites(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.GroupInvite], error)
@@ -88,13 +94,14 @@ type QueryResolver interface {
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*platform.UID, error)
 	IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error)
 	IdentityProviders(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.IdentityProvider], error)
-	Repo(ctx context.Context, uid platform.UID) (*platform.Repo, error)
+	Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error)
 	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Repo], error)
 	ResolvedVulnerabilities(ctx context.Context, images []*platform.ImageRef, startTime platform.Time, endTime platform.Time) ([]*platform.ResolvedVulnerabilityReport, error)
 	Role(ctx context.Context, uid platform.UID) (*platform.Role, error)
 	Roles(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Role], error)
 	RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error)
 	RoleBindings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
+	Search(ctx context.Context, query string, kinds []platform.SearchKind, within *platform.UID, first *int, after *string) (*scalar.SearchConnection, error)
 	Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error)
 	Subscriptions(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Subscription], error)
 	Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error)
@@ -149,12 +156,68 @@ func (ec *executionContext) field_Mutation_batchCreateRoleBindings_args(ctx cont
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_batchCreateTags_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalNBatchCreateTagsInput2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_batchDeleteExternalGroupRoleMappings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (graph.BatchDeleteExternalGroupRoleMappingsInput, error) {
 			return ec.unmarshalNBatchDeleteExternalGroupRoleMappingsInput2atriumᚋgraphᚐBatchDeleteExternalGroupRoleMappingsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_batchDeleteRoleBindings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (graph.BatchDeleteRoleBindingsInput, error) {
+			return ec.unmarshalNBatchDeleteRoleBindingsInput2atriumᚋgraphᚐBatchDeleteRoleBindingsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_batchDeleteTags_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (graph.BatchDeleteTagsInput, error) {
+			return ec.unmarshalNBatchDeleteTagsInput2atriumᚋgraphᚐBatchDeleteTagsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_batchUpdateRepos_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalNBatchUpdateReposInput2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -851,6 +914,44 @@ func (ec *executionContext) field_Query_advisories_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_advisoryActivity_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "within",
+		func(ctx context.Context, v any) (platform.UID, error) {
+			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["within"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "interval",
+		func(ctx context.Context, v any) (platform.ActivityInterval, error) {
+			return ec.unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["interval"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "from",
+		func(ctx context.Context, v any) (*platform.Time, error) {
+			return ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["from"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "to",
+		func(ctx context.Context, v any) (*platform.Time, error) {
+			return ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["to"] = arg3
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_advisoryDocuments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1077,6 +1178,52 @@ func (ec *executionContext) field_Query_auditLog_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_eventActivity_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "within",
+		func(ctx context.Context, v any) (platform.UID, error) {
+			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["within"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "interval",
+		func(ctx context.Context, v any) (platform.ActivityInterval, error) {
+			return ec.unmarshalNActivityInterval2atriumᚋplatformᚐActivityInterval(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["interval"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "from",
+		func(ctx context.Context, v any) (*platform.Time, error) {
+			return ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["from"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "to",
+		func(ctx context.Context, v any) (*platform.Time, error) {
+			return ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["to"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "types",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["types"] = arg4
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_externalGroupRoleMapping_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1265,13 +1412,21 @@ func (ec *executionContext) field_Query_group_args(ctx context.Context, rawArgs 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+		func(ctx context.Context, v any) (*platform.UID, error) {
+			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["uid"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["path"] = arg1
 	return args, nil
 }
 
@@ -1591,13 +1746,21 @@ func (ec *executionContext) field_Query_repo_args(ctx context.Context, rawArgs m
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
-		func(ctx context.Context, v any) (platform.UID, error) {
-			return ec.unmarshalNID2atriumᚋplatformᚐUID(ctx, v)
+		func(ctx context.Context, v any) (*platform.UID, error) {
+			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["uid"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["path"] = arg1
 	return args, nil
 }
 
@@ -1890,6 +2053,52 @@ func (ec *executionContext) field_Query_roles_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["skip"] = arg8
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "query",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["query"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
+		func(ctx context.Context, v any) ([]platform.SearchKind, error) {
+			return ec.unmarshalOSearchKind2ᚕatriumᚋplatformᚐSearchKindᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kinds"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "within",
+		func(ctx context.Context, v any) (*platform.UID, error) {
+			return ec.unmarshalOID2ᚖatriumᚋplatformᚐUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["within"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg4
 	return args, nil
 }
 
@@ -3217,6 +3426,50 @@ func (ec *executionContext) fieldContext_Mutation_deleteRepo(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_batchUpdateRepos(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_batchUpdateRepos(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().BatchUpdateRepos(ctx, fc.Args["input"].(map[string]any))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *graph.BatchUpdateReposPayload) graphql.Marshaler {
+			return ec.marshalOBatchUpdateReposPayload2ᚖatriumᚋgraphᚐBatchUpdateReposPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_batchUpdateRepos(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BatchUpdateReposPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_batchUpdateRepos_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_updateRepoReadme(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3569,6 +3822,50 @@ func (ec *executionContext) fieldContext_Mutation_deleteRoleBinding(ctx context.
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_batchDeleteRoleBindings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_batchDeleteRoleBindings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().BatchDeleteRoleBindings(ctx, fc.Args["input"].(graph.BatchDeleteRoleBindingsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *graph.BatchDeleteRoleBindingsPayload) graphql.Marshaler {
+			return ec.marshalOBatchDeleteRoleBindingsPayload2ᚖatriumᚋgraphᚐBatchDeleteRoleBindingsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_batchDeleteRoleBindings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BatchDeleteRoleBindingsPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_batchDeleteRoleBindings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createSubscription(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3871,6 +4168,94 @@ func (ec *executionContext) fieldContext_Mutation_deleteTag(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteTag_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_batchCreateTags(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_batchCreateTags(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().BatchCreateTags(ctx, fc.Args["input"].(map[string]any))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *graph.BatchCreateTagsPayload) graphql.Marshaler {
+			return ec.marshalOBatchCreateTagsPayload2ᚖatriumᚋgraphᚐBatchCreateTagsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_batchCreateTags(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BatchCreateTagsPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_batchCreateTags_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_batchDeleteTags(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_batchDeleteTags(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().BatchDeleteTags(ctx, fc.Args["input"].(graph.BatchDeleteTagsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *graph.BatchDeleteTagsPayload) graphql.Marshaler {
+			return ec.marshalOBatchDeleteTagsPayload2ᚖatriumᚋgraphᚐBatchDeleteTagsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_batchDeleteTags(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BatchDeleteTagsPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_batchDeleteTags_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -4238,6 +4623,94 @@ func (ec *executionContext) fieldContext_Query_accountAssociations(ctx context.C
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_accountAssociations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_advisoryActivity(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_advisoryActivity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AdvisoryActivity(ctx, fc.Args["within"].(platform.UID), fc.Args["interval"].(platform.ActivityInterval), fc.Args["from"].(*platform.Time), fc.Args["to"].(*platform.Time))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.AdvisoryActivity) graphql.Marshaler {
+			return ec.marshalOAdvisoryActivity2ᚕᚖatriumᚋplatformᚐAdvisoryActivityᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_advisoryActivity(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AdvisoryActivity(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_advisoryActivity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_eventActivity(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_eventActivity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().EventActivity(ctx, fc.Args["within"].(platform.UID), fc.Args["interval"].(platform.ActivityInterval), fc.Args["from"].(*platform.Time), fc.Args["to"].(*platform.Time), fc.Args["types"].([]string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*platform.EventActivity) graphql.Marshaler {
+			return ec.marshalOEventActivity2ᚕᚖatriumᚋplatformᚐEventActivityᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_eventActivity(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EventActivity(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_eventActivity_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -4694,7 +5167,7 @@ func (ec *executionContext) _Query_group(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Group(ctx, fc.Args["uid"].(platform.UID))
+			return ec.Resolvers.Query().Group(ctx, fc.Args["uid"].(*platform.UID), fc.Args["path"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Group) graphql.Marshaler {
@@ -5090,7 +5563,7 @@ func (ec *executionContext) _Query_repo(ctx context.Context, field graphql.Colle
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Repo(ctx, fc.Args["uid"].(platform.UID))
+			return ec.Resolvers.Query().Repo(ctx, fc.Args["uid"].(*platform.UID), fc.Args["path"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *platform.Repo) graphql.Marshaler {
@@ -5382,6 +5855,50 @@ func (ec *executionContext) fieldContext_Query_roleBindings(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_roleBindings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_search(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_search(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Search(ctx, fc.Args["query"].(string), fc.Args["kinds"].([]platform.SearchKind), fc.Args["within"].(*platform.UID), fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.SearchConnection) graphql.Marshaler {
+			return ec.marshalOSearchConnection2ᚖatriumᚋgraphᚋscalarᚐSearchConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_search(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SearchConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_search_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -6105,6 +6622,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "batchUpdateRepos":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_batchUpdateRepos(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "updateRepoReadme":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateRepoReadme(ctx, field)
@@ -6161,6 +6685,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "batchDeleteRoleBindings":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_batchDeleteRoleBindings(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createSubscription":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createSubscription(ctx, field)
@@ -6206,6 +6737,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteTag":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteTag(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "batchCreateTags":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_batchCreateTags(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "batchDeleteTags":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_batchDeleteTags(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -6431,6 +6976,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_accountAssociations(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "advisoryActivity":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_advisoryActivity(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "eventActivity":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_eventActivity(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -7015,6 +7604,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "search":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_search(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "subscription":
 			field := field
 
@@ -7278,6 +7889,16 @@ func (ec *executionContext) marshalNInt642atriumᚋplatformᚐInt64(ctx context.
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
+func (ec *executionContext) marshalNNode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Node(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
 	{
 		var batchItemsTermsAcceptance []*platform.TermsAcceptance
@@ -7302,6 +7923,8 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋ
 		batchIdxMapExternalGroupRoleMapping := map[int]int{}
 		var batchItemsEventSubscription []*platform.Subscription
 		batchIdxMapEventSubscription := map[int]int{}
+		var batchItemsEvent []*platform.Event
+		batchIdxMapEvent := map[int]int{}
 		var batchItemsDelivery []*platform.Delivery
 		batchIdxMapDelivery := map[int]int{}
 		var batchItemsArtifactVersion []*platform.ArtifactVersion
@@ -7347,6 +7970,9 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋ
 			case *platform.Subscription:
 				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
 				batchItemsEventSubscription = append(batchItemsEventSubscription, concrete)
+			case *platform.Event:
+				batchIdxMapEvent[i] = len(batchItemsEvent)
+				batchItemsEvent = append(batchItemsEvent, concrete)
 			case *platform.Delivery:
 				batchIdxMapDelivery[i] = len(batchItemsDelivery)
 				batchItemsDelivery = append(batchItemsDelivery, concrete)
@@ -7397,6 +8023,9 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋ
 		if len(batchItemsEventSubscription) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "EventSubscription", batchItemsEventSubscription, batchIdxMapEventSubscription)
 		}
+		if len(batchItemsEvent) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Event", batchItemsEvent, batchIdxMapEvent)
+		}
 		if len(batchItemsDelivery) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Delivery", batchItemsDelivery, batchIdxMapDelivery)
 		}
@@ -7418,6 +8047,164 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋ
 		fc.Result = &v[i]
 		return ec.marshalONode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, sel, v[i])
 	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntityᚄ(ctx context.Context, sel ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
+	{
+		var batchItemsTermsAcceptance []*platform.TermsAcceptance
+		batchIdxMapTermsAcceptance := map[int]int{}
+		var batchItemsTag []*platform.Tag
+		batchIdxMapTag := map[int]int{}
+		var batchItemsRoleBinding []*platform.RoleBinding
+		batchIdxMapRoleBinding := map[int]int{}
+		var batchItemsRole []*platform.Role
+		batchIdxMapRole := map[int]int{}
+		var batchItemsRepo []*platform.Repo
+		batchIdxMapRepo := map[int]int{}
+		var batchItemsIdentityProvider []*platform.IdentityProvider
+		batchIdxMapIdentityProvider := map[int]int{}
+		var batchItemsIdentity []*platform.Identity
+		batchIdxMapIdentity := map[int]int{}
+		var batchItemsGroupInvite []*platform.GroupInvite
+		batchIdxMapGroupInvite := map[int]int{}
+		var batchItemsGroup []*platform.Group
+		batchIdxMapGroup := map[int]int{}
+		var batchItemsExternalGroupRoleMapping []*platform.ExternalGroupRoleMapping
+		batchIdxMapExternalGroupRoleMapping := map[int]int{}
+		var batchItemsEventSubscription []*platform.Subscription
+		batchIdxMapEventSubscription := map[int]int{}
+		var batchItemsEvent []*platform.Event
+		batchIdxMapEvent := map[int]int{}
+		var batchItemsDelivery []*platform.Delivery
+		batchIdxMapDelivery := map[int]int{}
+		var batchItemsArtifactVersion []*platform.ArtifactVersion
+		batchIdxMapArtifactVersion := map[int]int{}
+		var batchItemsArtifact []*platform.Artifact
+		batchIdxMapArtifact := map[int]int{}
+		var batchItemsAdvisory []*platform.Advisory
+		batchIdxMapAdvisory := map[int]int{}
+		var batchItemsAccountAssociation []*platform.AccountAssociation
+		batchIdxMapAccountAssociation := map[int]int{}
+		for i, item := range v {
+			switch concrete := item.(type) {
+			case *platform.TermsAcceptance:
+				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
+				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, concrete)
+			case *platform.Tag:
+				batchIdxMapTag[i] = len(batchItemsTag)
+				batchItemsTag = append(batchItemsTag, concrete)
+			case *platform.RoleBinding:
+				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
+				batchItemsRoleBinding = append(batchItemsRoleBinding, concrete)
+			case *platform.Role:
+				batchIdxMapRole[i] = len(batchItemsRole)
+				batchItemsRole = append(batchItemsRole, concrete)
+			case *platform.Repo:
+				batchIdxMapRepo[i] = len(batchItemsRepo)
+				batchItemsRepo = append(batchItemsRepo, concrete)
+			case *platform.IdentityProvider:
+				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
+				batchItemsIdentityProvider = append(batchItemsIdentityProvider, concrete)
+			case *platform.Identity:
+				batchIdxMapIdentity[i] = len(batchItemsIdentity)
+				batchItemsIdentity = append(batchItemsIdentity, concrete)
+			case *platform.GroupInvite:
+				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
+				batchItemsGroupInvite = append(batchItemsGroupInvite, concrete)
+			case *platform.Group:
+				batchIdxMapGroup[i] = len(batchItemsGroup)
+				batchItemsGroup = append(batchItemsGroup, concrete)
+			case *platform.ExternalGroupRoleMapping:
+				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
+				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, concrete)
+			case *platform.Subscription:
+				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
+				batchItemsEventSubscription = append(batchItemsEventSubscription, concrete)
+			case *platform.Event:
+				batchIdxMapEvent[i] = len(batchItemsEvent)
+				batchItemsEvent = append(batchItemsEvent, concrete)
+			case *platform.Delivery:
+				batchIdxMapDelivery[i] = len(batchItemsDelivery)
+				batchItemsDelivery = append(batchItemsDelivery, concrete)
+			case *platform.ArtifactVersion:
+				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
+				batchItemsArtifactVersion = append(batchItemsArtifactVersion, concrete)
+			case *platform.Artifact:
+				batchIdxMapArtifact[i] = len(batchItemsArtifact)
+				batchItemsArtifact = append(batchItemsArtifact, concrete)
+			case *platform.Advisory:
+				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
+				batchItemsAdvisory = append(batchItemsAdvisory, concrete)
+			case *platform.AccountAssociation:
+				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
+				batchItemsAccountAssociation = append(batchItemsAccountAssociation, concrete)
+			}
+		}
+		if len(batchItemsTermsAcceptance) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "TermsAcceptance", batchItemsTermsAcceptance, batchIdxMapTermsAcceptance)
+		}
+		if len(batchItemsTag) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Tag", batchItemsTag, batchIdxMapTag)
+		}
+		if len(batchItemsRoleBinding) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "RoleBinding", batchItemsRoleBinding, batchIdxMapRoleBinding)
+		}
+		if len(batchItemsRole) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Role", batchItemsRole, batchIdxMapRole)
+		}
+		if len(batchItemsRepo) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Repo", batchItemsRepo, batchIdxMapRepo)
+		}
+		if len(batchItemsIdentityProvider) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "IdentityProvider", batchItemsIdentityProvider, batchIdxMapIdentityProvider)
+		}
+		if len(batchItemsIdentity) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Identity", batchItemsIdentity, batchIdxMapIdentity)
+		}
+		if len(batchItemsGroupInvite) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "GroupInvite", batchItemsGroupInvite, batchIdxMapGroupInvite)
+		}
+		if len(batchItemsGroup) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Group", batchItemsGroup, batchIdxMapGroup)
+		}
+		if len(batchItemsExternalGroupRoleMapping) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "ExternalGroupRoleMapping", batchItemsExternalGroupRoleMapping, batchIdxMapExternalGroupRoleMapping)
+		}
+		if len(batchItemsEventSubscription) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "EventSubscription", batchItemsEventSubscription, batchIdxMapEventSubscription)
+		}
+		if len(batchItemsEvent) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Event", batchItemsEvent, batchIdxMapEvent)
+		}
+		if len(batchItemsDelivery) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Delivery", batchItemsDelivery, batchIdxMapDelivery)
+		}
+		if len(batchItemsArtifactVersion) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "ArtifactVersion", batchItemsArtifactVersion, batchIdxMapArtifactVersion)
+		}
+		if len(batchItemsArtifact) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Artifact", batchItemsArtifact, batchIdxMapArtifact)
+		}
+		if len(batchItemsAdvisory) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Advisory", batchItemsAdvisory, batchIdxMapAdvisory)
+		}
+		if len(batchItemsAccountAssociation) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "AccountAssociation", batchItemsAccountAssociation, batchIdxMapAccountAssociation)
+		}
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
 
 	return ret
 }

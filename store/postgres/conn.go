@@ -71,6 +71,7 @@ func read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 	}
 	rows.Close()
 	s.Affected = rows.CommandTag().RowsAffected()
+	s.Done = rows.Err() == nil
 	return rows.Err()
 }
 
@@ -88,14 +89,15 @@ func bind(args []any) []any {
 
 type transaction struct {
 	conn
-	tx     pgx.Tx
-	inTime func(context.Context, func(context.Context) error) error
+	tx        pgx.Tx
+	inTime    func(context.Context, func(context.Context) error) error
+	plansAnew bool // its statements, from one that looks up a batch on
 }
 
 // Run sends all statements at once and reads their answers.
 func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
 	return t.inTime(ctx, func(ctx context.Context) error {
-		_, err := t.run(ctx, statements)
+		_, err := t.run(ctx, t.planBatches(statements))
 		return err
 	})
 }

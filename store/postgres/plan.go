@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"strings"
 
 	"atrium/store/sqlstore"
@@ -31,23 +32,60 @@ func isPlannedOnce(sql string) bool {
 	return false
 }
 
-// pipeline puts the settings of plans between statements.
+// pipeline puts the settings of plans before statements: first come those that
+// are planned once. The statements of a pipeline do not depend on each other.
 func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 	if !c.prepares {
 		return statements
 	}
-	all := make([]*sqlstore.Statement, 0, len(statements)+1)
-	isOnce := false
+	all := make([]*sqlstore.Statement, 0, len(statements)+2)
+	all = append(all, &sqlstore.Statement{SQL: planOnce})
+	var each []*sqlstore.Statement
 	for _, s := range statements {
-		if once := isPlannedOnce(s.SQL); once != isOnce {
-			isOnce = once
-			setting := planEach
-			if once {
-				setting = planOnce
-			}
-			all = append(all, &sqlstore.Statement{SQL: setting})
+		if isPlannedOnce(s.SQL) {
+			all = append(all, s)
+		} else {
+			each = append(each, s)
 		}
-		all = append(all, s)
+	}
+	switch {
+	case len(all) == 1:
+		return each
+	case len(each) > 0:
+		all = append(append(all, &sqlstore.Statement{SQL: planEach}), each...)
 	}
 	return all
+}
+
+// manyValues is from how many values on a statement of a transaction looks up a
+// batch, as imports do.
+const manyValues = 100
+
+// planAnew has the statements behind it in a transaction planned for their
+// arguments. A plan that was made for any arguments while the tables were nearly
+// empty reads all of a table for each batch that fills it, until PostgreSQL has
+// counted its rows anew.
+const planAnew = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
+
+// planBatches puts the setting before the first statements of a transaction that
+// look up a batch.
+func (t *transaction) planBatches(statements []*sqlstore.Statement) []*sqlstore.Statement {
+	if t.plansAnew || !slices.ContainsFunc(statements, looksUpMany) {
+		return statements
+	}
+	t.plansAnew = true
+	return slices.Insert(slices.Clone(statements), 0, &sqlstore.Statement{SQL: planAnew})
+}
+
+func looksUpMany(s *sqlstore.Statement) bool {
+	return slices.ContainsFunc(s.Args, func(arg any) bool {
+		switch arg := arg.(type) {
+		case []string:
+			return len(arg) >= manyValues
+		case [][]byte:
+			return len(arg) >= manyValues
+		default:
+			return false
+		}
+	})
 }

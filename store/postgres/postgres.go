@@ -40,9 +40,18 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, columns, page string) string {
 		return parents + " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " t WHERE " + page + ") t"
 	},
-	Settled:         settled,
+	Elements: func(column string) string {
+		return "jsonb_array_elements_text(CAST(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END AS jsonb)) AS e(value)"
+	},
+	KeepRow: " FOR NO KEY UPDATE OF t", // what an update takes
+	Settled: settled,
+	Moment:  func(t platform.Time) any { return sqlstore.StoredTime(t) },
+	Intervals: func(column, origin, seconds string) string {
+		return "CAST(FLOOR(EXTRACT(EPOCH FROM " + column + " - CAST(" + origin + " AS timestamptz)) / " + seconds + ") AS bigint)"
+	},
 	NextTransaction: "pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
 	Slots:           16, // a total reads them all, from as many pages in the worst case
+	Pipelines:       true,
 	Triggers:        true,
 	TableExists:     "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
 	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",

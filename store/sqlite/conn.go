@@ -31,6 +31,7 @@ func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error 
 		if err := c.run(ctx, s); err != nil {
 			return translate(err)
 		}
+		s.Done = true
 	}
 	return nil
 }

@@ -46,7 +46,15 @@ var dialect = sqlstore.Dialect{
 	PerParent: func(parents, table, _, page string) string {
 		return parents + " CROSS JOIN " + table + " t ON t.uid IN (SELECT t.uid FROM " + table + " t WHERE " + page + ")"
 	},
-	Settled:     "1 = 1", // there is one writer
+	Trigrams: true,
+	Elements: func(column string) string {
+		return "json_each(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END) e"
+	},
+	Settled: "1 = 1", // there is one writer
+	Moment:  func(t platform.Time) any { return sqlstore.StoredTime(t).UnixMilli() },
+	Intervals: func(column, origin, seconds string) string {
+		return "(" + column + " - " + origin + ") / (" + seconds + " * 1000)"
+	},
 	Slots:       1,
 	TableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
 	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{uid}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),

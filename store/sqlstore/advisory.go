@@ -47,6 +47,7 @@ var advisories = table[platform.Advisory, platform.AdvisoryFilter]{
 		{"t.event_reviewers", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewer) }},
 		{"t.event_review_states", "events", func(a *platform.Advisory) any { return eventWords(a, eventReviewState) }},
 		{"t.latest_event_type", "events", func(a *platform.Advisory) any { t := string(a.LatestEventType()); return &t }},
+		{"t.fix_time", "events", func(a *platform.Advisory) any { return timeOrNull{a.FixTime()} }},
 		{"t.count_class", "severities", func(a *platform.Advisory) any { class := classOf(a); return &class }},
 	},
 	where:       whereAdvisory,
@@ -90,6 +91,7 @@ func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
 	if f.MinScore != nil {
 		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
+	s.around(f.Around)
 	if f.Query != "" {
 		s.add(` AND t.search LIKE ? ESCAPE '\'`, containing(strings.ToLower(f.Query)))
 	}

@@ -35,14 +35,11 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 	if a.Backward {
 		order = " ORDER BY e.id LIMIT ?"
 	}
-	body := "e.body"
-	if a.Without.Has(platform.EventBodies) {
-		body = "''"
-	}
+	texts := longOfEvents(a.Without)
 	if a.IDs != nil {
-		return selectByID(q, body, a.IDs, branches)
+		return selectByID(q, texts, a.IDs, branches)
 	}
-	q.add(selectEventTo + body + selectEventFrom + "event e WHERE ")
+	q.add(selectEventTo + texts + selectEventFrom + "event e WHERE ")
 	if len(branches) == 1 {
 		logged(q, a, branches[0])
 		return q.add(order, limit)
@@ -59,12 +56,24 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 	return q.add(") e"+order+")"+order, limit, limit)
 }
 
+// longOfEvents are the columns of long texts, without some.
+func longOfEvents(without platform.LongTexts) string {
+	body, changes := "e.body", "e.changes"
+	if without.Has(platform.EventBodies) {
+		body = "''"
+	}
+	if without.Has(platform.EventChanges) {
+		changes = "''"
+	}
+	return body + ", " + changes
+}
+
 // selectByID selects the events of ids that tell of one of the branches. They
 // are found by their ids before the branches are looked at: a plan that begins
 // with a branch may read millions.
-func selectByID(q *statement, body string, ids []string, branches []platform.Branch) *statement {
+func selectByID(q *statement, texts string, ids []string, branches []platform.Branch) *statement {
 	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ?) ", among(ids))
-	q.add(selectEventTo + body + selectEventFrom + "e WHERE (")
+	q.add(selectEventTo + texts + selectEventFrom + "e WHERE (")
 	for i, b := range branches {
 		if i > 0 {
 			q.add(" OR ")

@@ -43,7 +43,7 @@ func (t *table[T, F]) filtered(f F) bool {
 
 // restricts reports whether where adds a condition for a filter.
 func restricts[F any](where func(F, *statement), f F) bool {
-	s := (&Dialect{List: noList, Among: noList, Parents: noParents}).statement()
+	s := (&Dialect{List: noList, Among: noList, Parents: noParents, Elements: noElements}).statement()
 	where(f, s)
 	return s.sql.Len() > 0
 }
@@ -74,6 +74,8 @@ func numbered(counters []byte) string {
 }
 
 func noList(string, bool) string { return "" }
+
+func noElements(string) string { return "" }
 
 func noParents(func(any) string, ...ParentColumn) string { return "" }
 
@@ -120,8 +122,11 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 }
 
 func (r reader[T, F]) counted(s *statement, q platform.Query[F], b platform.Branch) {
-	s.add(" + (SELECT COUNT(*) FROM " + r.name + " t WHERE ")
+	s.add(" + (SELECT COUNT(*) FROM ")
+	r.from(s, q.Filter)
+	s.add(" WHERE ")
 	r.in(s, b, false, ordering{}, nil)
+	r.inRoot(s, q.Filter, b)
 	r.where(q.Filter, s)
 	s.add(")")
 }

@@ -24,9 +24,20 @@ type Dialect struct {
 	// selects; page may use p.
 	PerParent func(parents, table, columns, page string) string
 
+	// KeepRow, behind a select of a row of t, keeps other transactions from
+	// changing it; "" where there is one writer.
+	KeepRow string
+
 	// Settled is the condition that every transaction that was there before
 	// that of an event e has ended.
 	Settled string
+
+	// Moment is how a moment is bound where database/sql binds it.
+	Moment func(t platform.Time) any
+
+	// Intervals is the number of whole intervals, of so many seconds each, that
+	// lie between an origin and a column of times.
+	Intervals func(column, origin, seconds string) string
 
 	// NextTransaction is the lowest id that the next transaction can have; ""
 	// where transactions have none.
@@ -36,8 +47,18 @@ type Dialect struct {
 	// writers do not wait for each other.
 	Slots int
 
+	// Trigrams says that what words are looked for in has an index that is a table
+	// of its own, which statements must begin with. Else it has one of extensions.
+	Trigrams bool
+
+	// Elements is a table e of the values of a column that keeps a list as JSON.
+	Elements func(column string) string
+
 	// TableExists finds a row where the table that is its argument is there.
 	TableExists string
+
+	// Pipelines says that statements sent together take one round trip.
+	Pipelines bool
 
 	// Triggers says that tables can be rebuilt beside servers that run: triggers
 	// in PL/pgSQL take what these write along.
@@ -79,6 +100,9 @@ type Statement struct {
 
 	// Affected is set to the number of rows changed, where Row is nil.
 	Affected int64
+
+	// Done is set when the statement has run and all of its rows were read.
+	Done bool
 }
 
 // statement builds a Statement.

@@ -14,6 +14,11 @@ import (
 // lies below a parent.
 func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
 	found := make([]platform.Rows[T], len(scopes))
+	if len(scopes) == 1 && r.looksFor(q.Filter) {
+		q.Scope = scopes[0]
+		one, err := r.List(ctx, q)
+		return append(found[:0], one), err
+	}
 	parts, rest := r.parts(scopes, r.walks(q))
 	var run []*Statement
 	if len(parts) > 0 && q.Parts.Has(platform.PartItems) {
@@ -54,6 +59,7 @@ type part struct {
 	uids   []platform.UID // what column is compared with
 	names  []string       // the same, where it is no UID
 	within []string       // what the rows lie within, as counters name it
+	around []platform.UID // what the parents of rows enclose
 }
 
 // columns are those of the table of parents that the conditions of a part use.
@@ -75,6 +81,9 @@ func (p *part) columns() []ParentColumn {
 			columns = append(columns, ParentColumn{Name: "past", Bytes: pasts})
 		}
 	}
+	if p.isAround {
+		columns = append(columns, ParentColumn{Name: "around", Bytes: packedAll(p.around)})
+	}
 	return columns
 }
 
@@ -88,6 +97,7 @@ type shape struct {
 	column                   string
 	named                    bool // column holds no UIDs
 	root, inside, below, but bool
+	isAround                 bool
 	single                   bool // every scope has this one branch only
 }
 
@@ -103,7 +113,7 @@ func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, 
 		}
 		for _, b := range branches {
 			how, _ := r.reach(b, walk)
-			k := shape{how.column, how.uid == "", how.root != "", how.inside != "", how.below, how.but != "", len(branches) == 1}
+			k := shape{how.column, how.uid == "", how.root != "", how.inside != "", how.below, how.but != "", how.around != "", len(branches) == 1}
 			p := byShape[k]
 			if p == nil {
 				p = &part{shape: k}
@@ -114,6 +124,7 @@ func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, 
 			p.uids = append(p.uids, how.uid)
 			p.names = append(p.names, how.name)
 			p.within = append(p.within, how.scope(b))
+			p.around = append(p.around, how.around)
 		}
 	}
 	return parts, rest
@@ -139,11 +150,14 @@ func (p *part) in(s *statement) {
 	if p.but {
 		s.add(" AND t.uid <> p.inside")
 	}
+	if p.isAround { // a row's key begins with its parent's, so that an index that holds it says all
+		s.add(" AND substr(t.uid, 1, length(t.uid) - 8) = substr(p.around, 1, length(t.uid) - 8)")
+	}
 }
 
 func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s := r.dialect.statement()
-	o := r.ordering(q.Order, q.Backward)
+	o := r.orderingOf(q)
 	for n, p := range parts {
 		if n > 0 {
 			s.add(" UNION ALL ")

@@ -84,6 +84,9 @@ func StoredTime(t platform.Time) time.Time {
 	return t.Time
 }
 
+// timeOrNull is a time that no list is sorted by: nothing stands for none.
+type timeOrNull struct{ time platform.Time }
+
 // timeColumn scans a time from either engine.
 type timeColumn struct{ to *platform.Time }
 

@@ -13,7 +13,7 @@ func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx
 
 // eventColumns are written of every event. Its capacity is its length, so that
 // appending copies it.
-var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", "actor", "actor_subject", "body", "time", "denied"}
+var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", "actor", "actor_subject", "body", "time", "denied", "changes"}
 
 // countDenial makes one row of denials that are equal.
 const countDenial = " ON CONFLICT (denial) WHERE denial IS NOT NULL DO UPDATE SET times = event.times + excluded.times"
@@ -26,6 +26,15 @@ func textOrNull(u platform.UID) any {
 	return string(u)
 }
 
+// encodeChanges gives what an event keeps of changes: an empty text of none.
+func encodeChanges(changes []platform.EventChange) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	encoded, _ := json.Marshal(changes) // names and valid JSON: it cannot fail
+	return string(encoded)
+}
+
 // recordEvents gives the statements that store a transaction's events; many
 // changes are copied at once.
 func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
@@ -36,7 +45,7 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		row := []any{e.ID, e.Type, string(e.Subject.Root()), textOrNull(e.Subject.Enclosing(2)), textOrNull(e.Subject.Enclosing(3)), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied}
+		row := []any{e.ID, e.Type, string(e.Subject.Root()), textOrNull(e.Subject.Enclosing(2)), textOrNull(e.Subject.Enclosing(3)), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied, encodeChanges(e.Changes)}
 		if e.Denial == "" {
 			values = append(values, row)
 			continue
@@ -74,7 +83,7 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 }
 
 const (
-	selectEvents    = selectEventTo + "e.body" + selectEventFrom + "event e"
+	selectEvents    = selectEventTo + "e.body, e.changes" + selectEventFrom + "event e"
 	selectEventTo   = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, "
 	selectEventFrom = ", e.time, e.denied, e.times FROM "
 )
@@ -86,9 +95,12 @@ func (s tables) events(ctx context.Context, q *statement) (events []*platform.Ev
 
 func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
-		e, body := new(platform.Event), ""
-		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&e.Actor}, &body, timeColumn{&e.Time}, &e.Denied, &e.Count)
+		e, body, changes := new(platform.Event), "", ""
+		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&e.Actor}, &body, &changes, timeColumn{&e.Time}, &e.Denied, &e.Count)
 		e.Body = json.RawMessage(body)
+		if err == nil && changes != "" {
+			err = json.Unmarshal([]byte(changes), &e.Changes)
+		}
 		*into = append(*into, e)
 		return err
 	}

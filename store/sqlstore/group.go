@@ -18,7 +18,15 @@ var groups = table[platform.Group, platform.GroupFilter]{
 		{"t.create_time", "", func(g *platform.Group) any { return timeColumn{&g.CreateTime} }},
 		{"t.update_time", "", func(g *platform.Group) any { return timeColumn{&g.UpdateTime} }},
 	},
-	where: func(f platform.GroupFilter, s *statement) { s.name(f.Name) },
+	writeOnly: []column[platform.Group]{
+		{"t.search", "", func(g *platform.Group) any { return new(g.SearchText()) }},
+	},
+	searchText: "t.search", searchFor: func(f platform.GroupFilter) string { return f.Query },
+	searchOf: (*platform.Group).SearchText, searchFields: []string{"name", "description"},
+	where: func(f platform.GroupFilter, s *statement) {
+		s.name(f.Name)
+		s.lookFor("t.search", f.Query)
+	},
 }
 
 // itself encloses groups; parent, everything else.
@@ -30,6 +38,14 @@ func parent(u platform.UID) platform.UID { return u.Parent() }
 func (s *statement) name(name string) {
 	if name != "" {
 		s.add(" AND t.name = ?", name)
+	}
+}
+
+// anyElement adds the condition that a column that keeps a list holds one of many
+// values.
+func anyElement(s *statement, column string, values []string) {
+	if len(values) > 0 {
+		s.add(" AND "+column+" <> '' AND EXISTS (SELECT 1 FROM "+s.dialect.Elements(column)+" WHERE e.value ?)", among(values))
 	}
 }
 

@@ -30,7 +30,10 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 		{"t.static_rule", "staticKeys", func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
 		{"t.external_id", "", func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
 		{"t.provider", "", func(i *platform.Identity) any { return reference{i.Provider} }},
+		{"t.search", "", func(i *platform.Identity) any { return new(i.SearchText()) }},
 	},
+	searchText: "t.search", searchFor: func(f platform.IdentityFilter) string { return f.Query },
+	searchOf: (*platform.Identity).SearchText, searchFields: []string{"name", "description"},
 	where: func(f platform.IdentityFilter, s *statement) {
 		s.name(f.Name)
 		switch f.RelationshipType {
@@ -42,6 +45,7 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 		if !f.LastSeenBefore.IsZero() {
 			s.add(" AND t.last_seen_time < ?", f.LastSeenBefore)
 		}
+		s.lookFor("t.search", f.Query)
 	},
 }
 

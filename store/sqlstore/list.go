@@ -194,7 +194,7 @@ func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found pl
 // more follow. The rows of several branches are merged.
 func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]*T) *Statement {
 	s := r.dialect.statement()
-	o := r.ordering(q.Order, q.Backward)
+	o := r.orderingOf(q)
 	limit, skip := int64(q.Limit+1), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
 		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
@@ -202,11 +202,11 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 	simple := len(branches) == 1 && skip == 0
 	switch {
 	case simple && r.joins == "":
-		s.add("SELECT " + r.selected(q.Without) + " FROM " + r.name + " t WHERE ")
+		s.add("SELECT " + r.selected(q.Without) + " FROM ")
 		r.branch(s, q, branches[0], o)
 		s.add(o.orderBy()+" LIMIT ?", limit)
 	case simple:
-		s.add("SELECT " + r.selected(q.Without) + " FROM (SELECT " + r.names(q.Without) + " FROM " + r.name + " t WHERE ")
+		s.add("SELECT " + r.selected(q.Without) + " FROM (SELECT " + r.names(q.Without) + " FROM ")
 		r.branch(s, q, branches[0], o)
 		s.add(o.orderBy()+" LIMIT ?) t"+r.joins+o.orderBy(), limit)
 	default:
@@ -222,7 +222,7 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 // which each gives no more than the page may need.
 func (r reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
 	one := func(b platform.Branch, limit int64) {
-		s.add("SELECT " + o.keys() + " FROM " + r.name + " t WHERE ")
+		s.add("SELECT " + o.keys() + " FROM ")
 		r.branch(s, q, b, o)
 		s.add(o.orderBy()+" LIMIT ?", limit)
 	}
@@ -243,9 +243,12 @@ func (r reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pla
 	s.add(") b"+o.byKeys()+" LIMIT ? OFFSET ?", limit, skip)
 }
 
-// branch adds the conditions of one branch.
+// branch adds the rows of one branch.
 func (r reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering) {
+	r.from(s, q.Filter)
+	s.add(" WHERE ")
 	r.in(s, b, r.walks(q), o, q.From)
+	r.inRoot(s, q.Filter, b)
 	r.where(q.Filter, s)
 }
 

@@ -16,6 +16,7 @@ var migrationFiles embed.FS
 // A Migrator brings the schema of one database up to date.
 type Migrator struct {
 	db       *sql.DB
+	dialect  *Dialect
 	provider *goose.Provider
 	tries    int
 }
@@ -33,7 +34,7 @@ func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, 
 	if err != nil {
 		return nil, err
 	}
-	return &Migrator{db, provider, tries}, nil
+	return &Migrator{db, dialect, provider, tries}, nil
 }
 
 // afterSQL is what a migration does beside its file, by its number: what SQL
@@ -41,6 +42,8 @@ func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, 
 var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
 	6:  rekeyPatterns,
 	12: rateAdvisories,
+	14: fillSearchTexts,
+	17: noteFixTimes,
 }
 
 // migrations reads the files of SQL, in the words of a dialect.
@@ -72,7 +75,13 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 }
 
 // Up applies what is missing. Several replicas may do it at once.
-func (m *Migrator) Up(ctx context.Context) error { return m.UpTo(ctx, math.MaxInt64) }
+func (m *Migrator) Up(ctx context.Context) error {
+	if err := m.UpTo(ctx, math.MaxInt64); err != nil || m.dialect.Trigrams {
+		return err
+	}
+	_, err := m.db.ExecContext(ctx, makeSearchIndex)
+	return err
+}
 
 // UpTo applies what is missing up to a version, as an older program would have.
 func (m *Migrator) UpTo(ctx context.Context, version int64) error {

@@ -22,9 +22,18 @@ var repos = table[platform.Repo, platform.RepoFilter]{
 		{"t.create_time", "", func(r *platform.Repo) any { return timeColumn{&r.CreateTime} }},
 		{"t.update_time", "", func(r *platform.Repo) any { return timeColumn{&r.UpdateTime} }},
 	},
+	writeOnly: []column[platform.Repo]{
+		{"t.search", "", func(r *platform.Repo) any { return new(r.SearchText()) }},
+	},
+	searchText: "t.search", searchFor: func(f platform.RepoFilter) string { return f.Query },
+	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},
 	where: func(f platform.RepoFilter, s *statement) {
 		s.name(f.Name)
 		anyOf(s, "name", f.Names)
+		anyOf(s, "catalog_tier", f.Tiers)
+		anyElement(s, "t.bundles", f.Bundles)
+		anyElement(s, "t.aliases", f.Aliases)
+		s.lookFor("t.search", f.Query)
 	},
 }
 

@@ -19,7 +19,15 @@ var roles = table[platform.Role, platform.RoleFilter]{
 		{"t.create_time", "", func(r *platform.Role) any { return timeColumn{&r.CreateTime} }},
 		{"t.update_time", "", func(r *platform.Role) any { return timeColumn{&r.UpdateTime} }},
 	},
-	where: func(f platform.RoleFilter, s *statement) { s.name(f.Name) },
+	writeOnly: []column[platform.Role]{
+		{"t.search", "", func(r *platform.Role) any { return new(r.SearchText()) }},
+	},
+	searchText: "t.search", searchFor: func(f platform.RoleFilter) string { return f.Query },
+	searchOf: (*platform.Role).SearchText, searchFields: []string{"name", "description"},
+	where: func(f platform.RoleFilter, s *statement) {
+		s.name(f.Name)
+		s.lookFor("t.search", f.Query)
+	},
 }
 
 // SyncBuiltInRoles makes the built-in roles what this version says they are.
@@ -29,9 +37,9 @@ func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) 
 		var run []*Statement
 		for _, r := range builtIn {
 			q := s.dialect.statement()
-			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time) VALUES (?, ?, ?, ?, ?, ?, ?)",
-				r.UID, platform.UID(""), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{})
-			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities")
+			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+				r.UID, platform.UID(""), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{}, r.SearchText())
+			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities, search = excluded.search")
 			run = append(run, q.done(nil))
 		}
 		return tx.Run(ctx, run...)

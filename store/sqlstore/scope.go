@@ -22,6 +22,7 @@ type reach struct {
 	inside platform.UID // if set: only UIDs within it
 	below  bool         // not inside itself
 	but    platform.UID // if set: not this row itself
+	around platform.UID // if set: only rows whose parent encloses this UID
 }
 
 // enclosing names the column for what lies within a UID of each depth. What
@@ -42,7 +43,7 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	case platform.OfRole: // which can be one of all organisations
 		return reach{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfArtifact:
-		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside}, true
+		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside, around: b.Around}, true
 	case platform.OfEcosystem:
 		return reach{column: "ecosystem", name: b.Name}, true
 	case platform.Within, platform.Below:
@@ -108,6 +109,7 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 		if r.but != "" {
 			s.add(" AND t.uid <> ?", r.but)
 		}
+		s.around(r.around)
 	case b.Relation == platform.Listed:
 		s.add("t.uid ?", t.keys(b.UIDs))
 	case b.Relation == platform.BuiltIn:
@@ -116,6 +118,13 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 		s.add("1 = 1")
 	}
 	o.from(s, after)
+}
+
+// around adds the condition that the parent of a row encloses a UID.
+func (s *statement) around(uid platform.UID) {
+	if uid != "" {
+		s.add(" AND t.parent ?", amongUIDs(uid.Ancestors()))
+	}
 }
 
 // within adds the condition that a UID lies within another and, where UIDs
@@ -142,6 +151,7 @@ func (s *statement) within(r reach, o ordering, after *platform.Position) {
 type ordering struct {
 	value string // "" where UIDs alone are what rows are sorted by
 	desc  bool
+	alone bool                   // no index gives it: see orderingOf
 	key   func(platform.UID) any // what UIDs are compared with
 }
 
@@ -181,7 +191,18 @@ func (o ordering) keys() string {
 }
 
 // by is the ORDER BY clause over rows of t.
-func (o ordering) orderBy() string { return o.clause(o.value, "t.uid") }
+func (o ordering) orderBy() string {
+	if !o.alone {
+		return o.clause(o.value, "t.uid")
+	}
+	if o.byUID() {
+		return o.clause("", alone("t.uid"))
+	}
+	return o.clause(alone(o.value), "t.uid")
+}
+
+// alone is a value that no index holds.
+func alone(value string) string { return "COALESCE(" + value + ", " + value + ")" }
 
 // byKeys is the ORDER BY clause over keys.
 func (o ordering) byKeys() string {

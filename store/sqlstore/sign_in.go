@@ -11,7 +11,15 @@ import (
 // may match a bearer, the identity providers of its issuer with whom they let
 // in, and what these map the bearer's external groups to.
 func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.Entrance, error) {
-	q := s.dialect.statement()
+	var found signIns
+	err := s.conn.Run(ctx, found.statement(s.dialect, b))
+	return found.candidates, found.entrances, err
+}
+
+// statement is the one that finds them. Its rows have one order, so that what
+// was found twice can be compared.
+func (found *signIns) statement(d *Dialect, b platform.Bearer) *Statement {
+	q := d.statement()
 	if len(b.Static) > 0 {
 		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidList(b.Static))
 	} else {
@@ -20,10 +28,8 @@ func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.C
 		q.add(") c JOIN identity i ON i.uid = c.uid" + boundJoins)
 		entrances(q, b)
 	}
-	q.add(" ORDER BY 1, 2, 6")
-	var found signIns
-	err := s.conn.Run(ctx, q.done(found.add))
-	return found.candidates, found.entrances, err
+	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
+	return q.done(found.add)
 }
 
 // chosen selects the candidates: of each organisation as many as its share, and

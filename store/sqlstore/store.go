@@ -27,7 +27,7 @@ var _ platform.Store = (*Store)(nil)
 // of each round trip.
 func New(engine Engine, observers ...Observer) *Store {
 	engine = shareOf(observed{engine, observers})
-	return &Store{tables: tables{measured{engine}, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
+	return &Store{tables: tables{measured{gathering{proving{engine, engine.Dialect()}}}, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
 }
 
 // Follow tells Changed of what other processes store, and them of what this
@@ -56,6 +56,7 @@ type kindTable interface {
 	reading(s tables) any
 	writing(tx *transaction) any
 	asCounted() (_ countedTable, counted bool)
+	searching(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
 }
 
 func (*table[T, F]) row() reflect.Type { return reflect.TypeFor[T]() }
@@ -121,8 +122,11 @@ type transaction struct {
 	events []*platform.Event
 }
 
-// Write runs unit in a transaction.
+// Write runs unit in a transaction, once it is proven who the caller is.
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	if err := platform.Prove(ctx); err != nil {
+		return err
+	}
 	recorded := 0
 	err := s.engine.Write(ctx, func(conn TxConn) error {
 		tx := &transaction{tables: tables{conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}

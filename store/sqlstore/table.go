@@ -57,6 +57,14 @@ type table[T, F any] struct {
 	classCounters  func(class int64) []byte
 	filterCounters func(f F) []byte
 
+	// searchText is what words are looked for in, as SQL over a row of t, and
+	// searchFor the query of a filter. Where the text is a column, searchOf makes
+	// it of a row, out of searchFields. "" and nil: rows are not searched.
+	searchText   string
+	searchFor    func(F) string
+	searchOf     func(*T) string
+	searchFields []string
+
 	// derive sets what follows from a row's other fields, before it is written.
 	derive func(*T)
 }
@@ -140,6 +148,11 @@ func stored(to any) any {
 		return *to
 	case timeColumn:
 		return *to.to
+	case timeOrNull:
+		if to.time.IsZero() {
+			return nil
+		}
+		return to.time
 	case severityColumn:
 		return to.to.SortKey()
 	case *uidKey:

@@ -24,9 +24,11 @@ var tags = table[platform.Tag, platform.TagFilter]{
 	writeOnly: []column[platform.Tag]{
 		{"t.source", "source", func(t *platform.Tag) any { return &t.Source }},
 	},
+	searchText: tagText, searchFor: func(f platform.TagFilter) string { return f.Query },
 	where: func(f platform.TagFilter, s *statement) {
 		s.name(f.Name)
 		anyOf(s, "name", f.Names)
+		s.lookFor(tagText, f.Query)
 		if !f.UpdatedSince.IsZero() {
 			s.add(" AND t.update_time >= ?", f.UpdatedSince)
 		}
@@ -42,6 +44,10 @@ var tags = table[platform.Tag, platform.TagFilter]{
 		}
 	},
 }
+
+// tagText is platform.SearchText of the name of a tag, which has neither blanks nor
+// letters beyond ASCII. An index holds it, and the table does not.
+const tagText = "('  ' || lower(t.name) || '\n')"
 
 // TagsNamed reads tags by repo and name, each by one look into the index.
 func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {

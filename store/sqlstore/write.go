@@ -237,6 +237,9 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 		}
 		*row = *rows[0]
 	}
+	if err := w.updateSearchText(ctx, row, fields); err != nil {
+		return err
+	}
 	if w.aliases == nil || !slices.Contains(fields, "aliases") {
 		return nil
 	}
@@ -244,6 +247,14 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 		return err
 	}
 	return w.addAliases(ctx, []*T{row})
+}
+
+// updateSearchText follows a change of fields that words are looked for in.
+func (w writer[T, F]) updateSearchText(ctx context.Context, row *T, fields []string) error {
+	if !slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
+		return nil
+	}
+	return w.conn.Run(ctx, w.dialect.statement().add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", w.searchOf(row), w.key(w.uid(row))).done(nil))
 }
 
 // returning lists the table's own columns for RETURNING, which knows no alias.
@@ -291,11 +302,26 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 	return rows[0], nil
 }
 
+// Current reads a row that is about to be updated, and keeps others from it.
+func (w writer[T, F]) Current(ctx context.Context, uid platform.UID) (*T, error) {
+	rows, err := w.look(ctx, uid, w.dialect.KeepRow)
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
 // lastLook reads a row, with all that is joined to it, before it goes.
 func (w writer[T, F]) lastLook(ctx context.Context, uid platform.UID) ([]*T, error) {
+	return w.look(ctx, uid, "")
+}
+
+// look reads a row with all that is joined to it; keeping is what is said of the
+// row itself.
+func (w writer[T, F]) look(ctx context.Context, uid platform.UID, keeping string) ([]*T, error) {
 	var rows []*T
 	s := w.dialect.statement()
-	s.add("SELECT "+w.selected(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?", w.key(uid))
+	s.add("SELECT "+w.selected(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	if err := w.conn.Run(ctx, s.done(w.collect(&rows))); err != nil {
 		return nil, err
 	}

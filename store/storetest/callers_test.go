@@ -95,8 +95,8 @@ func (f *forest) name() {
 	for n, b := range f.bindings {
 		i, g, r := byUID[b.IdentityUID], groups[b.UID.Parent()], roles[b.RoleUID]
 		full := &platform.RoleBinding{
-			UID: b.UID, CreateTime: b.CreateTime, Identity: platform.BoundIdentity{UID: i.UID, Name: i.Name},
-			Group: platform.BoundGroup{UID: g.UID, Name: g.Name}, Role: platform.BoundRole{UID: r.UID, Name: r.Name, Description: r.Description},
+			UID: b.UID, CreateTime: b.CreateTime, Identity: platform.BoundIdentity{UID: i.UID, Name: i.Name, Description: i.Description, Email: i.Email},
+			Group: platform.BoundGroup{UID: g.UID, Name: g.Name, Description: g.Description}, Role: platform.BoundRole{UID: r.UID, Name: r.Name, Description: r.Description},
 		}
 		if i.ClaimMatch != nil {
 			full.Identity.Issuer, full.Identity.Subject = i.ClaimMatch.Issuer, i.ClaimMatch.Subject

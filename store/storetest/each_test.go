@@ -148,7 +148,7 @@ func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 			for i, r := range repos {
 				one := req
 				one.UIDP = platform.UIDFilter{DescendantsOf: r.UID.Root()}
-				one.Filter.ArtifactNames = []string{r.Name}
+				one.Filter.ArtifactNames, one.Filter.Around = []string{r.Name}, r.UID
 				want, err := f.p.Advisories.List(ctx, one)
 				k.same(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
 				continues(t, ctx, k, one, pages[i])
@@ -190,7 +190,7 @@ func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 			}
 			summaries, errs = f.p.Advisories.SummarizeRepos(ctx, f.repos)
 			for i, r := range f.repos {
-				named := s{platform.AdvisoryFilter{ArtifactNames: []string{r.Name}}, func(a *platform.Advisory) bool { return a.ArtifactName == r.Name }}
+				named := s{platform.AdvisoryFilter{ArtifactNames: []string{r.Name}, Around: r.UID}, func(a *platform.Advisory) bool { return a.ArtifactName == r.Name && r.UID.Below(a.UID.Parent()) }}
 				check(c, "repo "+r.Name, platform.UIDFilter{DescendantsOf: r.UID.Root()}, named, summaries[i], errs[i])
 			}
 			all, err := f.p.Advisories.Summarize(ctx, "")
@@ -217,6 +217,35 @@ func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 			if err != nil || !slices.Equal(k.uids(page.Items), want) || page.TotalCount != int64(len(want)) {
 				t.Fatalf("%s: got %v of %d (%v), want %v", g.UID, k.uids(page.Items), page.TotalCount, err, want)
 			}
+		}
+	})
+}
+
+// Read together, the bindings of groups are those that each has when it is asked
+// alone, whatever the caller sees of them.
+func TestEffectiveBindingsOfManyGroupsAreThoseOfEach(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		var groups []platform.UID
+		for _, g := range f.groups {
+			groups = append(groups, g.UID)
+		}
+		shown := 0
+		for _, c := range f.callers {
+			for _, capability := range []platform.Capability{"", platform.CapRepoCreate} {
+				req := platform.ListRequest[platform.RoleBindingFilter]{PageSize: 3}
+				pages, errs := f.p.RoleBindings.ListEffective(f.as(c.subject), groups, capability, req)
+				for i, g := range groups {
+					alone, err := f.p.RoleBindings.Effective(f.as(c.subject), g, capability, req)
+					together := pages[i]
+					if fmt.Sprint(errs[i]) != fmt.Sprint(err) || together.TotalCount != alone.TotalCount || together.HasNext != alone.HasNext || !slices.EqualFunc(together.Items, alone.Items, func(a, b *platform.RoleBinding) bool { return a.UID == b.UID }) {
+						t.Fatalf("%s with %q: together %d of %d (%v), alone %d of %d (%v)", g, capability, len(together.Items), together.TotalCount, errs[i], len(alone.Items), alone.TotalCount, err)
+					}
+					shown += len(together.Items)
+				}
+			}
+		}
+		if shown == 0 {
+			t.Error("no page shows anything")
 		}
 	})
 }

@@ -63,6 +63,7 @@ func newForest(w *world) *forest {
 	f.vulnerabilities = times(12, func(i int) *platform.Vulnerability {
 		return &platform.Vulnerability{ID: fmt.Sprintf("GO-%d", f.d.IntN(1e6)), Aliases: []string{fmt.Sprintf("CVE-%d", i), "CVE-SHARED"}, UpdateTime: f.when()}
 	})
+	f.describe()
 	f.employ()
 	f.keep()
 	f.name()

@@ -62,3 +62,36 @@ func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
 		t.Errorf("%d statements are planned once, %d are left to PostgreSQL, whose mode is %s", once, each, mode)
 	}
 }
+
+// A plan that was made while a table was nearly empty must not serve the
+// look-ups of the batches that fill it.
+func TestLookUpsOfBatchesArePlannedForTheirArguments(t *testing.T) {
+	t.Parallel()
+	engine, err := postgres.Open(t.Context(), storetest.Postgres(t), postgres.Options{MaxConnections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	mode := func(values int) (mode string) {
+		look := &sqlstore.Statement{SQL: "SELECT count(*) FROM unnest($1::text[])", Args: []any{make([]string, values)}}
+		tell := &sqlstore.Statement{SQL: "SELECT current_setting('plan_cache_mode')", Row: func(scan func(...any) error) error { return scan(&mode) }}
+		err := engine.Write(t.Context(), func(tx sqlstore.TxConn) error {
+			if err := tx.Run(t.Context(), look); err != nil {
+				return err
+			}
+			return tx.Run(t.Context(), tell)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mode
+	}
+	for values, want := range map[int]string{2: "auto", 1000: "force_custom_plan"} {
+		if got := mode(values); got != want {
+			t.Errorf("after a look-up of %d values plans are %s, want %s", values, got, want)
+		}
+	}
+	if got := mode(1); got != "auto" {
+		t.Errorf("the transaction after that has plans %s, want auto", got)
+	}
+}

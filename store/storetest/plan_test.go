@@ -171,8 +171,11 @@ func faultOf(step string, steps []string) string {
 //     on words of events, a free text, a role's capability, or on SQLite an
 //     alias, look at every row of the scope.
 //   - All advisory documents at once read the index of what there is.
+//   - Facets count the rows of their lists, and so does a word that most rows hold.
 //   - Remediated artifacts and those of a CUDA version have indexes by name
 //     alone; a free text looks at every artifact of the ecosystems.
+//   - An activity reads what happened in its days, and below the first level
+//     of groups all of the group.
 func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 	p := b.replica(b.spied())
 	e := b.explainer()
@@ -190,6 +193,27 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 			return err
 		}},
 		{name: "bindings with a capability", run: asked(p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(0), Filter: platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
+		{name: "facets of all repos", run: func(ctx context.Context) error {
+			page, err := p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{UIDP: below(0), PageSize: 1})
+			if err == nil {
+				_, err = p.Repos.Facets(ctx, []platform.Page[platform.Repo]{page})
+			}
+			return err
+		}},
+		{name: "a search for what all repos hold", run: func(ctx context.Context) error {
+			_, err := p.Search.List(ctx, platform.SearchRequest{Query: "repo"})
+			return err
+		}},
+		{name: "who can do something in 50 groups", run: func(ctx context.Context) error {
+			return foundIn(p.RoleBindings.ListEffective(ctx, b.groups[:50], platform.CapRepoCreate, platform.ListRequest[platform.RoleBindingFilter]{PageSize: 10}))
+		}},
+		{name: "the activity of advisories in an organisation", run: b.activity(p, b.root)},
+		{name: "the activity of advisories in a group", run: b.activity(p, b.deep[1])},
+		{name: "the activity of advisories of a repo", run: b.activity(p, b.busyRepo)},
+		{name: "the activity of the log", run: func(ctx context.Context) error {
+			_, err := p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: b.root, Interval: platform.EachWeek, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 1, 0))}, nil)
+			return err
+		}},
 		{name: "artifacts by free text", run: asked(p.Artifacts.List, platform.ListRequest[platform.ArtifactFilter]{Filter: platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
 		{name: "advisories by free text", run: asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), Filter: platform.AdvisoryFilter{Query: "go-2001-1"}})},
 	} {
@@ -204,5 +228,13 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 			}
 			t.Logf("%6d buffers: %s", plan.buffers(), r.name)
 		}
+	}
+}
+
+// activity asks for two weeks of advisories.
+func (*bigWorld) activity(p *platform.Platform, within platform.UID) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := p.Advisories.Activity(ctx, platform.ActivityRequest{Within: within, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 0, 13))})
+		return err
 	}
 }

@@ -48,11 +48,26 @@ func (f *forest) bindingSieves() []sieve[platform.RoleBinding, platform.RoleBind
 	}
 }
 
+// holding is whether texts of a row hold all words of a query.
+func holding[T any](query string, texts func(*T) []string) func(*T) bool {
+	return func(row *T) bool { return searchedRow{texts: texts(row)}.stage(query) > 0 }
+}
+
+// shares reports whether two lists have an element in common.
+func shares(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+}
+
 func (f *forest) repoSieves() []sieve[platform.Repo, platform.RepoFilter] {
 	some := []string{"a/b", "z9", "none such"}
+	listed := []string{`says "pay"`, "pay_ments 100%", "back\\slash", "none such"}
 	return []sieve[platform.Repo, platform.RepoFilter]{
 		{}, {}, {platform.RepoFilter{Name: "a.b"}, func(r *platform.Repo) bool { return r.Name == "a.b" }},
 		{platform.RepoFilter{Names: some}, func(r *platform.Repo) bool { return slices.Contains(some, r.Name) }},
+		{platform.RepoFilter{Query: "PAY team"}, holding("PAY team", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
+		{platform.RepoFilter{Query: "a"}, holding("a", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
+		{platform.RepoFilter{Tiers: []platform.CatalogTier{platform.CatalogTierAI, platform.CatalogTierFIPS}}, func(r *platform.Repo) bool { return r.CatalogTier == platform.CatalogTierAI }},
+		{platform.RepoFilter{Bundles: listed, Aliases: listed[:2]}, func(r *platform.Repo) bool { return shares(r.Bundles, listed) && shares(r.Aliases, listed[:2]) }},
 	}
 }
 
@@ -62,6 +77,9 @@ func (f *forest) tagSieves() []sieve[platform.Tag, platform.TagFilter] {
 	classes := []platform.TagClass{platform.TagClassEpoch, platform.TagClassDate}
 	return []sieve[platform.Tag, platform.TagFilter]{
 		{}, {}, {platform.TagFilter{Name: "a"}, func(t *platform.Tag) bool { return t.Name == "a" }},
+		{platform.TagFilter{Query: "A"}, holding("A", func(t *platform.Tag) []string { return []string{t.Name} })},
+		{platform.TagFilter{Query: "LATE"}, holding("LATE", func(t *platform.Tag) []string { return []string{t.Name} })},
+		{platform.TagFilter{Query: "0260 X-2", Without: classes[:1]}, func(t *platform.Tag) bool { return t.Name == "x-20260327" }},
 		{platform.TagFilter{Names: some}, func(t *platform.Tag) bool { return slices.Contains(some, t.Name) }},
 		{platform.TagFilter{UpdatedSince: since}, func(t *platform.Tag) bool { return !t.UpdateTime.Before(since.Time) }},
 		{platform.TagFilter{Digest: digests[1]}, func(t *platform.Tag) bool { return t.Digest == digests[1] }},

@@ -1,7 +1,7 @@
 // The built-in playground page: write a query, run it, read the answer. No framework, nothing to build.
 
 import { events } from './events.js';
-import { settings, token } from './token.js';
+import { noteRefusal, settings, showPane, token } from './token.js';
 
 const $ = (id) => document.getElementById(id);
 const params = new URLSearchParams(location.search);
@@ -97,9 +97,10 @@ if (params.has('query')) tabs.unshift({ name: 'From the link', query: params.get
 if (tabs.length === 0) tabs.push({ name: 'Query', query: '{\n  __typename\n}\n', variables: '' });
 let open = null;
 
-for (const [i, tab] of tabs.entries()) {
+let made = 0;
+function addTab(tab) {
   tab.button = document.createElement('button');
-  tab.button.id = 'tab-' + i;
+  tab.button.id = 'tab-' + made++;
   tab.button.type = 'button';
   tab.button.role = 'tab';
   tab.button.textContent = tab.name;
@@ -107,6 +108,17 @@ for (const [i, tab] of tabs.entries()) {
   tab.button.addEventListener('click', () => show(tab));
   $('tabs').append(tab.button);
 }
+tabs.forEach(addTab);
+
+$('examples')?.addEventListener('change', ({ target }) => {
+  const example = settings.examples[target.value];
+  target.value = '';
+  if (!example) return;
+  const tab = { name: example.name, query: example.query, variables: example.variables };
+  tabs.push(tab);
+  addTab(tab);
+  show(tab);
+});
 
 $('tabs').addEventListener('keydown', (event) => {
   const here = tabs.indexOf(open), last = tabs.length - 1;
@@ -187,6 +199,7 @@ async function run() {
   const say = (text, kind) => { tab.status = [text, kind]; if (tab === open) status(text, kind); };
   const put = (text) => { tab.answer = text; if (tab === open) answer(text); };
   button(true);
+  showPane('answer');
   put('');
   say(stream ? 'Waiting for events …' : 'Running …');
   try {
@@ -199,6 +212,7 @@ async function run() {
       let count = 0;
       for await (const data of events(response.body)) {
         count++;
+        noteRefusal(JSON.parse(data));
         put((tab.answer ? tab.answer + '\n\n' : '') + pretty(data));
         say(count + (count === 1 ? ' event' : ' events') + ' …', 'good');
       }
@@ -206,6 +220,7 @@ async function run() {
     } else {
       const text = await response.text();
       put(pretty(text));
+      noteRefusal(parsed(text));
       const faulty = !response.ok || hasErrors(text);
       say(`${outcome.trim()}${response.ok && faulty ? ', with errors' : ''} · ${took()} · ${size(text.length)}`, faulty ? 'bad' : 'good');
     }
@@ -223,8 +238,13 @@ function pretty(text) {
   try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
 }
 
+function parsed(text) {
+  try { return JSON.parse(text); } catch { return undefined; }
+}
+
 function hasErrors(text) {
-  try { return JSON.parse(text).errors?.length > 0; } catch { return true; }
+  const answered = parsed(text);
+  return !answered || answered.errors?.length > 0;
 }
 
 function size(bytes) {

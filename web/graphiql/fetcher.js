@@ -2,6 +2,7 @@
 
 import { buildSchema, getOperationAST, introspectionFromSchema, parse } from 'graphql';
 import { events } from '../builtin/events.js';
+import { noteRefusal } from '../builtin/token.js';
 
 /** Makes a fetcher for GraphiQL. token is asked at each request. */
 export function createFetcher(endpoint, token) {
@@ -40,7 +41,9 @@ async function introspect(endpoint, asked) {
 async function answer(response) {
   const text = await response.text();
   try {
-    return JSON.parse(text);
+    const answered = JSON.parse(text);
+    noteRefusal(answered);
+    return answered;
   } catch {
     return { errors: [{ message: `${response.status} ${response.statusText}: ${text}` }] };
   }
@@ -52,8 +55,20 @@ async function* subscribe(request) {
     yield answer(response);
     return;
   }
-  for await (const data of events(response.body)) yield JSON.parse(data);
+  // GraphiQL shows what it was given last: so that is all of them, the newest first.
+  const received = [];
+  let count = 0;
+  for await (const data of events(response.body)) {
+    const event = JSON.parse(data);
+    noteRefusal(event);
+    received.unshift(event);
+    received.length = Math.min(received.length, mostEvents);
+    count++;
+    yield { received: count, shown: [...received] };
+  }
 }
+
+const mostEvents = 100;
 
 // A generator's own return() would wait for the next event: this one ends the request. What then fails is no error.
 function stoppable(open) {

@@ -4,9 +4,11 @@ import { useMonaco } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
-import { settings, token } from '../builtin/token.js';
+import { settings, showPane, token } from '../builtin/token.js';
 import { CopyLink } from './copy-link.jsx';
+import { Examples } from './examples.jsx';
 import { createFetcher } from './fetcher.js';
+import { Keys } from './keys.jsx';
 import { storage } from './storage.js';
 import { tabs } from './tabs.js';
 
@@ -21,7 +23,8 @@ function WithEditor({ children }) {
   return monaco ? children : <p className="loading">Loading GraphiQL …</p>;
 }
 
-const root = createRoot(document.getElementById('graphiql'));
+const host = document.getElementById('graphiql');
+const root = createRoot(host);
 const opened = tabs(location.search, settings.examples ?? [], storage);
 
 // GraphiQL reads the schema again when it gets another fetcher: another token may see another schema.
@@ -30,11 +33,26 @@ function show() {
     <WithEditor>
       <GraphiQL {...opened} fetcher={createFetcher(settings.endpoint, token)} storage={storage} defaultEditorToolsVisibility>
         <GraphiQL.Logo><span /></GraphiQL.Logo>
-        <GraphiQL.Toolbar>{({ prettify, merge, copy }) => <>{prettify}{merge}{copy}<CopyLink /></>}</GraphiQL.Toolbar>
+        <GraphiQL.Toolbar>{({ prettify, merge, copy }) => <>{prettify}{merge}{copy}<CopyLink /><Examples /><Keys /></>}</GraphiQL.Toolbar>
       </GraphiQL>
     </WithEditor>,
   );
 }
 
+// GraphiQL's tabs hold buttons, which a tab may not: to who does not see them they are a list of buttons.
+function listTabs() {
+  for (const list of host.querySelectorAll('[role=tablist]')) list.role = 'list';
+  for (const tab of host.querySelectorAll('.graphiql-tab')) {
+    const selected = tab.classList.contains('graphiql-tab-active');
+    if (tab.role !== 'listitem') tab.role = 'listitem';
+    if (tab.hasAttribute('aria-selected')) tab.removeAttribute('aria-selected');
+    const button = tab.querySelector('.graphiql-tab-button');
+    if (button && button.ariaCurrent !== String(selected)) button.ariaCurrent = String(selected);
+  }
+}
+new MutationObserver(listTabs).observe(host, { childList: true, subtree: true, attributes: true, attributeFilter: ['aria-selected', 'role', 'class'] });
+
 document.getElementById('token').addEventListener('change', show);
+// Whoever runs a query wants to see the answer.
+document.addEventListener('click', ({ target }) => { if (target.closest?.('.graphiql-execute-button')) showPane('answer'); });
 show();

@@ -16,7 +16,7 @@ export function tabs(search, examples, storage) {
 }
 
 // GraphiQL calls a tab after its operation, so one without a name gets that of its example: "New repo" is NewRepo.
-function named(query, name) {
+export function named(query, name) {
   const operation = name.replace(/\W+(\w?)/g, (_, first) => first.toUpperCase());
   try {
     const operations = parse(query).definitions.filter(({ kind }) => kind === 'OperationDefinition');

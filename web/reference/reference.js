@@ -1,12 +1,28 @@
-// Shows the document that the page names, with Swagger UI.
-const reference = document.getElementById('reference');
-SwaggerUIBundle({
-  domNode: reference,
-  url: reference.dataset.document,
+// Shows the document that the page names, with Swagger UI, which asks with the token of the header.
+
+import { noteRefusal, settings, token } from '/playground/token.js';
+
+// A list without a name says nothing to who does not see it.
+function nameServers() {
+  document.getElementById('servers')?.setAttribute('aria-label', 'Server');
+}
+
+globalThis.SwaggerUIBundle({
+  onComplete: nameServers,
+  domNode: document.getElementById('reference'),
+  url: settings.document,
   deepLinking: true,
   docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   filter: true,
   showExtensions: true,
   validatorUrl: null, // which would send the document to another host
+  requestInterceptor: (request) => {
+    if (token() && !request.loadSpec && !request.headers.Authorization) request.headers.Authorization = 'Bearer ' + token();
+    return request;
+  },
+  responseInterceptor: (response) => {
+    noteRefusal(response.status === 401 ? { errors: [{ message: response.body?.message ?? 'it has expired', extensions: { code: 'UNAUTHENTICATED' } }] } : {});
+    return response;
+  },
 });

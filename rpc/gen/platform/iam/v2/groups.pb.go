@@ -367,7 +367,10 @@ type ListGroupsRequest struct {
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,5,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// How many items to pass over, counted from the token.
-	Skip          int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
+	Skip int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
+	// Only those whose names and descriptions hold all of these words, in any order and whatever the case: a word of three
+	// letters or more anywhere, a shorter one where a word begins.
+	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -442,6 +445,13 @@ func (x *ListGroupsRequest) GetSkip() int32 {
 		return x.Skip
 	}
 	return 0
+}
+
+func (x *ListGroupsRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
 }
 
 // One page of groups.
@@ -650,7 +660,7 @@ const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"\x0fGetGroupRequest\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\tR\x03uid\"&\n" +
 	"\x12DeleteGroupRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xc4\x01\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xe9\x01\n" +
 	"\x11ListGroupsRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
@@ -658,7 +668,9 @@ const file_platform_iam_v2_groups_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x19\n" +
 	"\border_by\x18\x05 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x06 \x01(\x05R\x04skip\"\xbc\x01\n" +
+	"\x04skip\x18\x06 \x01(\x05R\x04skip\x12\x19\n" +
+	"\x05query\x18d \x01(\tH\x00R\x05query\x88\x01\x01B\b\n" +
+	"\x06_query\"\xbc\x01\n" +
 	"\x12ListGroupsResponse\x12.\n" +
 	"\x06groups\x18\x01 \x03(\v2\x16.platform.iam.v2.GroupR\x06groups\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
@@ -755,6 +767,7 @@ func file_platform_iam_v2_groups_proto_init() {
 	if File_platform_iam_v2_groups_proto != nil {
 		return
 	}
+	file_platform_iam_v2_groups_proto_msgTypes[3].OneofWrappers = []any{}
 	file_platform_iam_v2_groups_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

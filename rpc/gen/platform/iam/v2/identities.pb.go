@@ -464,7 +464,10 @@ type ListIdentitiesRequest struct {
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// How many items to pass over, counted from the token.
-	Skip          int32 `protobuf:"varint,7,opt,name=skip,proto3" json:"skip,omitempty"`
+	Skip int32 `protobuf:"varint,7,opt,name=skip,proto3" json:"skip,omitempty"`
+	// Only those whose names, descriptions and email addresses hold all of these words, in any order and whatever the case: a word of three
+	// letters or more anywhere, a shorter one where a word begins.
+	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -546,6 +549,13 @@ func (x *ListIdentitiesRequest) GetSkip() int32 {
 		return x.Skip
 	}
 	return 0
+}
+
+func (x *ListIdentitiesRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
 }
 
 // One page of identities.
@@ -1071,7 +1081,7 @@ const file_platform_iam_v2_identities_proto_rawDesc = "" +
 	"\x15UpdateIdentityRequest\x125\n" +
 	"\bidentity\x18\x01 \x01(\v2\x19.platform.iam.v2.IdentityR\bidentity\x12;\n" +
 	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"\x98\x02\n" +
+	"updateMask\"\xbd\x02\n" +
 	"\x15ListIdentitiesRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12N\n" +
@@ -1080,7 +1090,9 @@ const file_platform_iam_v2_identities_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tR\tpageToken\x12\x19\n" +
 	"\border_by\x18\x06 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\a \x01(\x05R\x04skip\"\xcb\x01\n" +
+	"\x04skip\x18\a \x01(\x05R\x04skip\x12\x19\n" +
+	"\x05query\x18d \x01(\tH\x00R\x05query\x88\x01\x01B\b\n" +
+	"\x06_query\"\xcb\x01\n" +
 	"\x16ListIdentitiesResponse\x129\n" +
 	"\n" +
 	"identities\x18\x01 \x03(\v2\x19.platform.iam.v2.IdentityR\n" +
@@ -1184,6 +1196,7 @@ func file_platform_iam_v2_identities_proto_init() {
 		(*Identity_ClaimMatch_)(nil),
 		(*Identity_StaticKeys_)(nil),
 	}
+	file_platform_iam_v2_identities_proto_msgTypes[5].OneofWrappers = []any{}
 	file_platform_iam_v2_identities_proto_msgTypes[6].OneofWrappers = []any{}
 	file_platform_iam_v2_identities_proto_msgTypes[9].OneofWrappers = []any{
 		(*Identity_ClaimMatch_Issuer)(nil),

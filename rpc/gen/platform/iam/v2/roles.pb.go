@@ -177,7 +177,10 @@ type ListRolesRequest struct {
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,5,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// How many items to pass over, counted from the token.
-	Skip          int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
+	Skip int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
+	// Only those whose names and descriptions hold all of these words, in any order and whatever the case: a word of three
+	// letters or more anywhere, a shorter one where a word begins.
+	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -252,6 +255,13 @@ func (x *ListRolesRequest) GetSkip() int32 {
 		return x.Skip
 	}
 	return 0
+}
+
+func (x *ListRolesRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
 }
 
 // One page of roles.
@@ -498,7 +508,7 @@ const file_platform_iam_v2_roles_proto_rawDesc = "" +
 	"\vupdate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\"\"\n" +
 	"\x0eGetRoleRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xc3\x01\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xe8\x01\n" +
 	"\x10ListRolesRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
@@ -506,7 +516,9 @@ const file_platform_iam_v2_roles_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x04 \x01(\tR\tpageToken\x12\x19\n" +
 	"\border_by\x18\x05 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\x06 \x01(\x05R\x04skip\"\xb8\x01\n" +
+	"\x04skip\x18\x06 \x01(\x05R\x04skip\x12\x19\n" +
+	"\x05query\x18d \x01(\tH\x00R\x05query\x88\x01\x01B\b\n" +
+	"\x06_query\"\xb8\x01\n" +
 	"\x11ListRolesResponse\x12+\n" +
 	"\x05roles\x18\x01 \x03(\v2\x15.platform.iam.v2.RoleR\x05roles\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
@@ -592,6 +604,7 @@ func file_platform_iam_v2_roles_proto_init() {
 		return
 	}
 	file_platform_iam_v2_capability_proto_init()
+	file_platform_iam_v2_roles_proto_msgTypes[2].OneofWrappers = []any{}
 	file_platform_iam_v2_roles_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -546,7 +546,16 @@ type ListReposRequest struct {
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// How many items to pass over, counted from the token.
-	Skip          int32 `protobuf:"varint,7,opt,name=skip,proto3" json:"skip,omitempty"`
+	Skip int32 `protobuf:"varint,7,opt,name=skip,proto3" json:"skip,omitempty"`
+	// Only those whose names, descriptions and aliases hold all of these words, in any order and whatever the case: a word of three
+	// letters or more anywhere, a shorter one where a word begins.
+	Query *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	// Only those of one of these parts of the catalogue.
+	Tiers []CatalogTier `protobuf:"varint,101,rep,packed,name=tiers,proto3,enum=platform.registry.v2.CatalogTier" json:"tiers,omitempty"`
+	// Only those that are part of one of these bundles.
+	Bundles []string `protobuf:"bytes,102,rep,name=bundles,proto3" json:"bundles,omitempty"`
+	// Only those with one of these other names.
+	Aliases       []string `protobuf:"bytes,103,rep,name=aliases,proto3" json:"aliases,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -621,6 +630,34 @@ func (x *ListReposRequest) GetSkip() int32 {
 		return x.Skip
 	}
 	return 0
+}
+
+func (x *ListReposRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
+}
+
+func (x *ListReposRequest) GetTiers() []CatalogTier {
+	if x != nil {
+		return x.Tiers
+	}
+	return nil
+}
+
+func (x *ListReposRequest) GetBundles() []string {
+	if x != nil {
+		return x.Bundles
+	}
+	return nil
+}
+
+func (x *ListReposRequest) GetAliases() []string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
 }
 
 // One page of repos.
@@ -892,7 +929,7 @@ const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\x11UpdateRepoRequest\x12.\n" +
 	"\x04repo\x18\x01 \x01(\v2\x1a.platform.registry.v2.RepoR\x04repo\x12;\n" +
 	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"\xd1\x01\n" +
+	"updateMask\"\xe3\x02\n" +
 	"\x10ListReposRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x1b\n" +
@@ -900,8 +937,13 @@ const file_platform_registry_v2_repos_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tR\tpageToken\x12\x19\n" +
 	"\border_by\x18\x06 \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\a \x01(\x05R\x04skipB\a\n" +
-	"\x05_name\"\xbd\x01\n" +
+	"\x04skip\x18\a \x01(\x05R\x04skip\x12\x19\n" +
+	"\x05query\x18d \x01(\tH\x01R\x05query\x88\x01\x01\x127\n" +
+	"\x05tiers\x18e \x03(\x0e2!.platform.registry.v2.CatalogTierR\x05tiers\x12\x18\n" +
+	"\abundles\x18f \x03(\tR\abundles\x12\x18\n" +
+	"\aaliases\x18g \x03(\tR\aaliasesB\a\n" +
+	"\x05_nameB\b\n" +
+	"\x06_query\"\xbd\x01\n" +
 	"\x11ListReposResponse\x120\n" +
 	"\x05repos\x18\x01 \x03(\v2\x1a.platform.registry.v2.RepoR\x05repos\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +
@@ -982,28 +1024,29 @@ var file_platform_registry_v2_repos_proto_depIdxs = []int32{
 	1,  // 6: platform.registry.v2.UpdateRepoRequest.repo:type_name -> platform.registry.v2.Repo
 	13, // 7: platform.registry.v2.UpdateRepoRequest.update_mask:type_name -> google.protobuf.FieldMask
 	14, // 8: platform.registry.v2.ListReposRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	1,  // 9: platform.registry.v2.ListReposResponse.repos:type_name -> platform.registry.v2.Repo
-	9,  // 10: platform.registry.v2.UpdateRepoReadmeRequest.repo_readme:type_name -> platform.registry.v2.RepoReadme
-	13, // 11: platform.registry.v2.UpdateRepoReadmeRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 12: platform.registry.v2.ReposService.GetRepo:input_type -> platform.registry.v2.GetRepoRequest
-	5,  // 13: platform.registry.v2.ReposService.CreateRepo:input_type -> platform.registry.v2.CreateRepoRequest
-	6,  // 14: platform.registry.v2.ReposService.UpdateRepo:input_type -> platform.registry.v2.UpdateRepoRequest
-	4,  // 15: platform.registry.v2.ReposService.DeleteRepo:input_type -> platform.registry.v2.DeleteRepoRequest
-	7,  // 16: platform.registry.v2.ReposService.ListRepos:input_type -> platform.registry.v2.ListReposRequest
-	10, // 17: platform.registry.v2.ReposService.GetRepoReadme:input_type -> platform.registry.v2.GetRepoReadmeRequest
-	11, // 18: platform.registry.v2.ReposService.UpdateRepoReadme:input_type -> platform.registry.v2.UpdateRepoReadmeRequest
-	1,  // 19: platform.registry.v2.ReposService.GetRepo:output_type -> platform.registry.v2.Repo
-	1,  // 20: platform.registry.v2.ReposService.CreateRepo:output_type -> platform.registry.v2.Repo
-	1,  // 21: platform.registry.v2.ReposService.UpdateRepo:output_type -> platform.registry.v2.Repo
-	15, // 22: platform.registry.v2.ReposService.DeleteRepo:output_type -> google.protobuf.Empty
-	8,  // 23: platform.registry.v2.ReposService.ListRepos:output_type -> platform.registry.v2.ListReposResponse
-	9,  // 24: platform.registry.v2.ReposService.GetRepoReadme:output_type -> platform.registry.v2.RepoReadme
-	9,  // 25: platform.registry.v2.ReposService.UpdateRepoReadme:output_type -> platform.registry.v2.RepoReadme
-	19, // [19:26] is the sub-list for method output_type
-	12, // [12:19] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	0,  // 9: platform.registry.v2.ListReposRequest.tiers:type_name -> platform.registry.v2.CatalogTier
+	1,  // 10: platform.registry.v2.ListReposResponse.repos:type_name -> platform.registry.v2.Repo
+	9,  // 11: platform.registry.v2.UpdateRepoReadmeRequest.repo_readme:type_name -> platform.registry.v2.RepoReadme
+	13, // 12: platform.registry.v2.UpdateRepoReadmeRequest.update_mask:type_name -> google.protobuf.FieldMask
+	3,  // 13: platform.registry.v2.ReposService.GetRepo:input_type -> platform.registry.v2.GetRepoRequest
+	5,  // 14: platform.registry.v2.ReposService.CreateRepo:input_type -> platform.registry.v2.CreateRepoRequest
+	6,  // 15: platform.registry.v2.ReposService.UpdateRepo:input_type -> platform.registry.v2.UpdateRepoRequest
+	4,  // 16: platform.registry.v2.ReposService.DeleteRepo:input_type -> platform.registry.v2.DeleteRepoRequest
+	7,  // 17: platform.registry.v2.ReposService.ListRepos:input_type -> platform.registry.v2.ListReposRequest
+	10, // 18: platform.registry.v2.ReposService.GetRepoReadme:input_type -> platform.registry.v2.GetRepoReadmeRequest
+	11, // 19: platform.registry.v2.ReposService.UpdateRepoReadme:input_type -> platform.registry.v2.UpdateRepoReadmeRequest
+	1,  // 20: platform.registry.v2.ReposService.GetRepo:output_type -> platform.registry.v2.Repo
+	1,  // 21: platform.registry.v2.ReposService.CreateRepo:output_type -> platform.registry.v2.Repo
+	1,  // 22: platform.registry.v2.ReposService.UpdateRepo:output_type -> platform.registry.v2.Repo
+	15, // 23: platform.registry.v2.ReposService.DeleteRepo:output_type -> google.protobuf.Empty
+	8,  // 24: platform.registry.v2.ReposService.ListRepos:output_type -> platform.registry.v2.ListReposResponse
+	9,  // 25: platform.registry.v2.ReposService.GetRepoReadme:output_type -> platform.registry.v2.RepoReadme
+	9,  // 26: platform.registry.v2.ReposService.UpdateRepoReadme:output_type -> platform.registry.v2.RepoReadme
+	20, // [20:27] is the sub-list for method output_type
+	13, // [13:20] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_platform_registry_v2_repos_proto_init() }

@@ -286,7 +286,10 @@ type ListTagsRequest struct {
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,12,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// How many items to pass over, counted from the token.
-	Skip          int32 `protobuf:"varint,13,opt,name=skip,proto3" json:"skip,omitempty"`
+	Skip int32 `protobuf:"varint,13,opt,name=skip,proto3" json:"skip,omitempty"`
+	// Only those whose names hold all of these words, in any order and whatever the case: a word of three
+	// letters or more anywhere, a shorter one where a word begins.
+	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -398,6 +401,13 @@ func (x *ListTagsRequest) GetSkip() int32 {
 	return 0
 }
 
+func (x *ListTagsRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
+}
+
 // One page of tags.
 type ListTagsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -492,7 +502,7 @@ const file_platform_registry_v2_tags_proto_rawDesc = "" +
 	"\x06parent\x18\x01 \x01(\tR\x06parent\x12+\n" +
 	"\x03tag\x18\x02 \x01(\v2\x19.platform.registry.v2.TagR\x03tag\"$\n" +
 	"\x10DeleteTagRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xde\x03\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"\x83\x04\n" +
 	"\x0fListTagsRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12?\n" +
@@ -506,10 +516,12 @@ const file_platform_registry_v2_tags_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\v \x01(\tR\tpageToken\x12\x19\n" +
 	"\border_by\x18\f \x01(\tR\aorderBy\x12\x12\n" +
-	"\x04skip\x18\r \x01(\x05R\x04skipB\x14\n" +
+	"\x04skip\x18\r \x01(\x05R\x04skip\x12\x19\n" +
+	"\x05query\x18d \x01(\tH\x03R\x05query\x88\x01\x01B\x14\n" +
 	"\x12_include_referrersB\x10\n" +
 	"\x0e_include_datesB\x11\n" +
-	"\x0f_include_epochs\"\xb9\x01\n" +
+	"\x0f_include_epochsB\b\n" +
+	"\x06_query\"\xb9\x01\n" +
 	"\x10ListTagsResponse\x12-\n" +
 	"\x04tags\x18\x01 \x03(\v2\x19.platform.registry.v2.TagR\x04tags\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12$\n" +

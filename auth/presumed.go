@@ -1,0 +1,132 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"net/http"
+
+	"atrium/platform"
+)
+
+// servePresumed lets next answer a request whose bearer is presumed in ctx. If the
+// bearer turns out to be somebody else, it drops what next answered and lets again
+// answer.
+func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, next http.Handler, again http.HandlerFunc, onError func(http.ResponseWriter, *http.Request, error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	prove := func() error { return platform.Prove(ctx) }
+	body := &repeatableBody{from: r.Body, prove: prove}
+	held := &heldAnswer{ResponseWriter: w, before: maps.Clone(w.Header()), prove: prove, cancel: cancel}
+	try := r.WithContext(ctx)
+	try.Body = body
+	next.ServeHTTP(held, try)
+	switch {
+	case held.release(), r.Context().Err() != nil:
+	case platform.PresumptionOf(ctx).IsRefuted():
+		platform.TraceOf(ctx).NoteRestart()
+		r.Body = body.repeat()
+		again(w, r)
+	default:
+		onError(w, r, held.err)
+	}
+}
+
+// A heldAnswer is the answer for a presumed bearer. It is held back until the bearer is
+// proven, and dropped if the bearer is not.
+type heldAnswer struct {
+	http.ResponseWriter
+	before http.Header // as it was when the handler got it
+	prove  func() error
+	cancel context.CancelFunc // ends a handler whose answer is dropped
+
+	isReleased bool
+	err        error // why it is dropped
+}
+
+// release proves the bearer and reports whether the answer may be sent.
+func (a *heldAnswer) release() bool {
+	if a.isReleased || a.err != nil {
+		return a.isReleased
+	}
+	if a.err = a.prove(); a.err == nil {
+		a.isReleased = true
+		return true
+	}
+	a.cancel()
+	header := a.Header()
+	clear(header)
+	maps.Copy(header, a.before)
+	return false
+}
+
+// WriteHeader sends the header of an answer that is not dropped.
+func (a *heldAnswer) WriteHeader(status int) {
+	if a.release() {
+		a.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write sends a part of an answer that is not dropped.
+func (a *heldAnswer) Write(b []byte) (int, error) {
+	if !a.release() {
+		return len(b), nil
+	}
+	return a.ResponseWriter.Write(b)
+}
+
+// FlushError sends what was written of an answer that is not dropped.
+func (a *heldAnswer) FlushError() error {
+	if !a.release() {
+		return nil
+	}
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// Flush is FlushError for handlers that take any http.Flusher.
+func (a *heldAnswer) Flush() { _ = a.FlushError() }
+
+// Unwrap lets http.ResponseController reach the connection.
+func (a *heldAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// maxRepeatable is how much of a body is kept until the bearer is proven.
+const maxRepeatable = 64 << 10
+
+// A repeatableBody keeps what is read of a body, so that it can be read again.
+type repeatableBody struct {
+	from     io.ReadCloser
+	kept     []byte
+	isProven bool // nothing more is kept
+	prove    func() error
+}
+
+// Read reads the body. Where that would be more than is kept, the bearer is proven
+// first.
+func (b *repeatableBody) Read(to []byte) (int, error) {
+	if !b.isProven && len(b.kept) >= maxRepeatable {
+		if err := b.prove(); err != nil {
+			return 0, err
+		}
+		b.isProven, b.kept = true, nil
+	}
+	if !b.isProven {
+		to = to[:min(len(to), maxRepeatable-len(b.kept))]
+	}
+	n, err := b.from.Read(to)
+	if !b.isProven {
+		b.kept = append(b.kept, to[:n]...)
+	}
+	return n, err
+}
+
+// Close does nothing: net/http closes the body, and until then it may be read again.
+func (b *repeatableBody) Close() error { return nil }
+
+// repeat gives the body from its beginning.
+func (b *repeatableBody) repeat() io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(b.kept), b.from), b.from}
+}

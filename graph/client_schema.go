@@ -1,0 +1,40 @@
+// Package graph is what the executor knows of the schema: how each field is read,
+// how arguments are decoded, and the schema itself. Its other files come from
+// internal/gqlgen. It must not decide anything about a kind.
+package graph
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// ClientSchema is the schema as clients see it by introspection: without what
+// federation adds for gateways, which ask for that by `_service { sdl }`, and
+// without what is not served.
+func ClientSchema() *ast.Schema { return clientSchema }
+
+var clientSchema = forClients(parsedSchema)
+
+func forClients(whole *ast.Schema) *ast.Schema {
+	shown := *whole
+	shown.Types = maps.Clone(whole.Types)
+	maps.DeleteFunc(shown.Types, func(_ string, d *ast.Definition) bool { return ofFederation(d.Position) })
+	query := *whole.Query
+	query.Fields = nil
+	for _, field := range whole.Query.Fields {
+		if !ofFederation(field.Position) {
+			query.Fields = append(query.Fields, field)
+		}
+	}
+	shown.Query, shown.Types[query.Name] = &query, &query
+	shown.Directives = maps.Clone(whole.Directives)
+	maps.DeleteFunc(shown.Directives, func(name string, d *ast.DirectiveDefinition) bool { return name == "defer" || ofFederation(d.Position) })
+	return &shown
+}
+
+// ofFederation tells what gqlgen adds for federation.
+func ofFederation(at *ast.Position) bool {
+	return at != nil && at.Src != nil && strings.Contains(at.Src.Name, "federation/")
+}

@@ -1,0 +1,128 @@
+package platform_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// on is a moment of a day in March 2026.
+func on(date int) platform.Time {
+	return platform.At(time.Date(2026, 3, date, 22, 30, 0, 0, time.UTC))
+}
+
+func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		repo, err := w.p.Repos.Create(acme.owner, team, body[platform.Repo](`{"name": "openssl"}`))
+		must(t, err)
+		advisory := func(id, artifact string, opened, fixed platform.Time) *platform.Advisory {
+			a := &platform.Advisory{AdvisoryID: id, ArtifactName: artifact, CreateTime: opened}
+			if !fixed.IsZero() {
+				a.Events = []platform.AdvisoryEvent{{CreateTime: opened, Detection: &platform.Detection{Manual: &struct{}{}}}, {CreateTime: fixed, Fixed: &platform.Fixed{FixedVersion: "2"}}}
+			}
+			return a
+		}
+		again := advisory("A-4", "zlib", on(4), on(5))
+		again.Events = append(again.Events, platform.AdvisoryEvent{CreateTime: on(6), Detection: &platform.Detection{Manual: &struct{}{}}}) // found again
+		gone := advisory("A-5", "zlib", on(4), on(5))
+		gone.DeleteTime = on(7)
+		_, err = w.p.Advisories.Import(w.operator(), team, []*platform.Advisory{
+			advisory("A-1", "openssl", on(2), on(4)), advisory("A-2", "openssl", on(2), platform.Time{}), advisory("A-3", "zlib", on(3), on(9)), again, gone,
+		})
+		must(t, err)
+		show := func(within platform.UID, interval platform.ActivityInterval, from, to platform.Time) string {
+			activity, err := w.p.Advisories.Activity(acme.owner, platform.ActivityRequest{Within: within, Interval: interval, From: from, To: to})
+			must(t, err)
+			var all []string
+			for _, a := range activity {
+				all = append(all, fmt.Sprintf("%s:%d/%d", a.Time.Format("02"), a.Opened, a.Fixed))
+			}
+			return strings.Join(all, " ")
+		}
+		for _, c := range []struct {
+			within   platform.UID
+			interval platform.ActivityInterval
+			from, to int
+			want     string
+		}{
+			{acme.uid, platform.EachDay, 1, 9, "01:0/0 02:2/0 03:1/0 04:1/1 05:0/0 06:0/0 07:0/0 08:0/0 09:0/1"},
+			{team, platform.EachDay, 4, 4, "04:1/1"},
+			{team, platform.EachWeek, 1, 9, "23:0/0 02:4/1 09:0/1"}, // the second of March is a Monday
+			{repo.UID, platform.EachDay, 2, 4, "02:2/0 03:0/0 04:0/1"},
+			{w.group(acme.uid), platform.EachDay, 2, 2, "02:0/0"},
+		} {
+			if got := show(c.within, c.interval, on(c.from), on(c.to)); got != c.want {
+				t.Errorf("%s of %s from %d to %d: %s, want %s", c.interval, c.within, c.from, c.to, got, c.want)
+			}
+		}
+		if n := len(strings.Fields(show(acme.uid, platform.EachWeek, platform.Time{}, platform.Time{}))); n != 30 {
+			t.Errorf("%d intervals where none are asked for", n)
+		}
+		if n := len(strings.Fields(show(acme.uid, platform.EachDay, platform.At(on(9).AddDate(0, 0, -399)), on(9)))); n != 400 {
+			t.Errorf("%d intervals, want 400", n)
+		}
+		ask := func(req platform.ActivityRequest) error {
+			_, err := w.p.Advisories.Activity(acme.owner, req)
+			return err
+		}
+		for want, req := range map[string]platform.ActivityRequest{
+			"from": {Within: acme.uid, From: platform.At(on(9).AddDate(0, 0, -400)), To: on(9)}, "to": {Within: acme.uid, From: on(9), To: on(8)}, "within": {Within: "x"},
+		} {
+			if got := violated(ask(req)); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		refused(t, "what is not there", ask(platform.ActivityRequest{Within: missingBelow(acme.uid)}), platform.CodeNotFound)
+		_, err = w.p.Advisories.Activity(w.as("stranger"), platform.ActivityRequest{Within: acme.uid})
+		refused(t, "a stranger", err, platform.CodePermissionDenied)
+		onlyAdvisories := w.with(w.role(acme.uid, platform.CapAdvisoriesList), acme.uid, acme.uid)
+		_, err = w.p.Advisories.Activity(onlyAdvisories, platform.ActivityRequest{Within: repo.UID})
+		refused(t, "one who may not read repos", err, platform.CodePermissionDenied)
+	})
+}
+
+func TestTheActivityOfTheAuditLogCountsWhatWasMadeAndWhatWasRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team, other := w.group(acme.uid), w.group(acme.uid)
+		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
+		w.repo(team)
+		for range 3 {
+			_, err := w.p.Repos.Create(viewer, team, body[platform.Repo](`{"name": "no"}`))
+			refused(t, "a viewer", err, platform.CodePermissionDenied)
+		}
+		w.pass(48 * time.Hour)
+		w.repo(team)
+		w.repo(team)
+		w.repo(other)
+		show := func(types ...string) string {
+			activity, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team, From: platform.At(epoch), To: platform.At(epoch.Add(72 * time.Hour))}, types)
+			must(t, err)
+			var all []string
+			for _, a := range activity {
+				all = append(all, fmt.Sprintf("%s:%d/%d", a.Time.Format("02"), a.Made, a.Refused))
+			}
+			return strings.Join(all, " ")
+		}
+		if got := show(); got != "27:2/3 28:0/0 29:2/0 30:0/0" {
+			t.Errorf("all: %s", got)
+		}
+		if got := show("platform.registry.repo.created"); got != "27:1/3 28:0/0 29:2/0 30:0/0" {
+			t.Errorf("repos: %s", got)
+		}
+		if got := show([]string{}...); got != "" {
+			t.Errorf("of no types: %s", got)
+		}
+		_, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team}, []string{"none"})
+		if got := violated(err); got != "types[0]" {
+			t.Errorf("a type: %s", got)
+		}
+		_, err = w.p.AuditLog.Activity(viewer, platform.ActivityRequest{Within: team}, nil)
+		refused(t, "a viewer", err, platform.CodePermissionDenied)
+	})
+}

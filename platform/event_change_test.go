@@ -1,0 +1,198 @@
+package platform_test
+
+import (
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// changesOf are the changes of the newest event, as "field: before -> after".
+func (w *world) changesOf(o org) string {
+	w.Helper()
+	page, err := w.p.AuditLog.List(o.owner, platform.AuditRequest{PageSize: 1})
+	must(w, err)
+	var all []string
+	for _, c := range page.Items[0].Changes {
+		all = append(all, c.Field+": "+string(c.Before)+" -> "+string(c.After))
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestAnUpdateTellsWhatItMadeOfEachFieldThatItNamed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "go", "description": "one", "bundles": ["b"], "sync_config": {"source": "docker.io/go"}}`))
+		must(t, err)
+		if got := w.changesOf(acme); got != "" {
+			t.Errorf("a creation has the changes %s", got)
+		}
+		long := `"` + strings.Repeat("x", 400) + `"`
+		for _, c := range []struct {
+			body, mask, want string
+		}{
+			{`{"description": "two"}`, "", `description: "one" -> "two"`},
+			{`{"description": null, "aliases": ["golang"]}`, "", `description: "two" -> ; aliases:  -> ["golang"]`},
+			{`{"name": "go"}`, "", `name: "go" -> "go"`},
+			{`{"name": "golang", "description": "left out"}`, "name", `name: "go" -> "golang"`},
+			{`{"sync_config": {"google": "g"}}`, "sync_config.google", `sync_config.google:  -> "g"`},
+			{`{"bundles": [` + long + strings.Repeat(", "+long, 50) + `]}`, "bundles", `bundles: ["b"] -> `}, // too long to be kept
+		} {
+			var mask []string
+			if c.mask != "" {
+				mask = []string{c.mask}
+			}
+			_, err := w.p.Repos.Update(acme.owner, made.UID, platform.JSONInput[platform.Repo]([]byte(c.body), mask))
+			must(t, err)
+			if got := w.changesOf(acme); got != c.want {
+				t.Errorf("%s: %s, want %s", c.body, got, c.want)
+			}
+		}
+		_, err = w.p.Repos.UpdateReadme(acme.owner, made.UID, body[platform.Readme](`{"content": "# Go"}`))
+		must(t, err)
+		if got := w.changesOf(acme); got != `readme: "" -> "# Go"` {
+			t.Errorf("a readme: %s", got)
+		}
+	})
+}
+
+func TestWhatIsBoundAndSecretsAreToldAsWhatTheyAre(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		ann := w.member(acme.uid, "ann")
+		bound := w.bind(acme.uid, ann, platform.ViewerRole)
+		_, err := w.p.RoleBindings.Update(acme.owner, bound, body[platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		must(t, err)
+		if got, want := w.changesOf(acme), `roleUid: "`+string(platform.ViewerRole)+`" -> "`+string(platform.EditorRole)+`"`; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		sink := w.subscription(acme.uid)
+		_, err = w.p.Subscriptions.RotateSecret(acme.owner, sink)
+		must(t, err)
+		if got := w.changesOf(acme); got != "secret:  -> " {
+			t.Errorf("a rotation: %s", got)
+		}
+		provider, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
+			`{"name": "okta", "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, platform.ViewerRole))
+		must(t, err)
+		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, masked[platform.IdentityProvider](`{"oidc": {"clientSecret": "whisper", "clientId": "d"}}`, "oidc.clientSecret", "oidc.clientId"))
+		must(t, err)
+		if got := w.changesOf(acme); got != `oidc.clientSecret:  -> ; oidc.clientId: "c" -> "d"` {
+			t.Errorf("a client secret: %s", got)
+		}
+		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, masked[platform.IdentityProvider](`{"oidc": {"issuer": "https://okta.example.com", "clientId": "e", "clientSecret": "shout"}}`, "oidc"))
+		must(t, err)
+		if got := w.changesOf(acme); strings.Contains(got, "shout") || !strings.Contains(got, `"clientId":"e"`) {
+			t.Errorf("a configuration: %s", got)
+		}
+	})
+}
+
+// Two updates at once: each tells what it found, so that one begins where the
+// other ended.
+func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		done := make(chan error)
+		const writers, writes = 4, 5
+		for range writers {
+			go func() {
+				for range writes {
+					if _, err := w.p.Repos.Update(acme.owner, repo, body[platform.Repo](`{"description": %q}`, w.name())); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for range writers {
+			must(t, <-done)
+		}
+		before, after := map[string]int{}, map[string]int{}
+		for _, e := range w.logged(acme.owner, platform.AuditRequest{Types: []string{"platform.registry.repo.updated"}}) {
+			before[string(e.Changes[0].Before)]++
+			after[string(e.Changes[0].After)]++
+		}
+		if len(after) != writers*writes || len(before) != writers*writes {
+			t.Fatalf("%d values before and %d after, want %d of each", len(before), len(after), writers*writes)
+		}
+		ends := 0
+		for value := range after {
+			if before[value] == 0 {
+				ends++
+			}
+		}
+		if ends != 1 {
+			t.Errorf("%d values were never replaced, want the last one", ends)
+		}
+	})
+}
+
+func TestAnEventTypeIsTakenInShortAndRefusedWhereItIsNone(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		w.repo(acme.uid)
+		for _, spelled := range []string{"iam.group.created", "iam.group.created.v1", "dev.atrium.api.iam.group.created", "dev.atrium.api.iam.group.created.v1"} {
+			page, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Types: []string{spelled}})
+			must(t, err)
+			if len(page.Items) != 1 || page.Items[0].Type != "dev.atrium.api.iam.group.created.v1" {
+				t.Errorf("%s finds %d events", spelled, len(page.Items))
+			}
+			from := ""
+			feed, err := w.p.Events.Open(acme.owner, platform.EventRequest{Types: []string{spelled}, After: &from, First: 1})
+			must(t, err)
+			must(t, feed.Follow(acme.owner, func(e *platform.Event) error {
+				if e.Type != "dev.atrium.api.iam.group.created.v1" {
+					t.Errorf("%s is given %s", spelled, e.Type)
+				}
+				return nil
+			}))
+			exported := 0
+			must(t, w.p.AuditLog.Export(w.operator(), platform.AuditRequest{Types: []string{spelled}}, func(*platform.Event) error { exported++; return nil }))
+			if exported != 1 {
+				t.Errorf("%s exports %d events", spelled, exported)
+			}
+			sub, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://%s.example.com/", "types": [%q]}`, w.name(), spelled))
+			must(t, err)
+			if sub.Types[0] != "dev.atrium.api.iam.group.created.v1" {
+				t.Errorf("%s is kept as %s", spelled, sub.Types[0])
+			}
+		}
+		wrong := []string{"iam.group.created", "iam.groups.created"}
+		_, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Types: wrong})
+		if got := violated(err); got != "types[1]" {
+			t.Errorf("the log: %s", got)
+		}
+		_, err = w.p.Events.Open(acme.owner, platform.EventRequest{Types: wrong})
+		if got := violated(err); got != "types[1]" {
+			t.Errorf("the feed: %s", got)
+		}
+		if got := violated(w.p.AuditLog.Export(w.operator(), platform.AuditRequest{Types: wrong}, nil)); got != "types[1]" {
+			t.Errorf("the export: %s", got)
+		}
+	})
+}
+
+func TestAnEventNamesWhatItTellsOf(t *testing.T) {
+	t.Parallel()
+	group := platform.UID(strings.Repeat("a", 40))
+	for _, c := range []struct{ kind, denied, want string }{
+		{"platform.registry.repo.updated", "", "Repo"},
+		{"platform.registry.repo.created", "no", "Group"},
+		{"platform.registry.tag.created", "no", "Repo"},
+		{"iam.rolebindings.created.batch", "", "RoleBinding"},
+		{"iam.rolebindings.created.batch", "no", "Group"},
+		{"iam.external_group_role_mappings.deleted.batch", "no", "IdentityProvider"},
+		{"iam.terms.accepted", "", "Group"},
+		{"iam.group.issuer_allowed", "", "Group"},
+		{"events.subscription.redelivered", "", "Delivery"},
+		{"nothing.of.ours", "", ""},
+	} {
+		e := platform.Event{Type: "dev.atrium.api." + c.kind + ".v1", Subject: group, Denied: c.denied}
+		if kind, uid := e.Resource(); kind != c.want || uid != group {
+			t.Errorf("%s (denied: %q) tells of the %s %s, want %s", c.kind, c.denied, kind, uid, c.want)
+		}
+	}
+}

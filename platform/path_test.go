@@ -1,0 +1,102 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// An address is what a path leads to for a caller, or which error.
+type address struct {
+	path string
+	uid  platform.UID
+	code platform.Code
+}
+
+func (a address) compare(t *testing.T, who string, uid platform.UID, err error) {
+	t.Helper()
+	if a.code == 0 && (err != nil || uid != a.uid) || a.code != 0 && !errors.Is(err, &platform.Error{Code: a.code}) {
+		t.Errorf("%s at %q: got %s, %v, want %s, %v", who, a.path, uid, err, a.uid, a.code)
+	}
+}
+
+func TestPathsLeadToGroupsAndRepos(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		shop := named(w, acme.uid, "shop")
+		tools := named(w, shop, "tools")
+		pay := named(w, acme.uid, "pay")
+		named(w, other.uid, "shop")
+		checkout, inShop := w.namedRepo(shop, "checkout"), w.namedRepo(shop, "tools/cli")
+		inTools, inAcme := w.namedRepo(tools, "cli"), w.namedRepo(acme.uid, "shop/tools/cli")
+		hidden := w.namedRepo(pay, "billing")
+		const missing, denied, invalid = platform.CodeNotFound, platform.CodePermissionDenied, platform.CodeInvalidArgument
+		groups := func(who string, ctx context.Context, all ...address) {
+			for _, a := range all {
+				got, err := w.p.Groups.GetByPath(ctx, a.path)
+				a.compare(t, who, uidOf(got, func(g *platform.Group) platform.UID { return g.UID }), err)
+			}
+		}
+		repos := func(who string, ctx context.Context, all ...address) {
+			for _, a := range all {
+				got, err := w.p.Repos.GetByPath(ctx, a.path)
+				a.compare(t, who, uidOf(got, func(r *platform.Repo) platform.UID { return r.UID }), err)
+			}
+		}
+		groups("the owner", acme.owner,
+			address{"acme", acme.uid, 0}, address{"acme/shop", shop, 0}, address{"acme/shop/tools", tools, 0}, address{"acme/nothing", "", missing},
+			address{"shop", "", missing}, address{"other/shop", "", missing}, address{"acme/shop/checkout", "", missing}, address{"Acme", "", missing},
+			address{"", "", invalid}, address{"/acme", "", invalid}, address{"acme/", "", invalid}, address{"acme//shop", "", invalid}, address{"a\x00", "", invalid},
+			address{strings.Repeat("a/", 160) + "a", "", invalid})
+		repos("the owner", acme.owner,
+			address{"acme/shop/checkout", checkout, 0}, address{"acme/pay/billing", hidden, 0}, address{"acme/shop/tools/cli", inTools, 0},
+			address{"acme/shop/tools", "", missing}, address{"acme/shop/cli", "", missing}, address{"other/shop/checkout", "", missing}, address{"acme", "", invalid})
+		shopper := w.with(platform.ViewerRole, shop, acme.uid)
+		groups("who sees a part", shopper, address{"acme/shop", shop, 0}, address{"acme/pay", "", missing}, address{"acme/nothing", "", missing}, address{"acme", "", missing})
+		repos("who sees a part", shopper, address{"acme/shop/checkout", checkout, 0}, address{"acme/pay/billing", "", missing}, address{"acme/pay/nothing", "", missing})
+		must(t, w.p.Repos.Delete(acme.owner, inTools))
+		repos("the owner, without the deepest", acme.owner, address{"acme/shop/tools/cli", inShop, 0})
+		must(t, w.p.Repos.Delete(acme.owner, inShop))
+		repos("the owner, with one left", acme.owner, address{"acme/shop/tools/cli", inAcme, 0})
+		repos("who sees a part, with one left", shopper, address{"acme/shop/tools/cli", "", missing})
+		lister := w.with(w.role(acme.uid, platform.CapRepoList), shop, acme.uid)
+		groups("who sees no group", lister, address{"acme/shop", "", denied}, address{"acme/nothing", "", denied})
+		repos("who sees no group", lister, address{"acme/shop/checkout", checkout, 0})
+		repos("the operator", w.operator(), address{"acme/pay/billing", hidden, 0})
+		groups("a stranger", w.as("a stranger"), address{"acme", "", denied}, address{"nothing", "", denied})
+		groups("nobody", t.Context(), address{"acme", "", platform.CodeUnauthenticated})
+	})
+}
+
+func TestWhatIsHiddenIsAnsweredLikeWhatIsMissing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		shop := named(w, acme.uid, "shop")
+		named(w, acme.uid, "payx")
+		ctx := w.with(platform.ViewerRole, shop, acme.uid)
+		_, hidden := w.p.Groups.GetByPath(ctx, "acme/payx")
+		_, missing := w.p.Groups.GetByPath(ctx, "acme/none")
+		said := func(err error) string { return strings.ReplaceAll(platform.AsError(err).Message, "payx", "none") }
+		if said(hidden) != said(missing) || platform.AsError(hidden).Resource.Name != "acme/payx" {
+			t.Errorf("hidden: %v; missing: %v", hidden, missing)
+		}
+	})
+}
+
+// named makes a group of a name.
+func named(w *world, parent platform.UID, name string) platform.UID {
+	w.Helper()
+	made, err := w.p.Groups.Create(w.operator(), parent, body[platform.Group](`{"name": %q}`, name))
+	must(w, err)
+	return made.UID
+}
+
+func uidOf[T any](row *T, uid func(*T) platform.UID) platform.UID {
+	if row == nil {
+		return ""
+	}
+	return uid(row)
+}

@@ -1,0 +1,175 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"atrium/platform"
+)
+
+// A change of rights takes place between two requests of one caller.
+type rightsChange struct {
+	name   string
+	claims platform.Claims
+	may    [2]bool // read repos of a team, before the change and after it
+	change func() error
+}
+
+func (w *world) rightsChanges(acme org, team platform.UID) []rightsChange {
+	claims := func(subject string) platform.Claims {
+		return platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true}
+	}
+	reader := func() platform.UID { return w.role(acme.uid, platform.CapRepoList) }
+	revoked := w.bind(team, w.member(acme.uid, "revoked"), reader())
+	weaker := reader()
+	w.bind(team, w.member(acme.uid, "weaker"), weaker)
+	stronger := w.role(acme.uid)
+	w.bind(team, w.member(acme.uid, "stronger"), stronger)
+	rebound := w.bind(team, w.member(acme.uid, "rebound"), reader())
+	deleted, renamed, granted := w.member(acme.uid, "deleted"), w.member(acme.uid, "renamed"), w.member(acme.uid, "granted")
+	deletedBinding := w.bind(team, deleted, reader())
+	w.bind(team, renamed, reader())
+	provider := w.providerOf(team, workplace, w.role(team)).UID
+	mapping := w.mappingTo(provider, "admins", platform.EditorRole, team)
+	nothing := w.role(acme.uid)
+	w.member(acme.uid, "patterned")
+	return []rightsChange{
+		{"a binding is revoked", claims("revoked"), [2]bool{true, false}, func() error { return w.p.RoleBindings.Delete(acme.owner, revoked) }},
+		{"a role loses a capability", claims("weaker"), [2]bool{true, false}, func() error {
+			_, err := w.p.Roles.Update(acme.owner, weaker, body[platform.Role](`{"capabilities": ["tag.list"]}`))
+			return err
+		}},
+		{"a role gains a capability", claims("stronger"), [2]bool{false, true}, func() error {
+			_, err := w.p.Roles.Update(acme.owner, stronger, body[platform.Role](`{"capabilities": ["repo.list"]}`))
+			return err
+		}},
+		{"a binding gets another role", claims("rebound"), [2]bool{true, false}, func() error {
+			_, err := w.p.RoleBindings.Update(acme.owner, rebound, body[platform.RoleBinding](`{"roleUid": %q}`, nothing))
+			return err
+		}},
+		{"an identity is deleted with its binding", claims("deleted"), [2]bool{true, false}, func() error {
+			return errors.Join(w.p.RoleBindings.Delete(acme.owner, deletedBinding), w.p.Identities.Delete(acme.owner, deleted))
+		}},
+		{"an identity's rule changes", claims("renamed"), [2]bool{true, false}, func() error {
+			_, err := w.p.Identities.Update(acme.owner, renamed, body[platform.Identity](`{"claimMatch": {"issuer": %q, "subject": "somebody else"}}`, issuer))
+			return err
+		}},
+		{"a binding is made", claims("granted"), [2]bool{false, true}, func() error { w.bind(team, granted, reader()); return nil }},
+		{"a rule with a pattern is made", claims("patterned"), [2]bool{false, true}, func() error {
+			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": %q, "claimMatch": {"issuer": %q, "subjectPattern": "pattern.d"}}`, w.name(), issuer))
+			if err == nil {
+				w.bind(team, made.UID, reader())
+			}
+			return err
+		}},
+		{"a mapping is deleted", visitor("mapped", map[string]any{"groups": []any{"admins"}}), [2]bool{true, false}, func() error {
+			return w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping)
+		}},
+	}
+}
+
+// Whoever is presumed to be who they were is answered nothing that they may not
+// have now. The naive request trusts what the last one has found.
+func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		w.repo(team)
+		asks := func(ctx context.Context) error {
+			_, err := w.p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: team}})
+			return err
+		}
+		for _, c := range w.rightsChanges(acme, team) {
+			last, err := w.p.Authenticate(t.Context(), c.claims)
+			must(t, err)
+			presumed := func() context.Context { return w.p.Presume(t.Context(), c.claims, last) }
+			if err := asks(presumed()); (err == nil) != c.may[0] {
+				t.Errorf("before %s: %v", c.name, err)
+			}
+			must(t, c.change())
+			if err := asks(platform.WithActor(t.Context(), last)); (err == nil) != c.may[0] {
+				t.Errorf("after %s the naive request is answered %v: this test shows nothing", c.name, err)
+			}
+			ctx := presumed()
+			for range 2 {
+				if asks(ctx) == nil {
+					t.Errorf("after %s a request that presumes is answered", c.name)
+				}
+			}
+			refused(t, "the proof after "+c.name, platform.Prove(ctx), platform.CodeUnavailable)
+			fresh, err := w.p.Authenticate(t.Context(), c.claims)
+			must(t, err)
+			if err := asks(platform.WithActor(t.Context(), fresh)); (err == nil) != c.may[1] {
+				t.Errorf("after %s a request that starts over is answered %v", c.name, err)
+			}
+		}
+	})
+}
+
+// The first statements of a request prove its caller, whatever becomes of them, and
+// nothing is written or sent before.
+func TestARequestProvesItsCallerOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		claims := platform.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true}
+		last, err := w.p.Authenticate(t.Context(), claims)
+		must(t, err)
+		spend := func(what string, trips int64, act func(context.Context) error) {
+			t.Helper()
+			var cost platform.Trace
+			ctx := w.p.Presume(platform.WithTrace(t.Context(), &cost), claims, last)
+			must(t, act(ctx))
+			must(t, platform.Prove(ctx))
+			if n := cost.RoundTrips.Load(); n != trips {
+				t.Errorf("%s takes %d round trips, want %d", what, n, trips)
+			}
+		}
+		get := func(ctx context.Context) error { _, err := w.p.Repos.Get(ctx, repo); return err }
+		spend("one read", 1, get)
+		spend("two reads", 2, func(ctx context.Context) error { return errors.Join(get(ctx), get(ctx)) })
+		spend("nothing", 1, func(context.Context) error { return nil })
+
+		ctx := w.p.Presume(t.Context(), claims, last)
+		over, end := context.WithCancel(ctx)
+		end()
+		if get(over) == nil {
+			t.Error("a request that has ended was answered")
+		}
+		must(t, platform.Prove(ctx)) // its statements have not run: they prove nothing
+	})
+}
+
+// A caller who has just lost a right changes nothing with it, is not told of what
+// changed, and leaves no denial of somebody they are no more.
+func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		binding := w.bind(acme.uid, w.member(acme.uid, "alice"), platform.EditorRole)
+		stranger := w.member(acme.uid, "bob")
+		repo := w.repo(acme.uid)
+		claims := func(subject string) platform.Claims {
+			return platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true}
+		}
+		alice, err := w.p.Authenticate(t.Context(), claims("alice"))
+		must(t, err)
+		bob, err := w.p.Authenticate(t.Context(), claims("bob"))
+		must(t, err)
+		must(t, w.p.RoleBindings.Delete(acme.owner, binding))
+		w.bind(acme.uid, stranger, platform.EditorRole)
+		before := w.events()
+
+		rename := func(ctx context.Context) error {
+			_, err := w.p.Repos.Update(ctx, repo, body[platform.Repo](`{"description": "changed"}`))
+			return err
+		}
+		refused(t, "a change by right that is gone", rename(w.p.Presume(t.Context(), claims("alice"), alice)), platform.CodeUnavailable)
+		refused(t, "a change by a right that has just come", rename(w.p.Presume(t.Context(), claims("bob"), bob)), platform.CodeUnavailable)
+		_, err = w.p.Events.Open(w.p.Presume(t.Context(), claims("alice"), alice), platform.EventRequest{})
+		refused(t, "a feed", err, platform.CodeUnavailable)
+		if after := w.events(); len(after) != len(before) {
+			t.Errorf("%d events were recorded", len(after)-len(before))
+		}
+	})
+}

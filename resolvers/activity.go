@@ -1,0 +1,26 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+func (q queries) AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time) ([]*platform.AdvisoryActivity, error) {
+	activity, err := q.p.Advisories.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: or(from), To: or(to)})
+	return pointers(activity), err
+}
+
+func (q queries) EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time, types []string) ([]*platform.EventActivity, error) {
+	activity, err := q.p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: or(from), To: or(to)}, types)
+	return pointers(activity), err
+}
+
+// pointers point to the elements of a list.
+func pointers[T any](list []T) []*T {
+	all := make([]*T, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	return all
+}

@@ -1,0 +1,67 @@
+package resolvers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	endpoint "atrium/graphql"
+)
+
+// limited is a world whose documents are held to the limits.
+func limitedWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.handler = serve(w.p, nil, endpoint.DefaultSettings())
+	return w
+}
+
+func TestARefusalForItsCostSaysWhatWouldHelp(t *testing.T) {
+	t.Parallel()
+	w := limitedWorld(t)
+	for _, c := range []struct{ query, field, help string }{
+		{`{ repos(first: 200) { nodes { tags { nodes { image { digest } } } } } }`, "repos.tags", "give `first` on repos.tags, which counts as 50 rows without it"},
+		{`{ repos(first: 200) { nodes { tags(first: 100) { nodes { name } } } } }`, "repos.tags", "give a smaller `first` on repos, which asks for 200 rows"},
+		{`{ groups(first: 100) { nodes { name } } repos(first: 20) { nodes { group { name } ... on Repo { ...T } } } }
+			fragment T on Repo { tags(first: 200) { edges { node { name repo { group { name } } } } } }`, "repos.tags", "give a smaller `first` on repos.tags, which asks for 200 rows"},
+		{`{ repos(first: 100) { nodes { tags(first: 5) { nodes { name } } } } groups { nodes { repos { nodes { tags(first: 5) { nodes { name } } } } } } }`,
+			"groups.repos.tags", "give `first` on groups.repos, which counts as 50 rows without it"},
+		{`{ roles(first: 200) { nodes { roleBindings(last: 150) { nodes { uid } } } } }`, "roles.roleBindings", "give a smaller `first` on roles, which asks for 200 rows"},
+	} {
+		got := w.as(theOwner, c.query)
+		if len(got.Errors) != 1 {
+			t.Fatalf("%s: %+v", c.query, got.Errors)
+		}
+		refused := got.Errors[0]
+		if fmt.Sprint(refused.Extensions.Limit.Field) != c.field || refused.Extensions.Limit.Help != c.help {
+			t.Errorf("%s: blames %s: %s, want %s: %s", c.query, refused.Extensions.Limit.Field, refused.Extensions.Limit.Help, c.field, c.help)
+		}
+		for _, part := range []string{"cost, at most 5000", fmt.Sprintf("costs %d", refused.Extensions.Limit.Requested), c.field, c.help} {
+			if !strings.Contains(refused.Message, part) || !strings.Contains(fmt.Sprint(refused.Extensions.Details), part) {
+				t.Errorf("%s: %q does not say %q, or its details %v", c.query, refused.Message, part, refused.Extensions.Details)
+			}
+		}
+	}
+}
+
+func TestAListOfOneUniqueNameCountsAsOneRow(t *testing.T) {
+	t.Parallel()
+	w := limitedWorld(t)
+	for query, want := range map[string]int{
+		`query($org: ID!) { repos(childrenOf: $org, where: {name: "x"}) { nodes { group { name } } } }`:                             3,
+		`query($org: ID!) { repos(descendantsOf: $org, where: {name: "x"}) { nodes { name } } }`:                                    51,
+		`query($org: ID!) { group(uid: $org) { repos(directOnly: true, where: {name: "x"}) { nodes { name } } } }`:                  3,
+		`query($org: ID!) { group(uid: $org) { repos(where: {name: "x"}) { nodes { name } } } }`:                                    52,
+		`query($org: ID!) { group(uid: $org) { children(where: {name: "x"}, first: 20) { nodes { name } } } }`:                      3,
+		`query($org: ID!) { group(uid: $org) { children(where: {name: null}, first: 20) { nodes { name } } } }`:                     22,
+		`query($org: ID!, $name: String = "x") { groups(childrenOf: $org, where: {name: $name}) { nodes { name } } }`:               2,
+		`{ repos(first: 10) { nodes { tags(where: {name: "latest", deprecated: false}) { nodes { image { digest } } } } } }`:        1 + 10*(1+1+2),
+		`query($org: ID!, $w: RepoFilter = {name: "x"}) { repos(childrenOf: $org, where: $w) { totalCount nodes { name } } }`:       2,
+		`query($org: ID!, $none: ID) { repos(childrenOf: $none, where: {name: "x"}) { nodes { name } } group(uid: $org) { name } }`: 52,
+		`{ repos(first: 2) { nodes { viewerCan(capabilities: [REPO_LIST]) viewerCapabilities } } }`:                                 1 + 2*2,
+	} {
+		if got := w.ask(query, "org", w.org).Extensions.Cost.Requested; got != want {
+			t.Errorf("%s costs %d, want %d", query, got, want)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package resolvers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/graph"
+	endpoint "atrium/graphql"
+	"atrium/graphql/limit"
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+func TestEveryEventTypeIsAValueOfTheEnum(t *testing.T) {
+	t.Parallel()
+	var names, values []string
+	for _, full := range platform.EventTypes() {
+		short, _ := platform.ShortEventType(full)
+		names = append(names, strings.ToUpper(strings.ReplaceAll(short, ".", "_")))
+	}
+	for _, value := range graph.Schema().Types["EventKind"].EnumValues {
+		values = append(values, value.Name)
+	}
+	slices.Sort(names)
+	slices.Sort(values)
+	if !slices.Equal(names, values) {
+		t.Errorf("types and values differ:\n%v\n%v", names, values)
+	}
+}
+
+func TestEventsLeadToWhatTheyTellOf(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		made := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go", description: "one"}) { repo { uid } } }`, "org", w.org)
+		repo := made.uid("createRepo.repo.uid")
+		w.ask(`mutation($repo: ID!) { updateRepo(input: {uid: $repo, description: "two", aliases: ["golang"]}) { repo { uid } } }`, "repo", repo)
+		const query = `query($types: [String!]) { auditLog(types: $types, first: 20) { nodes { type kind group groupUid groupNode { name } subject
+			resource { __typename id ... on Repo { name } ... on Group { name } } actor { subject identity { name } } changes { field before after } } } }`
+		got := w.ask(query, "types", []string{"platform.registry.repo.updated"})
+		one := "auditLog.nodes.0."
+		got.want(one+"kind", "PLATFORM_REGISTRY_REPO_UPDATED").want(one+"groupNode.name", "acme").want(one+"groupUid", string(w.org)).want(one+"group", string(w.org)).
+			want(one+"resource.__typename", "Repo").want(one+"resource.name", "go").want(one+"actor.identity.name", "owner").
+			want(one+"changes", []any{map[string]any{"field": "description", "before": "one", "after": "two"}, map[string]any{"field": "aliases", "before": nil, "after": []any{"golang"}}})
+		// What is gone is null, without an error; what made no update has no changes.
+		w.ask(`mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedUid } }`, "repo", repo)
+		got = w.ask(query, "types", []string{"platform.registry.repo.deleted"})
+		got.want(one+"resource", nil).want(one+"changes", nil).want(one+"kind", "PLATFORM_REGISTRY_REPO_DELETED").want(one+"groupNode.name", "acme")
+		// What an operator did has no identity.
+		w.group(w.org, "team")
+		got = w.ask(query, "types", []string{"iam.group.created"})
+		got.want(one+"actor.subject", "test").want(one+"actor.identity", nil).want(one+"resource.name", "team")
+		refused := w.as(theOwner, query, "types", []string{"iam.group.created", "iam.group.made"})
+		if refused.fails("INVALID_ARGUMENT auditLog").violations() != "types[1]" {
+			t.Errorf("it names %q", refused.violations())
+		}
+	})
+}
+
+func TestWhatARefusedCreationWasToLieInIsItsResource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.member(w.org, "ann", platform.ViewerRole)
+	w.as("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).fails("PERMISSION_DENIED createRepo")
+	w.ask(`{ auditLog(denied: true) { nodes { kind resource { __typename ... on Group { name } } actor { identity { name } } } } }`).
+		want("auditLog.nodes.0.resource.__typename", "Group").want("auditLog.nodes.0.resource.name", "acme").
+		want("auditLog.nodes.0.kind", "PLATFORM_REGISTRY_REPO_CREATED").want("auditLog.nodes.0.actor.identity.name", "ann")
+}
+
+// Who may read the log but not what it tells of sees the log, with an error
+// where the resource would be.
+func TestWhatAnEventLeadsToNeedsTheRightToReadIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repos("go")
+	w.member(w.org, "dan", w.role(w.org, "auditors", platform.CapGroupsUpdate))
+	w.as("dan", `{ auditLog(types: ["platform.registry.repo.created"]) { nodes { subject resource { id } groupNode { name } } } }`).
+		fails("PERMISSION_DENIED auditLog.nodes.0.resource", "PERMISSION_DENIED auditLog.nodes.0.groupNode").want("auditLog.nodes.0.resource", nil)
+}
+
+// follow gives the events of a subscription that ends by itself, and the
+// statements that it took.
+func (w *world) follow(ctx context.Context, query string) (events []answer, statements int64) {
+	w.t.Helper()
+	presenter := newPresenter(slog.New(slog.DiscardHandler))
+	settings := endpoint.DefaultSettings()
+	settings.Limits = limit.Limits{}
+	handler := serveExecutor(NewExecutor(w.p, presenter), presenter, settings, func(context.Context) error { return nil })
+	body, _ := json.Marshal(map[string]any{"query": query})
+	r := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	var cost platform.Trace
+	rw := httptest.NewRecorder()
+	handler.ServeHTTP(rw, r.WithContext(platform.WithTrace(ctx, &cost)))
+	for _, line := range strings.Split(rw.Body.String(), "\n") {
+		if data, found := strings.CutPrefix(line, "data: "); found && strings.Contains(data, "{") {
+			one := answer{t: w.t, asked: query}
+			if err := json.Unmarshal([]byte(data), &one); err != nil {
+				w.t.Fatal(err)
+			}
+			events = append(events, one)
+		}
+	}
+	return events, cost.Statements.Load()
+}
+
+func (w *world) actor(subject string) context.Context {
+	w.t.Helper()
+	return platform.WithActor(w.t.Context(), must(w.p.Authenticate(w.t.Context(), platform.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true}))(w.t))
+}
+
+const followed = `{ events(after: "", first: %d, types: ["platform.registry.repo.created"]) { kind subject groupNode { name } actor { identity { name } } resource { ... on Repo { name } } } }`
+
+func TestWhatABurstOfEventsLeadsToIsReadOnce(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		for i := range 40 {
+			w.ask(`mutation($org: ID!, $name: String!) { createRepo(input: {parent: $org, name: $name}) { repo { uid } } }`, "org", w.org, "name", fmt.Sprintf("r%02d", i))
+		}
+		few, one := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followed, 1))
+		many, all := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followed, 40))
+		if len(few) != 1 || len(many) != 40 || one != all {
+			t.Errorf("%d events took %d statements, and %d took %d", len(few), one, len(many), all)
+		}
+		for i, e := range many {
+			e.clean().want("events.resource.name", fmt.Sprintf("r%02d", i)).want("events.groupNode.name", "acme").want("events.actor.identity.name", "owner")
+		}
+	})
+}
+
+// What a caller has lost since it opened a feed is not shown by what events lead
+// to.
+func TestWhatAnEventLeadsToIsReadByTheGrantsOfThatMoment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repos("go")
+	w.member(w.org, "ann", w.role(w.org, "repos", platform.CapRepoList))
+	ann := w.ask(`{ identities(where: {name: "ann"}) { nodes { uid } } }`).text("identities.nodes.0.uid")
+	bound := w.ask(`mutation($org: ID!, $ann: ID!, $role: ID!) { createRoleBinding(input: {parent: $org, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
+		"org", w.org, "ann", ann, "role", w.role(w.org, "groups", platform.CapGroupsList)).text("createRoleBinding.roleBinding.uid")
+	before := w.actor("ann")
+	query := "subscription " + strings.ReplaceAll(fmt.Sprintf(followed, 1), "actor { identity { name } }", "")
+	events, _ := w.follow(before, query)
+	events[0].clean().want("events.groupNode.name", "acme").want("events.resource.name", "go")
+	w.ask(`mutation($b: ID!) { deleteRoleBinding(input: {uid: $b}) { deletedUid } }`, "b", bound)
+	events, _ = w.follow(before, query)
+	events[0].fails("PERMISSION_DENIED events.groupNode").want("events.resource.name", "go")
+}

@@ -1,0 +1,45 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+// Those who may do something on a group are shown by their bindings.
+
+// Nodes leaves out identities that the caller may not see.
+func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingConnection) ([][]*platform.Identity, error) {
+	var bindings []*platform.RoleBinding
+	for _, connection := range all {
+		bindings = append(bindings, connection.Nodes()...)
+	}
+	found, err := roleBindings(r).Identity(ctx, bindings)
+	if err := ignoring(err, unlessHidden); err != nil {
+		return nil, err
+	}
+	return forEach(all, func(connection *scalar.RoleBindingConnection) ([]*platform.Identity, error) {
+		identities := []*platform.Identity{}
+		n := len(connection.Nodes())
+		for _, identity := range found[:n] {
+			if identity != nil {
+				identities = append(identities, identity)
+			}
+		}
+		found = found[n:]
+		return identities, nil
+	})
+}
+
+func bindingsOf(all []*scalar.RoleBindingEdge) []*platform.RoleBinding {
+	return keysOf(all, func(e *scalar.RoleBindingEdge) *platform.RoleBinding { return e.Node })
+}
+
+func (r holderEdges) Node(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*platform.Identity, error) {
+	return roleBindings(r).Identity(ctx, bindingsOf(all))
+}
+
+func (r holderEdges) Role(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*platform.Role, error) {
+	return roleBindings(r).Role(ctx, bindingsOf(all))
+}

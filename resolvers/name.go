@@ -1,0 +1,34 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+// byUIDOrPath reads the object that a root field names in one of two ways.
+func byUIDOrPath[V any](ctx context.Context, l *loader[platform.UID, V], uid *platform.UID, get func(context.Context, string) (*V, error), path *string) (*V, error) {
+	switch {
+	case uid != nil && path != nil:
+		return nil, platform.Invalid(platform.Violation{Field: "path", Description: "cannot be given together with uid"})
+	case uid != nil:
+		return l.one(ctx, *uid)
+	case path != nil:
+		return get(ctx, *path)
+	default:
+		return nil, platform.Invalid(platform.Violation{Field: "uid", Description: "is required, or path"})
+	}
+}
+
+// named reads, for each scope, the one object that a filter by name leaves; nil
+// where there is none.
+func named[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), scopes []platform.UIDFilter, filter F) ([]*T, error) {
+	pages, errs := read(ctx, platform.ListRequest[F]{Filter: filter, PageSize: 1, Parts: platform.PartItems}, scopes)
+	found := make([]*T, len(scopes))
+	for i, page := range pages {
+		if len(page.Items) > 0 {
+			found[i] = page.Items[0]
+		}
+	}
+	return found, joined(errs)
+}

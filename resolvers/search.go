@@ -1,0 +1,16 @@
+package resolvers
+
+import (
+	"context"
+
+	"atrium/graph/scalar"
+	"atrium/platform"
+)
+
+func (q queries) Search(ctx context.Context, query string, kinds []platform.SearchKind, within *platform.UID, first *int, after *string) (*scalar.SearchConnection, error) {
+	page, err := q.p.Search.List(ctx, platform.SearchRequest{Query: query, Kinds: kinds, Within: or(within), PageSize: or(first), PageToken: or(after)})
+	if err != nil {
+		return nil, err
+	}
+	return scalar.NewSearchConnection(page), nil
+}

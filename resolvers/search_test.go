@@ -1,0 +1,40 @@
+package resolvers
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestASearchGoesOverKindsPageByPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	const page = `query($after: String) { search(query: "r", first: 2, after: $after) { edges { cursor matchedField node { id __typename ... on Repo { name } ... on Role { name } } } pageInfo { hasNextPage endCursor } } }`
+	var found []string
+	var cursor any
+	for {
+		got := w.ask(page, "after", cursor)
+		found = append(found, got.text("search.edges.*.node.name"))
+		if cursor = got.at("search.pageInfo.endCursor"); got.at("search.pageInfo.hasNextPage") == false {
+			break
+		}
+	}
+	// Names that begin with r come first; a description of a built-in role has such a word too.
+	if got := strings.Join(found, " "); !strings.HasPrefix(got, "r00 r01 r02 registry.pull") || !strings.Contains(got, "viewer") {
+		t.Errorf("found %s", got)
+	}
+	w.as("ann", `{ search(query: "r0") { nodes { ... on Repo { name } } } }`).clean().want("search.nodes.*.name", "r00 r01 r02")
+	w.as("ann", `{ search(query: "team", kinds: [GROUP, TAG]) { nodes { id } } }`).fails("PERMISSION_DENIED search").want("search", nil)
+	w.as("ann", `{ search(query: "team") { nodes { id } } }`).clean().want("search.nodes", []any{})
+	w.ask(`{ search(query: "r0", kinds: []) { nodes { id } } }`).want("search.nodes", []any{})
+	for asked, violation := range map[string]string{
+		`{ search(query: "") { nodes { id } } }`: "query", `{ search(query: " ") { nodes { id } } }`: "query", `{ search(query: "a", first: -1) { nodes { id } } }`: "first",
+		`{ search(query: "a", after: "x") { nodes { id } } }`: "after", `{ search(query: "a", within: "x") { nodes { id } } }`: "within",
+		`{ repos(where: {query: "\n"}) { nodes { name } } }`: "query",
+	} {
+		if got := w.as(theOwner, asked, variables...).violations(); got != violation {
+			t.Errorf("%s names %q, want %q", asked, got, violation)
+		}
+	}
+	w.as(theOwner, `{ search(query: "a", within: "`+string(w.org)+`/00000000000000ff") { nodes { id } } }`).fails("NOT_FOUND search")
+}

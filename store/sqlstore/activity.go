@@ -1,0 +1,70 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"atrium/platform"
+)
+
+// AdvisoryActivity counts, interval by interval, the advisories that became known
+// and those that were fixed, of those that stand.
+func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
+	return s.activity(ctx, a, func(q *statement, b platform.Branch) {
+		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
+			if i > 0 {
+				q.add(" UNION ALL ")
+			}
+			q.interval(of.column, a)
+			q.add(of.counted + " FROM advisory t WHERE ")
+			advisories.in(q, b, false, ordering{}, nil)
+			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
+		}
+	})
+}
+
+// EventActivity counts, interval by interval, the changes that were made and
+// those that were refused.
+func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
+	log := platform.AuditQuery{Types: a.Types, From: platform.FirstEventID(a.From), Before: platform.FirstEventID(a.To)}
+	return s.activity(ctx, a, func(q *statement, b platform.Branch) {
+		q.interval("e.time", a)
+		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
+		logged(q, log, b)
+		q.add(" GROUP BY 1")
+	})
+}
+
+// interval begins a select with the number of the interval that a time lies in.
+func (s *statement) interval(column string, a platform.ActivityQuery) {
+	s.add("SELECT ")
+	s.sql.WriteString(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
+}
+
+// activity counts each branch of a scope.
+func (s tables) activity(ctx context.Context, a platform.ActivityQuery, count func(*statement, platform.Branch)) ([]platform.ActivityCount, error) {
+	var counts []platform.ActivityCount
+	var run []*Statement
+	for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
+		q := s.dialect.statement()
+		for i, b := range branches {
+			if i > 0 {
+				q.add(" UNION ALL ")
+			}
+			count(q, b)
+		}
+		run = append(run, q.done(func(scan func(...any) error) error {
+			var interval int64
+			var c platform.ActivityCount
+			err := scan(&interval, &c.First, &c.Second)
+			c.Interval = int(interval)
+			counts = append(counts, c)
+			return err
+		}))
+	}
+	if len(run) == 0 {
+		return nil, nil
+	}
+	return counts, s.conn.Run(ctx, run...)
+}

@@ -1,0 +1,139 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A scriptedConn notes what it is sent together. A statement "bad" fails, and keeps
+// those behind it from running; "panic" panics while its rows are read.
+type scriptedConn struct {
+	lock  sync.Mutex
+	trips [][]string
+}
+
+var errBad = errors.New("bad")
+
+func (c *scriptedConn) Run(_ context.Context, statements ...*Statement) error {
+	var trip []string
+	for _, s := range statements {
+		trip = append(trip, s.SQL)
+	}
+	slices.Sort(trip)
+	c.lock.Lock()
+	c.trips = append(c.trips, trip)
+	c.lock.Unlock()
+	for _, s := range statements {
+		switch s.SQL {
+		case "bad":
+			return errBad
+		case "panic":
+			panic("a row that nobody can read")
+		}
+		s.Done = true
+	}
+	return nil
+}
+
+// runLevel runs calls beside each other and gives their errors.
+func runLevel(conn *scriptedConn, calls ...func(ctx context.Context, conn Conn) error) []error {
+	s := &Store{tables: tables{dialect: &Dialect{Pipelines: true}}}
+	join, end := s.Beside(len(calls))
+	errs := make([]error, len(calls))
+	var all sync.WaitGroup
+	for i, call := range calls {
+		all.Go(func() {
+			defer end()
+			errs[i] = call(join(context.Background()), gathering{conn})
+		})
+	}
+	all.Wait()
+	return errs
+}
+
+func asking(sql ...string) func(context.Context, Conn) error {
+	return func(ctx context.Context, conn Conn) error {
+		var statements []*Statement
+		for _, s := range sql {
+			statements = append(statements, &Statement{SQL: s})
+		}
+		return conn.Run(ctx, statements...)
+	}
+}
+
+func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		conn := &scriptedConn{}
+		nothing := func(context.Context, Conn) error { return nil }
+		twice := func(ctx context.Context, conn Conn) error {
+			return errors.Join(asking("c")(ctx, conn), asking("d")(ctx, conn))
+		}
+		began := time.Now()
+		for i, err := range runLevel(conn, asking("a", "b"), nothing, twice, asking("SELECT COUNT(*) FROM x")) {
+			if err != nil {
+				t.Errorf("call %d: %v", i, err)
+			}
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("calls waited for %v", took)
+		}
+		slices.SortFunc(conn.trips, slices.Compare)
+		want := [][]string{{"SELECT COUNT(*) FROM x"}, {"a", "b", "c"}, {"d"}}
+		if !slices.EqualFunc(conn.trips, want, slices.Equal) {
+			t.Errorf("round trips %v, want %v", conn.trips, want)
+		}
+	})
+}
+
+// What one call asks for is no other's error.
+func TestAnErrorIsThatOfItsCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, broken := range []string{"bad", "panic"} {
+			conn := &scriptedConn{}
+			errs := runLevel(conn, asking("a"), asking("b", broken), asking("c"), asking("d"))
+			for i, err := range errs {
+				if (err != nil) != (i == 1) {
+					t.Errorf("%s: call %d ends with %v", broken, i, err)
+				}
+			}
+			if broken == "bad" && !errors.Is(errs[1], errBad) {
+				t.Errorf("the error is %v", errs[1])
+			}
+		}
+	})
+}
+
+// A call that waits for what another reads keeps nobody waiting, and one that waits
+// for anything else does so for a moment only.
+func TestNobodyWaitsForACallThatAsksForNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		there := make(chan struct{})
+		read := func(ctx context.Context, conn Conn) error {
+			defer close(there)
+			return asking("a")(ctx, conn)
+		}
+		aside := func(ctx context.Context, _ Conn) error {
+			new(Store).Aside(ctx, func() { <-there })
+			return nil
+		}
+		began := time.Now()
+		runLevel(&scriptedConn{}, read, aside)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("a call waited for %v", took)
+		}
+		there = make(chan struct{})
+		stuck := func(context.Context, Conn) error { <-there; return nil }
+		runLevel(&scriptedConn{}, read, stuck)
+		if took := time.Since(began); took != maxLevelWait {
+			t.Errorf("a call waited for %v, want %v", took, maxLevelWait)
+		}
+	})
+}

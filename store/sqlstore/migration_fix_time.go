@@ -1,0 +1,30 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+)
+
+// noteFixTimes notes when the advisories that are there were fixed: migration 17.
+func noteFixTimes(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
+	update := marked(dialect, "UPDATE advisory SET fix_time = ? WHERE uid = ?")
+	for after := []byte{}; ; {
+		some, err := unratedAfter(ctx, tx, dialect, after)
+		if err != nil {
+			return err
+		}
+		for _, a := range some {
+			after = a.key
+			fixed := a.FixTime()
+			if fixed.IsZero() {
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, update, dialect.Moment(fixed), a.key); err != nil {
+				return err
+			}
+		}
+		if len(some) < unratedAtOnce {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package sqlstore
+
+import (
+	"context"
+
+	"atrium/platform"
+)
+
+// GroupsOfPath reads the group that the names of a path lead to.
+func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platform.Group, error) {
+	var found []*platform.Group
+	q := s.dialect.statement()
+	s.walk(q, path)
+	q.add("SELECT "+groups.selected(0)+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
+	err := s.conn.Run(ctx, q.done(groups.collect(&found)))
+	return found, err
+}
+
+// ReposOfPath reads the repos that a path leads to: one in each of its groups
+// that has a repo which is named like the rest of the path.
+func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platform.Repo, error) {
+	var found []*platform.Repo
+	q := s.dialect.statement()
+	parents := s.walk(q, path)
+	q.add("SELECT " + repos.selected(0) + " FROM ")
+	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "repo", repos.names(0), "t.parent = w.uid AND t.name = p.inside LIMIT 1"))
+	q.add(" WHERE p.i = w.depth AND p.inside <> ''")
+	err := s.conn.Run(ctx, q.done(repos.collect(&found)))
+	return found, err
+}
+
+// walk begins a statement with the table w of the groups that the first names of a
+// path lead to, each with how many names that takes, and answers the names as a
+// table. It is one text for all paths, and takes one look into an index for each
+// name.
+func (s tables) walk(q *statement, path platform.Path) (parents string) {
+	names := path.Names()
+	rests := make([]string, len(names))
+	for i := range names {
+		rests[i] = path.Rest(i + 1)
+	}
+	parents = s.dialect.Parents(q.arg, textPairs(names, rests)...)
+	q.add("WITH RECURSIVE w(uid, depth) AS (SELECT t.uid, p.i FROM ")
+	q.sql.WriteString(s.dialect.PerParent(parents, "grp", "t.uid", "t.parent IS NULL AND t.name = p.k LIMIT 1"))
+	q.add(" WHERE p.i = 1 UNION ALL SELECT t.uid, p.i FROM ")
+	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "grp", "t.uid", "t.parent = w.uid AND t.name = p.k LIMIT 1"))
+	q.add(" WHERE p.i = w.depth + 1) ")
+	return parents
+}

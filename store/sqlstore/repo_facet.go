@@ -1,0 +1,79 @@
+package sqlstore
+
+import (
+	"context"
+	"strconv"
+
+	"atrium/platform"
+)
+
+// FacetRepos counts repos by their parts of the catalogue and their bundles.
+func (s tables) FacetRepos(ctx context.Context, filter platform.RepoFilter, scopes []platform.Scope) ([]*platform.RepoFacets, error) {
+	facets := make([]*platform.RepoFacets, len(scopes))
+	for i := range facets {
+		facets[i] = &platform.RepoFacets{}
+	}
+	r := read(&repos, s)
+	parts, rest := r.parts(scopes, false)
+	q := s.dialect.statement()
+	counted := 0
+	count := func(place string, from func(), group string) {
+		for _, of := range []struct{ facet, value, elements string }{{"0", "t.catalog_tier", ""}, {"1", "e.value", " CROSS JOIN " + s.dialect.Elements("t.bundles")}} {
+			if counted++; counted > 1 {
+				q.add(" UNION ALL ")
+			}
+			q.add("SELECT " + place + ", " + of.facet + ", " + of.value + ", COUNT(DISTINCT t.uid) FROM ")
+			from()
+			q.add(of.elements + " WHERE 1 = 1")
+			r.where(filter, q)
+			q.add(" GROUP BY " + group + of.value)
+		}
+	}
+	for n, p := range parts {
+		count(strconv.Itoa(n)+", p.i", func() {
+			q.sql.WriteString(s.dialect.Parents(q.arg, p.columns()...))
+			q.add(" JOIN repo t ON ")
+			p.in(q)
+		}, "p.i, ")
+	}
+	for _, i := range rest {
+		for _, b := range scopes[i].Branches() {
+			count("-1, "+strconv.Itoa(i), func() {
+				q.add("repo t JOIN (SELECT 1 AS one) o ON ")
+				r.in(q, b, false, ordering{}, nil)
+			}, "")
+		}
+	}
+	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		var n, i, facet, count int64
+		var value string
+		if err := scan(&n, &i, &facet, &value, &count); err != nil {
+			return err
+		}
+		if n >= 0 {
+			i = int64(parts[n].scopes[i-1])
+		}
+		addFacet(facets[i], facet == 1, value, count)
+		return nil
+	}))
+	return facets, err
+}
+
+// addFacet adds what one branch of a scope has to what the others have.
+func addFacet(to *platform.RepoFacets, isBundle bool, value string, count int64) {
+	if isBundle {
+		to.Bundle = addCount(to.Bundle, value, count)
+	} else {
+		to.Tier = addCount(to.Tier, platform.CatalogTier(value), count)
+	}
+}
+
+func addCount[V comparable](to []platform.Facet[V], value V, count int64) []platform.Facet[V] {
+	for i := range to {
+		if to[i].Value == value {
+			to[i].Count += count
+			return to
+		}
+	}
+	return append(to, platform.Facet[V]{Value: value, Count: count})
+}

@@ -1,0 +1,45 @@
+package sqlstore
+
+import "context"
+
+// On PostgreSQL the index of search texts needs two extensions of its contrib
+// folder, which not every server has and not every role may make.
+
+// makeSearchIndex makes the indexes, where the extensions are there or may be made.
+// It is run at every start that migrates: an operator may have made the extensions
+// meanwhile. The schema of an extension is looked up, since it need not be one that
+// names are looked for in. Of what is new only some pages wait for their place in
+// the index, since every search reads them.
+const makeSearchIndex = `DO $$
+DECLARE trigrams text; organisations text; of record;
+BEGIN
+	PERFORM set_config('lock_timeout', '0', true); -- other replicas may be making them, which takes what it takes
+	PERFORM pg_advisory_xact_lock(hashtext('atrium search index'));
+	IF to_regclass('tag_search') IS NOT NULL THEN
+		RETURN;
+	END IF;
+	BEGIN
+		CREATE EXTENSION IF NOT EXISTS pg_trgm;
+		CREATE EXTENSION IF NOT EXISTS btree_gin;
+	EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN
+		RETURN;
+	END;
+	SELECT quote_ident(n.nspname) INTO trigrams FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
+	SELECT quote_ident(n.nspname) INTO organisations FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'btree_gin';
+	FOR of IN SELECT * FROM (VALUES ('grp', 'search'), ('identity', 'search'), ('role', 'search'), ('repo', 'search'),
+		('tag', '(''  '' || lower(name) || E''\n'')')) AS v(name, content) LOOP
+		EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON %I USING gin (root %s.bytea_ops, %s %s.gin_trgm_ops) WITH (gin_pending_list_limit = 128)',
+			of.name || '_search', of.name, organisations, of.content, trigrams);
+	END LOOP;
+END $$`
+
+// IsSearchIndexed reports whether words are looked for by an index. Without it a
+// search reads every row of an organisation, until statement_timeout ends it.
+func (s tables) IsSearchIndexed(ctx context.Context) (indexed bool, err error) {
+	if s.dialect.Trigrams {
+		return true, nil
+	}
+	q := s.dialect.statement().add("SELECT 1 WHERE to_regclass('tag_search') IS NOT NULL")
+	err = s.conn.Run(ctx, q.done(func(func(...any) error) error { indexed = true; return nil }))
+	return indexed, err
+}

@@ -1,0 +1,171 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// BenchmarkSearch tells what searches cost in an organisation of 500,000 tags, what
+// their indexes take, and what they cost who writes tags.
+//
+//	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkSearch -benchtime 1x
+func BenchmarkSearch(b *testing.B) {
+	for b.Loop() {
+		w := &bigWorld{world: newWorld(b, storetest.Postgres(b)), d: newDice(5)}
+		w.root = w.group("", "big")
+		tags := w.shelve()
+		w.bind("owner", platform.OwnerRole, w.root)
+		w.bind("part", platform.ViewerRole, w.groups[1])
+		w.exec(w.raw(), "VACUUM ANALYZE")
+		w.reportIndexes(b)
+		w.reportSearches(b)
+		w.reportWrites(b, tags)
+	}
+}
+
+// BenchmarkSearchOnSQLite tells what the same searches take there, and what the
+// index adds to the file.
+//
+//	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkSearchOnSQLite -benchtime 1x
+func BenchmarkSearchOnSQLite(b *testing.B) {
+	for b.Loop() {
+		w := &bigWorld{world: newWorld(b, storetest.SQLite(b)), d: newDice(5)}
+		w.root = w.group("", "big")
+		began := time.Now()
+		w.shelve()
+		b.Logf("601,000 rows came in %v", time.Since(began).Round(time.Millisecond))
+		w.bind("owner", platform.OwnerRole, w.root)
+		w.bind("part", platform.ViewerRole, w.groups[1])
+		b.Log("pages of 4 KiB, by table: ", w.query(w.raw(), "SELECT sum(pageno > 0), name FROM dbstat WHERE name LIKE 'search%' OR name IN ('tag', 'tag_root_name') GROUP BY name"))
+		for _, r := range w.searches() {
+			ctx, began := w.on(w.p, r.as), time.Now()
+			if err := r.run(ctx, w.p); err != nil {
+				b.Errorf("%s: %v", r.name, err)
+			}
+			b.Logf("%s: %v", r.name, time.Since(began).Round(100*time.Microsecond))
+		}
+	}
+}
+
+// shelve makes 1,000 groups of 100 repos of 5 tags. One tag in 10,000 has the
+// word needle, every other one build, and one in a thousand groups is the part of
+// some caller.
+func (b *bigWorld) shelve() (repos []platform.UID) {
+	b.withoutIndexes(func() {
+		for i := range 1000 {
+			b.group(b.root, fmt.Sprint("group ", i))
+		}
+		chunks(b, 100_000, platform.RowsOf[platform.Repo], func(i int) *platform.Repo {
+			r := &platform.Repo{UID: b.d.below(b.groups[1+i%1000]), Name: fmt.Sprintf("image-%x/%d", b.d.IntN(1<<20), i), Description: "A container image, rebuilt every day", CreateTime: b.when(), UpdateTime: b.when()}
+			repos = append(repos, r.UID)
+			return r
+		})
+		chunks(b, 500_000, platform.RowsOf[platform.Tag], func(i int) *platform.Tag {
+			name := fmt.Sprintf("1.%d.%d-%x", b.d.IntN(90), i, b.d.IntN(1<<24))
+			switch {
+			case i%10_000 == 0:
+				name += "-needle"
+			case i%2 == 0:
+				name += "-build"
+			}
+			return &platform.Tag{UID: b.d.below(repos[i/5]), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.when(), UpdateTime: b.when()}
+		})
+	})
+	return repos
+}
+
+func (b *bigWorld) reportIndexes(t *testing.B) {
+	t.Helper()
+	for _, row := range b.query(b.raw(), "SELECT indexrelname, pg_relation_size(indexrelid), pg_table_size(relid), (pg_relation_size(indexrelid) / greatest(1, n_live_tup)) FROM pg_stat_user_indexes JOIN pg_stat_user_tables USING (relid) WHERE indexrelname LIKE '%\\_search' OR indexrelname = 'tag_root_name' ORDER BY 1") {
+		t.Logf("%s: %s bytes beside a table of %s bytes, %s for a row", row[0], row[1], row[2], row[3])
+	}
+}
+
+// A timedSearch is one that is measured.
+type timedSearch struct {
+	name, as string
+	run      func(context.Context, *platform.Platform) error
+}
+
+func (b *bigWorld) searches() []timedSearch {
+	all, tags := []platform.SearchKind(nil), []platform.SearchKind{platform.SearchTags}
+	list := func(query string) func(context.Context, *platform.Platform) error {
+		return func(ctx context.Context, p *platform.Platform) error {
+			_, err := p.Tags.List(ctx, platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Query: query}})
+			return err
+		}
+	}
+	search := func(query string, kinds []platform.SearchKind) func(context.Context, *platform.Platform) error {
+		return func(ctx context.Context, p *platform.Platform) error {
+			_, err := p.Search.List(ctx, platform.SearchRequest{Query: query, Kinds: kinds, PageSize: 20})
+			return err
+		}
+	}
+	return []timedSearch{
+		{"needle, which 50 tags hold", "owner", search("needle", all)}, {"needle among tags", "owner", search("needle", tags)}, {"eedl need", "owner", search("eedl need", all)},
+		{"build, which 250,000 tags hold", "owner", search("build", all)}, {"build among tags", "owner", search("build", tags)},
+		{"1., with which all tags begin", "owner", search("1.", all)}, {"1.7, which many tags hold", "owner", search("1.7", all)}, {"image, which all repos hold", "owner", search("image", all)},
+		{"nothing", "owner", search("zzzzzz", all)}, {"---, which has no trigram", "owner", search("---", tags)},
+		{"needle by who sees a thousandth", "part", search("needle", all)}, {"build by who sees a thousandth", "part", search("build", all)},
+		{"a list of tags by needle", "owner", list("needle")}, {"a list of tags by build", "owner", list("build")},
+	}
+}
+
+func (b *bigWorld) reportSearches(t *testing.B) {
+	t.Helper()
+	p, e := b.replica(b.spied()), b.explainer()
+	for _, r := range b.searches() {
+		ctx := b.on(p, r.as)
+		began := time.Now()
+		statements, err := hear(ctx, func(ctx context.Context) error { return r.run(ctx, p) })
+		took := time.Since(began)
+		if err != nil {
+			t.Errorf("%s: %v", r.name, err)
+		}
+		costs := map[string][]int{}
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			for _, s := range statements {
+				plan, err := e.explain(ctx, s, mode)
+				if err != nil {
+					t.Fatal(err)
+				}
+				costs[mode] = append(costs[mode], plan.buffers())
+			}
+		}
+		t.Logf("%s: %v, buffers of each statement %v, planned once %v", r.name, took.Round(100*time.Microsecond), costs["force_custom_plan"], costs["force_generic_plan"])
+	}
+}
+
+// reportWrites adds tags in batches as imports do, without the index, and with more
+// and more of them that may wait for their place in it.
+func (b *bigWorld) reportWrites(t *testing.B, repos []platform.UID) {
+	t.Helper()
+	for _, waiting := range []int{0, 64, 128, 512, 2048, 0, 128} {
+		b.exec(b.raw(), "DROP INDEX IF EXISTS tag_search")
+		if waiting > 0 {
+			b.exec(b.raw(), fmt.Sprintf("CREATE INDEX tag_search ON tag USING gin (root, ('  ' || lower(name) || E'\n') gin_trgm_ops) WITH (gin_pending_list_limit = %d)", waiting))
+		}
+		b.exec(b.raw(), "CHECKPOINT")
+		position := func() (at float64) {
+			if _, err := fmt.Sscan(b.query(b.raw(), "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0], &at); err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		before, began := position(), time.Now()
+		for range 50 {
+			b.insert(func(tx platform.Tx) error {
+				return platform.RowsOf[platform.Tag](tx).Insert(t.Context(), times(200, func(i int) *platform.Tag {
+					name := fmt.Sprintf("%d.%d.%d-r%d-%d", b.d.IntN(9), b.d.IntN(30), b.d.IntN(50), b.d.IntN(9), b.d.IntN(1e6))
+					return &platform.Tag{UID: b.d.below(pick(b.d, repos)), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.when(), UpdateTime: b.when()}
+				})...)
+			})
+		}
+		t.Logf("10,000 tags while %d kB may wait for the index: %v, %.0f bytes of write-ahead log for each", waiting, time.Since(began).Round(time.Millisecond), (position()-before)/10_000)
+	}
+}

@@ -1,0 +1,239 @@
+package storetest_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// A searchedRow is a row as a naive search sees it.
+type searchedRow struct {
+	kind       platform.SearchKind
+	capability platform.Capability
+	name       string
+	uid        platform.UID
+	texts      []string
+}
+
+// searchable lists the rows of a forest that searches look at.
+func (f *forest) searchable() (rows []searchedRow) {
+	for _, g := range f.groups {
+		rows = append(rows, searchedRow{platform.SearchGroups, platform.CapGroupsList, g.Name, g.UID, []string{g.Name, g.Description}})
+	}
+	for _, i := range f.identities {
+		rows = append(rows, searchedRow{platform.SearchIdentities, platform.CapIdentityList, i.Name, i.UID, []string{i.Name, i.Description, i.Email, i.EmailUnverified}})
+	}
+	for _, r := range slices.Concat(f.roles, f.builtIn) {
+		rows = append(rows, searchedRow{platform.SearchRoles, platform.CapRolesList, r.Name, r.UID, []string{r.Name, r.Description}})
+	}
+	for _, r := range f.repos {
+		rows = append(rows, searchedRow{platform.SearchRepos, platform.CapRepoList, r.Name, r.UID, append([]string{r.Name, r.Description}, r.Aliases...)})
+	}
+	for _, t := range f.tags {
+		rows = append(rows, searchedRow{platform.SearchTags, platform.CapTagList, t.Name, t.UID, []string{t.Name}})
+	}
+	return rows
+}
+
+var searchOrder = []platform.SearchKind{platform.SearchGroups, platform.SearchIdentities, platform.SearchRoles, platform.SearchRepos, platform.SearchTags}
+
+// stage is how well a row answers a query, by the plainest rules; 0: not at all.
+func (r searchedRow) stage(query string) platform.SearchStage {
+	wanted := strings.Fields(strings.ToLower(query))
+	name := strings.Join(strings.Fields(strings.ToLower(r.name)), " ")
+	switch whole := strings.Join(wanted, " "); {
+	case name == whole:
+		return platform.SearchExact
+	case strings.HasPrefix(name, whole):
+		return platform.SearchPrefix
+	}
+	for _, word := range wanted {
+		if !slices.ContainsFunc(r.texts, func(text string) bool { return holds(text, word) }) {
+			return 0
+		}
+	}
+	return platform.SearchPart
+}
+
+// holds reports whether a text holds a word, in one of its words, or at the
+// beginning of one where the word is short.
+func holds(text, word string) bool {
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool {
+		return strings.HasPrefix(w, word) || len([]rune(word)) > 2 && strings.Contains(w, word)
+	})
+}
+
+// truly is what a caller finds, the best first.
+func (f *forest) truly(c *caller, req platform.SearchRequest) (found []platform.UID) {
+	stages := map[platform.UID]platform.SearchStage{}
+	var rows []searchedRow
+	for _, r := range f.searchable() {
+		stage := r.stage(req.Query)
+		if stage > 0 && f.maySee(c, r.capability, r.uid) && (req.Kinds == nil || slices.Contains(req.Kinds, r.kind)) && (req.Within == "" || r.uid.Below(req.Within)) {
+			rows, stages[r.uid] = append(rows, r), stage
+		}
+	}
+	slices.SortFunc(rows, func(a, b searchedRow) int {
+		return cmp.Or(cmp.Compare(stages[a.uid], stages[b.uid]), strings.Compare(a.name, b.name),
+			cmp.Compare(slices.Index(searchOrder, a.kind), slices.Index(searchOrder, b.kind)), strings.Compare(string(a.uid), string(b.uid)))
+	})
+	for _, r := range rows {
+		found = append(found, r.uid)
+	}
+	return found
+}
+
+func uidOfHit(t *testing.T, hit platform.SearchHit) platform.UID {
+	t.Helper()
+	switch row := hit.Object.(type) {
+	case *platform.Group:
+		return row.UID
+	case *platform.Identity:
+		return row.UID
+	case *platform.Role:
+		return row.UID
+	case *platform.Repo:
+		return row.UID
+	case *platform.Tag:
+		return row.UID
+	default:
+		t.Fatalf("found %T", hit.Object)
+		return ""
+	}
+}
+
+// searchQueries are some that find much, little and nothing, with letters that
+// patterns and indexes take for something else.
+var searchQueries = []string{
+	"a", "A", "b", "a b", "b a", "latest", "LAT", "ates", "test lat", "v1", "1", "1.0", "9-r1", "%", "_x", "a_b", "a.b", "a/b", "b/c", "20260327", "x-2026", "ÄHRE", "ähr", "hre", "straße",
+	"pay team", "team pay", "pa", "pay_", "100%", "\\", `"pay"`, "'", "ops@example.com", "viewer", "reads every", "every reads", "zz", "owner", "日本", "日本語", "本語", "billing", "bil ing",
+}
+
+// describe gives rows texts to be found by.
+func (f *forest) describe() {
+	texts := []string{"", "", "Pays the  team", "pay_ments 100%", "Ähre und Straße", "back\\slash", `says "pay"`, "it's", "日本語 の 文", "PAYTEAM", "team  of\u00a0billing"}
+	for _, g := range f.groups {
+		g.Description = pick(f.d, texts)
+	}
+	for _, i := range f.identities {
+		i.Description, i.Email = pick(f.d, texts), pick(f.d, []string{"", "Ops@Example.com", "pay@team.example.com"})
+	}
+	for _, r := range f.roles {
+		r.Description = pick(f.d, texts)
+	}
+	for _, r := range f.repos {
+		r.Description, r.CatalogTier = pick(f.d, texts), pick(f.d, []platform.CatalogTier{"", platform.CatalogTierBase, platform.CatalogTierAI})
+		for range f.d.IntN(3) {
+			r.Aliases, r.Bundles = append(r.Aliases, pick(f.d, texts[2:])), append(r.Bundles, pick(f.d, texts[2:]))
+		}
+	}
+}
+
+func TestSearchesFindWhatANaiveSearchFinds(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		found, pages := 0, 0
+		for _, c := range f.callers {
+			ctx, d := f.as(c.subject), newDice(23)
+			for _, query := range searchQueries {
+				req := platform.SearchRequest{Query: query, PageSize: 1 + d.IntN(30)}
+				if d.IntN(2) == 0 {
+					req.Kinds = pick(d, [][]platform.SearchKind{{platform.SearchRepos}, {platform.SearchTags, platform.SearchGroups}, {platform.SearchRoles, platform.SearchIdentities}})
+				}
+				want := f.truly(c, req)
+				got, n := f.searchAll(t, ctx, req)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s, %+v: got %v, want %v", c.subject, req, got, want)
+				}
+				found, pages = found+len(got), pages+n
+				req.Within, req.PageSize = pick(d, f.groups).UID, 200
+				if page, err := f.p.Search.List(ctx, req); err == nil {
+					got := []platform.UID{}
+					for _, hit := range page.Hits {
+						got = append(got, uidOfHit(t, hit))
+					}
+					if want := f.truly(c, req); !slices.Equal(got, want[:min(len(want), 200)]) {
+						t.Errorf("%s, %+v: got %v, want %v", c.subject, req, got, want)
+					}
+				}
+			}
+		}
+		if found < 1000 || pages < 300 {
+			t.Errorf("found %d on %d pages", found, pages)
+		}
+	})
+}
+
+// searchAll reads a search page by page.
+func (f *forest) searchAll(t *testing.T, ctx context.Context, req platform.SearchRequest) (all []platform.UID, pages int) {
+	t.Helper()
+	for {
+		page, err := f.p.Search.List(ctx, req)
+		if err != nil {
+			if platform.AsError(err).Code != platform.CodePermissionDenied {
+				t.Fatal(err)
+			}
+			return nil, 1
+		}
+		if pages++; page.HasPrevious != (pages > 1) || page.HasNext && len(page.Hits) != req.PageSize {
+			t.Errorf("page %d of %+v has %d hits, previous %v, next %v", pages, req, len(page.Hits), page.HasPrevious, page.HasNext)
+		}
+		for _, hit := range page.Hits {
+			all = append(all, uidOfHit(t, hit))
+		}
+		if !page.HasNext {
+			return all, pages
+		}
+		req.PageToken = page.Cursor(len(page.Hits) - 1)
+	}
+}
+
+func TestASearchFollowsEveryChange(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, org := w.found("acme")
+		repo := must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[platform.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
+		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo.UID, tagInput("Release-7", digests[1])))
+		finds := func(query string, want ...string) {
+			t.Helper()
+			page, err := w.p.Search.List(ctx, platform.SearchRequest{Query: query})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, hit := range page.Hits {
+				got = append(got, fmt.Sprintf("%T %s", hit.Object, hit.Field))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%q finds %q, want %q", query, got, want)
+			}
+		}
+		const isRepo, isTag = "*platform.Repo ", "*platform.Tag "
+		finds("HECKOU", isRepo+"NAME")
+		finds("pay", isRepo+"DESCRIPTION")
+		finds("till", isRepo+"ALIASES")
+		finds("pays till", isRepo+"DESCRIPTION")
+		finds("release-7", isTag+"NAME")
+		_, err := w.p.Repos.Update(ctx, repo.UID, input[platform.Repo](`{"description": "sells"}`))
+		must[any](t)(nil, err)
+		finds("pay")
+		finds("sells till check", isRepo+"NAME")
+		_, err = w.p.Repos.Update(ctx, repo.UID, input[platform.Repo](`{"name": "cart", "aliases": null}`))
+		must[any](t)(nil, err)
+		finds("till")
+		finds("checkout")
+		finds("cart sells", isRepo+"NAME")
+		must[any](t)(nil, w.p.Tags.Delete(ctx, tag.UID))
+		finds("release")
+		must[any](t)(nil, w.p.Repos.Delete(ctx, repo.UID))
+		finds("cart")
+		for _, query := range []string{"", " ", strings.Repeat("a ", 17), "a\x00", "a\nb", strings.Repeat("a", 513)} {
+			if _, err := w.p.Search.List(ctx, platform.SearchRequest{Query: query}); platform.AsError(err).Code != platform.CodeInvalidArgument {
+				t.Errorf("%.20q: %v", query, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package storetest_test
+
+import (
+	"context"
+	"database/sql"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store"
+	"atrium/store/storetest"
+)
+
+// A database of schema 12 has nothing that words could be looked for in. After the
+// upgrade a search finds what it finds in one that was written by this program.
+func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		engine := "postgres"
+		if f.onSQLite() {
+			engine = "sqlite"
+		}
+		old := emptyVersion(t, emptyDatabases[engine](t), 10)
+		f.copyTo(old, []string{"grp", "identity", "role", "role_binding", "repo", "tag", "counter"}, func(t testing.TB, rows *sql.Rows) (columns []string, row []any) {
+			columns, row = rowAsIs(t, rows)
+			if i := slices.Index(columns, "root"); i >= 0 {
+				if key, ok := row[i].([]byte); ok && len(key) == 0 {
+					row[i] = []byte{} // of a built-in role, which the driver takes for nothing
+				}
+			}
+			return columns, row
+		})
+		if err := store.Migrate(t.Context(), old.url); err != nil {
+			t.Fatal(err)
+		}
+		after := *f
+		after.world = newWorld(t, old.url)
+		found := 0
+		for _, query := range searchQueries {
+			req := platform.SearchRequest{Query: query, PageSize: 200}
+			want, _ := f.searchAll(t, f.as("root"), req)
+			got, _ := after.searchAll(t, after.as("root"), req)
+			if !slices.Equal(got, want) {
+				t.Errorf("%q finds %v after the upgrade, want %v", query, got, want)
+			}
+			found += len(got)
+		}
+		if found == 0 {
+			t.Error("no search found anything")
+		}
+	})
+}
+
+// Where the extensions of the index are not allowed, a search finds the same, and
+// the store says that it has no index, until they are there.
+func TestASearchNeedsNoIndex(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		indexed := func() bool { return must[bool](t)(f.store.IsSearchIndexed(t.Context())) }
+		if !indexed() {
+			t.Fatal("searches have no index")
+		}
+		if f.onSQLite() {
+			return
+		}
+		f.exec(f.raw(), "DROP EXTENSION pg_trgm CASCADE")
+		if indexed() {
+			t.Error("the store claims an index that is gone")
+		}
+		for _, query := range searchQueries {
+			req := platform.SearchRequest{Query: query, PageSize: 20}
+			if got, _ := f.searchAll(t, f.as("root"), req); !slices.Equal(got, f.truly(f.callers[0], req)) {
+				t.Errorf("%q finds %v without the index", query, got)
+			}
+		}
+		if err := store.Migrate(t.Context(), f.url); err != nil || !indexed() {
+			t.Errorf("the index is not made when it can be: %v", err)
+		}
+	})
+}
+
+// A role that may make tables and no extensions gets a database without the index,
+// and the index once somebody else has made the extensions.
+func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t, url: storetest.EmptyPostgres(t)}
+	role := "limited_" + newDice(uint64(time.Now().UnixNano())).hex(8)
+	w.exec(w.raw(), "CREATE ROLE "+role+" LOGIN PASSWORD 'limited'")
+	t.Cleanup(func() {
+		for _, drop := range []string{"DROP OWNED BY ", "DROP ROLE "} {
+			if _, err := w.raw().ExecContext(context.WithoutCancel(t.Context()), drop+role); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	w.exec(w.raw(), "GRANT USAGE, CREATE ON SCHEMA public TO "+role)
+	limited := must[*url.URL](t)(url.Parse(w.url))
+	limited.User = url.UserPassword(role, "limited")
+	for _, want := range []bool{false, true} {
+		if err := store.Migrate(t.Context(), limited.String()); err != nil {
+			t.Fatal(err)
+		}
+		if indexed := must[bool](t)(storetest.Open(t, limited.String()).IsSearchIndexed(t.Context())); indexed != want {
+			t.Errorf("searches have an index: %v, want %v", indexed, want)
+		}
+		w.exec(w.raw(), "CREATE EXTENSION IF NOT EXISTS pg_trgm")
+		w.exec(w.raw(), "CREATE EXTENSION IF NOT EXISTS btree_gin")
+	}
+}

@@ -1,0 +1,31 @@
+import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { useEffect, useRef } from 'react';
+import { settings } from '../builtin/token.js';
+import { named } from './tabs.js';
+
+/** Opens the example that is chosen in the header in a tab of its own, also one whose tab was closed. It shows nothing. */
+export function Examples() {
+  const { addTab } = useGraphiQLActions();
+  const query = useGraphiQL((state) => state.queryEditor);
+  const variables = useGraphiQL((state) => state.variableEditor);
+  const editors = useRef();
+  editors.current = { query, variables, addTab };
+
+  useEffect(() => {
+    const menu = document.getElementById('examples');
+    const choose = () => {
+      const example = settings.examples[menu.value];
+      menu.value = '';
+      if (!example) return;
+      editors.current.addTab();
+      // The new tab takes the editors over first.
+      setTimeout(() => {
+        editors.current.query.setValue(named(example.query, example.name));
+        editors.current.variables.setValue(example.variables);
+      });
+    };
+    menu?.addEventListener('change', choose);
+    return () => menu?.removeEventListener('change', choose);
+  }, []);
+  return null;
+}
