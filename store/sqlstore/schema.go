@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -89,23 +88,22 @@ func schemaError(format string, versions ...any) error {
 
 // appliedMigrations lists the migrations that the database has. The first is 0,
 // which stands for an empty database.
+//
+// It looks for the table before it reads it: a replica that starts beside this
+// one may make the table between two statements, and none ever drops it.
 func (s tables) appliedMigrations(ctx context.Context) ([]int64, error) {
-	applied := []int64{0}
-	q := s.dialect.statement().add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	applied, exists := []int64{0}, false
+	q := s.dialect.statement().add(s.dialect.TableExists, "goose_db_version")
+	err := s.conn.Run(ctx, q.done(func(func(...any) error) error { exists = true; return nil }))
+	if err != nil || !exists {
+		return applied, err
+	}
+	q = s.dialect.statement().add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
+	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		var version int64
 		err := scan(&version)
 		applied = append(applied, version)
 		return err
 	}))
-	if err == nil || errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) || ctx.Err() != nil {
-		return applied, err
-	}
-	// A database without any schema does not have the table either.
-	exists := false
-	q = s.dialect.statement().add(s.dialect.TableExists, "goose_db_version")
-	if looked := s.conn.Run(ctx, q.done(func(func(...any) error) error { exists = true; return nil })); looked != nil || exists {
-		return nil, err
-	}
-	return applied, nil
+	return applied, err
 }
