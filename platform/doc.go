@@ -30,7 +30,8 @@
 //	               search_text.go says which words find what
 //	page.go        page sizes and orders; token.go seals page tokens
 //	check.go       what names and texts must be
-//	actor.go       who asks: identities and their grants
+//	actor.go       who asks: identities and their grants; presumption.go has it
+//	               proven by the statements of the request itself
 //	claim.go       which tokens act as an identity; rule_key.go finds its rules
 //	               by an index, pattern.go bounds their expressions;
 //	               sign_in.go lets new people in

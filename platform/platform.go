@@ -177,15 +177,15 @@ func (p *Platform) noteSeen(i *Identity) {
 	}
 }
 
-// Beside says that n calls of operations are about to read for one answer, each
+// Gather says that n calls of operations are about to read for one answer, each
 // with the context that join makes of its own, so that what they ask for can be
 // read together. Each says by end that it is over.
-func (p *Platform) Beside(n int) (join func(context.Context) context.Context, end func()) {
-	return p.store.Beside(n)
+func (p *Platform) Gather(n int) (join func(context.Context) context.Context, end func()) {
+	return p.store.Gather(n)
 }
 
-// Aside says that one of these calls waits for what another reads.
-func (p *Platform) Aside(ctx context.Context, wait func()) { p.store.Aside(ctx, wait) }
+// AwaitOther says that one of these calls waits for what another reads.
+func (p *Platform) AwaitOther(ctx context.Context, wait func()) { p.store.AwaitOther(ctx, wait) }
 
 // Changed is closed when the next event may be there: that this process has
 // stored or, while Run runs, another on the same database. Whoever waits for

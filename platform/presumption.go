@@ -100,9 +100,9 @@ func (x *Presumption) Err() error {
 }
 
 // IsRefuted reports whether the caller is not who they were.
-func (x *Presumption) IsRefuted() bool { return x.is(isRefuted) }
+func (x *Presumption) IsRefuted() bool { return x.hasState(isRefuted) }
 
-func (x *Presumption) is(s presumptionState) bool {
+func (x *Presumption) hasState(s presumptionState) bool {
 	x.lock.Lock()
 	defer x.lock.Unlock()
 	return x.state == s
@@ -123,7 +123,7 @@ func (x *Presumption) move(before, after presumptionState) bool {
 // request has done it yet. The request must not be answered where it fails.
 func Prove(ctx context.Context) error {
 	x := PresumptionOf(ctx)
-	if x == nil || x.is(isProven) {
+	if x == nil || x.hasState(isProven) {
 		return nil
 	}
 	if err := x.Err(); err != nil {

@@ -20,7 +20,7 @@ import (
 func NewExecutor(p *platform.Platform, errors *Presenter) *executor.Executor {
 	start := func(ctx context.Context) context.Context { return withReads(ctx, p) }
 	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
-		Start: start, Beside: p.Beside, Count: countBytes,
+		Start: start, Gather: p.Gather, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
 	}))
 	x.SetErrorPresenter(errors.Present)

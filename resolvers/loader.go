@@ -198,7 +198,7 @@ func (l *loader[K, V]) many(ctx context.Context, keys []K) ([]*V, []error) {
 	if reads {
 		wait()
 	} else {
-		l.reads.p.Aside(ctx, wait) // for others, if at all
+		l.reads.p.AwaitOther(ctx, wait) // for others, if at all
 	}
 	return rows, errs
 }
