@@ -54,7 +54,7 @@ var floors = []struct {
 	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[Widget]{"},
 	{"schema", ".graphqls", "its GraphQL contract", "type Widget implements Node @key(fields: \"uid\") {"},
 	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid platform.UID) (*platform.Widget, error) {"},
-	{"store/sqlstore", ".go", "its table and filters", "var widgets = table[platform.Widget, platform.WidgetFilter]{"},
+	{"store/sqlstore", ".go", "its table and filters", "var widgets = addTable(table[platform.Widget, platform.WidgetFilter]{"},
 	{"internal/cases", "_test.go", "the cases of every protocol", "var widgets = kind{"},
 }
 
@@ -96,19 +96,15 @@ func TestEveryKindIsWired(t *testing.T) {
 	p, _ := core(t)
 	store := storetest.Open(t, storetest.SQLite(t))
 	fields := operationsOf(p)
-	wiring := read(t, "platform/platform.go")
 	loaders := read(t, "resolvers/loader.go")
 	for _, k := range platform.Kinds() {
 		field := fields[k.Row]
 		if field == "" {
-			t.Errorf("platform/platform.go: give Platform operations on %s, and New the line\n\tp.%[1]ss = %[1]ss{resources[%[1]s, %[1]sFilter]{p, &%[2]sKind}}", k.Row.Name(), lowerFirst(k.Row.Name()))
+			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{resources[%[1]s, %[1]sFilter]{p, &%[2]sKind}},", k.Row.Name(), lowerFirst(k.Row.Name()))
 			continue
 		}
-		if !strings.Contains(wiring, "p."+field+" = ") {
-			t.Errorf("platform/platform.go: add to New a line that sets p.%s", field)
-		}
 		if store.Table(k.Row) == nil {
-			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t&%s,", k.Row.Name(), lowerFirst(field))
+			t.Errorf("store/sqlstore: make the table of %[1]s with addTable\n\tvar %[2]s = addTable(table[platform.%[1]s, platform.%[1]sFilter]{", k.Row.Name(), lowerFirst(field))
 		}
 		if !strings.Contains(loaders, "p."+field+".GetMany") {
 			t.Errorf("resolvers/loader.go: add a loader of %[1]s to reads, and to withReads the line\n\tr.%[2]s.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.%[1]s, []error) { return r.p.%[3]s.GetMany(ctx, keys) })", k.Row.Name(), lowerFirst(field), field)
@@ -132,12 +128,9 @@ var imported = map[string]bool{"Advisory": true}
 // kind.
 func operationsOf(p *platform.Platform) map[reflect.Type]string {
 	fields := map[reflect.Type]string{}
-	value := reflect.ValueOf(p).Elem()
+	value := reflect.ValueOf(p.Operations)
 	for i := range value.NumField() {
 		field := value.Type().Field(i)
-		if !field.IsExported() {
-			continue
-		}
 		if kind := value.Field(i).MethodByName("Kind"); kind.IsValid() {
 			if described, ok := kind.Call(nil)[0].Interface().(interface{ Info() platform.KindInfo }); ok {
 				fields[described.Info().Row] = field.Name
@@ -153,7 +146,11 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 func TestTheClientHasEveryService(t *testing.T) {
 	t.Parallel()
 	client := read(t, "client/client.go")
-	for _, m := range regexp.MustCompile(`(\w+v2connect)\.New(\w+)ServiceHandler\(`).FindAllStringSubmatch(read(t, "rpc/rpc.go"), -1) {
+	var services strings.Builder
+	for area := range areas(t) {
+		services.WriteString(read(t, "rpc/"+area+".go"))
+	}
+	for _, m := range regexp.MustCompile(`(\w+v2connect)\.New(\w+)ServiceHandler\(`).FindAllStringSubmatch(services.String(), -1) {
 		if made := m[1] + ".New" + m[2] + "ServiceClient("; !strings.Contains(client, made) {
 			t.Errorf("client/client.go: add to Client and to New\n\t%[2]s %[1]s.%[2]sServiceClient\n\t\t%[2]s: %[1]s.New%[2]sServiceClient(over, at, options),", m[1], m[2])
 		}

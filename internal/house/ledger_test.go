@@ -213,30 +213,6 @@ func TestKindsKeepTheirNumbersAndNames(t *testing.T) {
 	}
 }
 
-// The store numbers the kinds of its counters by itself.
-func TestCountersHaveTheNumbersOfTheirKinds(t *testing.T) {
-	t.Parallel()
-	numbered := regexp.MustCompile(`name: "\w+", number: (\d+),`)
-	seen := map[string]string{}
-	for _, kind := range kindFiles(t) {
-		m := numbered.FindStringSubmatch(read(t, "store/sqlstore/"+kind+".go"))
-		if m == nil {
-			if kind != "image" { // which is not counted
-				t.Errorf("store/sqlstore/%s.go has no number", kind)
-			}
-			continue
-		}
-		of := regexp.MustCompile(`Number: ` + m[1] + `\b`)
-		if !of.MatchString(read(t, "platform/"+kind+".go")) {
-			t.Errorf("store/sqlstore/%s.go has the number %s, and platform/%s.go another", kind, m[1], kind)
-		}
-		if seen[m[1]] != "" {
-			t.Errorf("%s and %s both count as %s", seen[m[1]], kind, m[1])
-		}
-		seen[m[1]] = kind
-	}
-}
-
 // What each version of a page token holds. A version is never changed: a new
 // one gets the next number and a line here.
 var tokenLedger = map[int]string{1: "version, order, time of issue, UID, value of the order field"}
