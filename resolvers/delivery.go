@@ -8,15 +8,15 @@ import (
 )
 
 func (m mutations) Redeliver(ctx context.Context, input graph.RedeliverInput) (*graph.RedeliverPayload, error) {
-	again, err := m.p.Deliveries.Redeliver(ctx, input.Uids)
+	redelivered, err := m.p.Deliveries.Redeliver(ctx, input.Uids)
 	if err != nil {
 		return nil, err
 	}
-	return &graph.RedeliverPayload{Deliveries: again}, nil
+	return &graph.RedeliverPayload{Deliveries: redelivered}, nil
 }
 
 func (e entities) FindManyDeliveryByUIDs(ctx context.Context, reps []*graph.DeliveryByUIDsInput) ([]*platform.Delivery, error) {
-	return represented(ctx, &readsOf(ctx).deliveries, keysOf(reps, func(r *graph.DeliveryByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, &readsOf(ctx).deliveries, mapEach(reps, func(r *graph.DeliveryByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (deliveries) Subscription(ctx context.Context, all []*platform.Delivery) ([]*platform.Subscription, error) {

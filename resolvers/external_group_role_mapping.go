@@ -10,12 +10,12 @@ import (
 )
 
 func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error) {
-	return readsOf(ctx).externalGroupRoleMappings.one(ctx, uid)
+	return readsOf(ctx).externalGroupRoleMappings.load(ctx, uid)
 }
 
 func (q queries) ExternalGroupRoleMappings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.ExternalGroupRoleMappings.List, within(descendantsOf, childrenOf, f.ByUID), f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.ExternalGroupRoleMappings.List, listScope(descendantsOf, childrenOf, f.ByUID), f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {
@@ -29,9 +29,9 @@ func (m mutations) DeleteExternalGroupRoleMapping(ctx context.Context, input sca
 func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, input graph.BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error) {
 	removed, err := m.p.ExternalGroupRoleMappings.DeleteBatch(ctx, input.Parent, input.Uids)
 	if err != nil {
-		return nil, renamed(err, func(field string) string {
-			if place, ok := strings.CutPrefix(field, "names"); ok { // as REST calls them
-				return "uids" + place
+		return nil, renameFields(err, func(field string) string {
+			if index, ok := strings.CutPrefix(field, "names"); ok { // the name of the field in REST
+				return "uids" + index
 			}
 			return field
 		})
@@ -45,7 +45,7 @@ func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, inp
 }
 
 func (e entities) FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*graph.ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error) {
-	return represented(ctx, &readsOf(ctx).externalGroupRoleMappings, keysOf(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, &readsOf(ctx).externalGroupRoleMappings, mapEach(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error) {

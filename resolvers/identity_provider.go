@@ -9,12 +9,12 @@ import (
 )
 
 func (q queries) IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error) {
-	return readsOf(ctx).identityProviders.one(ctx, uid)
+	return readsOf(ctx).identityProviders.load(ctx, uid)
 }
 
 func (q queries) IdentityProviders(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityProviderConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.IdentityProviders.List, within(descendantsOf, childrenOf, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.IdentityProviders.List, listScope(descendantsOf, childrenOf, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
@@ -38,7 +38,7 @@ func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Dele
 }
 
 func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error) {
-	return represented(ctx, &readsOf(ctx).identityProviders, keysOf(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, &readsOf(ctx).identityProviders, mapEach(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (identityProviders) Group(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Group, error) {
@@ -50,7 +50,7 @@ func (identityProviders) DefaultRole(ctx context.Context, all []*platform.Identi
 }
 
 func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
-	f := or(where)
-	below := keysOf(all, func(i *platform.IdentityProvider) platform.UIDFilter { return within(nil, &i.UID, f.ByUID) })
-	return nested(ctx, r.p.ExternalGroupRoleMappings.ListEach, below, f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	scopes := mapEach(all, func(i *platform.IdentityProvider) platform.UIDFilter { return listScope(nil, &i.UID, f.ByUID) })
+	return listNested(ctx, r.p.ExternalGroupRoleMappings.ListEach, scopes, f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
 }

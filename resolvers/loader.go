@@ -13,13 +13,14 @@ import (
 	"atrium/platform"
 )
 
-// reads is what a response has read so far. It lives no longer than the
-// response, so that nobody is shown what was read for someone else or before
-// a change. Events that a live feed gives together share one.
+// reads holds the loaders of one response, with the objects read so far. It lives
+// no longer than the response, so that no caller sees objects that were read for
+// another caller or before a change. The events that a live feed delivers
+// together share one.
 type reads struct {
 	p        *platform.Platform
-	without  platform.LongTexts // what the operation does not select
-	reported sync.Map           // messages of hidden errors
+	without  platform.LongTexts // the long texts that the operation does not select
+	reported sync.Map           // the messages of hidden errors that have been logged
 
 	groups                    loader[platform.UID, platform.Group]
 	identities                loader[platform.UID, platform.Identity]
@@ -44,13 +45,13 @@ type reads struct {
 
 type readsKey struct{}
 
-// withReads starts with nothing read.
+// withReads returns a context with new loaders, which have read nothing.
 func withReads(ctx context.Context, p *platform.Platform) context.Context {
 	return context.WithValue(ctx, readsKey{}, newReads(ctx, p))
 }
 
-// withBurst goes on with what was read for events that a live feed has given
-// together with this one: for the caller with the grants that it had then.
+// withBurst returns a context with the loaders of the burst that an event belongs
+// to, and with the actor and the grants that the burst was delivered for.
 func withBurst(ctx context.Context, p *platform.Platform, event any) context.Context {
 	e, ok := event.(*platform.Event)
 	if !ok || e.Burst == nil {
@@ -127,8 +128,8 @@ func readsOf(ctx context.Context) *reads {
 	return r
 }
 
-// A loader reads objects by key, each key once. The operation it calls
-// decides, for each key, whether the caller may read it.
+// A loader reads objects by key, and reads each key once. The operation it calls
+// checks for each key whether the caller may read the object.
 type loader[K comparable, V any] struct {
 	reads   *reads
 	getMany getMany[K, V]
@@ -137,31 +138,33 @@ type loader[K comparable, V any] struct {
 	asked   memo[K, *V]
 }
 
-// A memo holds what has been asked for. The queue of its loader guards it.
+// A memo holds the pending and finished reads of a loader by key. It implements
+// the cache of dataloader. The queue of the loader guards it.
 type memo[K comparable, V any] map[K]dataloader.Thunk[V]
 
-// Get gives what was asked for under a key.
+// Get returns the read of a key, and whether there is one.
 func (m memo[K, V]) Get(_ context.Context, key K) (dataloader.Thunk[V], bool) {
 	asked, found := m[key]
 	return asked, found
 }
 
-// Set keeps what is asked for under a key.
+// Set stores the read of a key.
 func (m memo[K, V]) Set(_ context.Context, key K, asked dataloader.Thunk[V]) { m[key] = asked }
 
-// Delete forgets a key.
+// Delete removes a key.
 func (m memo[K, V]) Delete(_ context.Context, key K) bool { delete(m, key); return true }
 
-// Clear forgets all keys.
+// Clear removes all keys.
 func (m memo[K, V]) Clear() { clear(m) }
 
-// getMany holds nothing of a response, so that making a loader costs nothing.
+// getMany reads objects by their keys. It is a function without captured
+// variables, so that making a loader allocates nothing.
 type getMany[K comparable, V any] func(context.Context, *reads, []K) ([]*V, []error)
 
 func (l *loader[K, V]) init(r *reads, get getMany[K, V]) { l.reads, l.getMany = r, get }
 
 func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-	rows, errs := safely(func(ctx context.Context, keys []K) ([]*V, []error) { return l.getMany(ctx, l.reads, keys) })(ctx, keys)
+	rows, errs := recoverPanics(func(ctx context.Context, keys []K) ([]*V, []error) { return l.getMany(ctx, l.reads, keys) })(ctx, keys)
 	results := make([]*dataloader.Result[*V], len(keys))
 	for i := range keys {
 		results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}
@@ -169,18 +172,18 @@ func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[
 	return results
 }
 
-// never is when the window of a loader ends: a batch is sent off when all of
-// its keys are in it, and must not be cut short by a slow moment before.
-const never = time.Hour
+// noTimeout is the batching window of a loader. A batch is sent when all of its
+// keys have been added, and no timeout may send it earlier.
+const noTimeout = time.Hour
 
-// many reads, in the order of keys and with one read, those that have not been
-// asked for yet.
-func (l *loader[K, V]) many(ctx context.Context, keys []K) ([]*V, []error) {
+// loadMany returns the objects of keys in their order. It reads the keys that
+// have not been requested yet in one read.
+func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]*V, []error) {
 	pending := make([]dataloader.Thunk[*V], len(keys))
 	l.queue.Lock()
 	if l.batch == nil {
 		l.asked = memo[K, *V]{}
-		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](never), dataloader.WithCache[K, *V](l.asked))
+		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](noTimeout), dataloader.WithCache[K, *V](l.asked))
 	}
 	known := len(l.asked)
 	for i, key := range keys {
@@ -198,42 +201,43 @@ func (l *loader[K, V]) many(ctx context.Context, keys []K) ([]*V, []error) {
 	if reads {
 		wait()
 	} else {
-		l.reads.p.AwaitOther(ctx, wait) // for others, if at all
+		l.reads.p.AwaitOther(ctx, wait) // another call does the read, if it is not done already
 	}
 	return rows, errs
 }
 
-// one reads a single object.
-func (l *loader[K, V]) one(ctx context.Context, key K) (*V, error) {
-	rows, errs := l.many(ctx, []K{key})
+// load reads a single object.
+func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
+	rows, errs := l.loadMany(ctx, []K{key})
 	return rows[0], errs[0]
 }
 
-// follow reads what key of each object names. The zero key names nothing.
+// follow reads the object that key of each object names. The zero key names no
+// object.
 func follow[T any, K comparable, V any](ctx context.Context, objects []*T, l *loader[K, V], key func(*T) K) ([]*V, error) {
-	var nothing K
-	keys, places := make([]K, 0, len(objects)), make([]int, 0, len(objects))
+	var zero K
+	keys, indices := make([]K, 0, len(objects)), make([]int, 0, len(objects))
 	for i, object := range objects {
-		if k := key(object); k != nothing {
-			keys, places = append(keys, k), append(places, i)
+		if k := key(object); k != zero {
+			keys, indices = append(keys, k), append(indices, i)
 		}
 	}
-	named, missing := l.many(ctx, keys)
+	loaded, failed := l.loadMany(ctx, keys)
 	rows, errs := make([]*V, len(objects)), make([]error, len(objects))
-	for n, i := range places {
-		rows[i], errs[i] = named[n], missing[n]
+	for n, i := range indices {
+		rows[i], errs[i] = loaded[n], failed[n]
 	}
-	return rows, joined(errs)
+	return rows, joinErrors(errs)
 }
 
-// followAll reads what several keys of each object name. What ignoring makes nil
-// of an error is left out.
-func followAll[T any, K comparable, V any](ctx context.Context, objects []*T, l *loader[K, V], keys func(*T) []K, ignoring func(error) error) ([][]*V, error) {
-	l.many(ctx, slices.Concat(keysOf(objects, keys)...))
+// followAll reads the objects that several keys of each object name. It leaves
+// out objects whose error the function ignore turns into nil.
+func followAll[T any, K comparable, V any](ctx context.Context, objects []*T, l *loader[K, V], keys func(*T) []K, ignore func(error) error) ([][]*V, error) {
+	l.loadMany(ctx, slices.Concat(mapEach(objects, keys)...))
 	return forEach(objects, func(object *T) ([]*V, error) {
-		found, errs := l.many(ctx, keys(object)) // read above
+		found, errs := l.loadMany(ctx, keys(object)) // read above
 		for _, err := range errs {
-			if ignoring(err) != nil {
+			if ignore(err) != nil {
 				return nil, err
 			}
 		}
@@ -241,8 +245,8 @@ func followAll[T any, K comparable, V any](ctx context.Context, objects []*T, l 
 	})
 }
 
-// ignoring leaves errors out of what was read for many.
-func ignoring(err error, ignore func(error) error) error {
+// filterErrors applies ignore to each error of a batch.
+func filterErrors(err error, ignore func(error) error) error {
 	var each graphql.BatchErrors
 	if !errors.As(err, &each) {
 		return err
@@ -251,5 +255,5 @@ func ignoring(err error, ignore func(error) error) error {
 	for i := range kept {
 		kept[i] = ignore(kept[i])
 	}
-	return joined(kept)
+	return joinErrors(kept)
 }

@@ -7,9 +7,9 @@ import (
 	"atrium/platform"
 )
 
-// root tells which type resolves the fields of each object that are no plain
-// values of it. All of them are the platform under different names, since a
-// field of one name means something else on each object.
+// root implements the resolvers of all types that have more than plain fields.
+// Each resolver type wraps the same platform. They are separate types because
+// fields with the same name differ from type to type.
 type root struct{ p *platform.Platform }
 
 var _ graph.ResolverRoot = root{}
@@ -17,7 +17,7 @@ var _ graph.ResolverRoot = root{}
 type (
 	queries                   root
 	mutations                 root
-	feeds                     root // Subscription
+	feeds                     root // resolves Subscription
 	entities                  root
 	groups                    root
 	identities                root
@@ -28,11 +28,11 @@ type (
 	tags                      root
 	images                    root
 	advisories                root
-	sinks                     root // EventSubscription
+	eventSubscriptions        root // EventSubscription
 	deliveries                root
 	viewers                   root
 	artifacts                 root
-	releases                  root // ArtifactVersion
+	artifactVersions          root // ArtifactVersion
 	identityProviders         root
 	accountAssociations       root
 	gitHubAccounts            root
@@ -62,106 +62,109 @@ func (r root) Event() graph.EventResolver                       { return events(
 func (r root) EventActor() graph.EventActorResolver             { return eventActors(r) }
 func (r root) HolderEdge() graph.HolderEdgeResolver             { return holderEdges(r) }
 
-// Objects with a uid: what leads from them, and what the caller may do on them.
+// These types resolve objects with a uid: their edges, and the fields that tell
+// what the caller may do on them.
 type (
-	viewedGroup struct {
+	groupResolver struct {
 		groups
-		viewed[platform.Group]
+		viewerFields[platform.Group]
 	}
-	viewedIdentity struct {
+	identityResolver struct {
 		identities
-		viewed[platform.Identity]
+		viewerFields[platform.Identity]
 	}
-	viewedRole struct {
+	roleResolver struct {
 		roles
-		viewed[platform.Role]
+		viewerFields[platform.Role]
 	}
-	viewedRoleBinding struct {
+	roleBindingResolver struct {
 		roleBindings
-		viewed[platform.RoleBinding]
+		viewerFields[platform.RoleBinding]
 	}
-	viewedRepo struct {
+	repoResolver struct {
 		repos
-		viewed[platform.Repo]
+		viewerFields[platform.Repo]
 	}
-	viewedTag struct {
+	tagResolver struct {
 		tags
-		viewed[platform.Tag]
+		viewerFields[platform.Tag]
 	}
-	viewedAdvisory struct {
+	advisoryResolver struct {
 		advisories
-		viewed[platform.Advisory]
+		viewerFields[platform.Advisory]
 	}
-	viewedSubscription struct {
-		sinks
-		viewed[platform.Subscription]
+	eventSubscriptionResolver struct {
+		eventSubscriptions
+		viewerFields[platform.Subscription]
 	}
-	viewedDelivery struct {
+	deliveryResolver struct {
 		deliveries
-		viewed[platform.Delivery]
+		viewerFields[platform.Delivery]
 	}
-	viewedArtifact struct {
+	artifactResolver struct {
 		artifacts
-		viewed[platform.Artifact]
+		viewerFields[platform.Artifact]
 	}
-	viewedArtifactVersion struct {
-		releases
-		viewed[platform.ArtifactVersion]
+	artifactVersionResolver struct {
+		artifactVersions
+		viewerFields[platform.ArtifactVersion]
 	}
-	viewedIdentityProvider struct {
+	identityProviderResolver struct {
 		identityProviders
-		viewed[platform.IdentityProvider]
+		viewerFields[platform.IdentityProvider]
 	}
-	viewedAccountAssociation struct {
+	accountAssociationResolver struct {
 		accountAssociations
-		viewed[platform.AccountAssociation]
+		viewerFields[platform.AccountAssociation]
 	}
-	viewedGroupInvite struct {
+	groupInviteResolver struct {
 		groupInvites
-		viewed[platform.GroupInvite]
+		viewerFields[platform.GroupInvite]
 	}
-	viewedExternalGroupRoleMapping struct {
+	externalGroupRoleMappingResolver struct {
 		externalGroupRoleMappings
-		viewed[platform.ExternalGroupRoleMapping]
+		viewerFields[platform.ExternalGroupRoleMapping]
 	}
 )
 
-func (r root) Group() graph.GroupResolver { return viewedGroup{groups(r), viewedBy(r.p.Groups)} }
+func (r root) Group() graph.GroupResolver {
+	return groupResolver{groups(r), newViewerFields(r.p.Groups)}
+}
 func (r root) Identity() graph.IdentityResolver {
-	return viewedIdentity{identities(r), viewedBy(r.p.Identities)}
+	return identityResolver{identities(r), newViewerFields(r.p.Identities)}
 }
-func (r root) Role() graph.RoleResolver { return viewedRole{roles(r), viewedBy(r.p.Roles)} }
+func (r root) Role() graph.RoleResolver { return roleResolver{roles(r), newViewerFields(r.p.Roles)} }
 func (r root) RoleBinding() graph.RoleBindingResolver {
-	return viewedRoleBinding{roleBindings(r), viewedBy(r.p.RoleBindings)}
+	return roleBindingResolver{roleBindings(r), newViewerFields(r.p.RoleBindings)}
 }
-func (r root) Repo() graph.RepoResolver { return viewedRepo{repos(r), viewedBy(r.p.Repos)} }
-func (r root) Tag() graph.TagResolver   { return viewedTag{tags(r), viewedBy(r.p.Tags)} }
+func (r root) Repo() graph.RepoResolver { return repoResolver{repos(r), newViewerFields(r.p.Repos)} }
+func (r root) Tag() graph.TagResolver   { return tagResolver{tags(r), newViewerFields(r.p.Tags)} }
 func (r root) Advisory() graph.AdvisoryResolver {
-	return viewedAdvisory{advisories(r), viewedBy(r.p.Advisories)}
+	return advisoryResolver{advisories(r), newViewerFields(r.p.Advisories)}
 }
 func (r root) EventSubscription() graph.EventSubscriptionResolver {
-	return viewedSubscription{sinks(r), viewedBy(r.p.Subscriptions)}
+	return eventSubscriptionResolver{eventSubscriptions(r), newViewerFields(r.p.Subscriptions)}
 }
 func (r root) Delivery() graph.DeliveryResolver {
-	return viewedDelivery{deliveries(r), viewedBy(r.p.Deliveries)}
+	return deliveryResolver{deliveries(r), newViewerFields(r.p.Deliveries)}
 }
 func (r root) Artifact() graph.ArtifactResolver {
-	return viewedArtifact{artifacts(r), viewedBy(r.p.Artifacts)}
+	return artifactResolver{artifacts(r), newViewerFields(r.p.Artifacts)}
 }
 func (r root) ArtifactVersion() graph.ArtifactVersionResolver {
-	return viewedArtifactVersion{releases(r), viewedBy(r.p.ArtifactVersions)}
+	return artifactVersionResolver{artifactVersions(r), newViewerFields(r.p.ArtifactVersions)}
 }
 func (r root) IdentityProvider() graph.IdentityProviderResolver {
-	return viewedIdentityProvider{identityProviders(r), viewedBy(r.p.IdentityProviders)}
+	return identityProviderResolver{identityProviders(r), newViewerFields(r.p.IdentityProviders)}
 }
 func (r root) AccountAssociation() graph.AccountAssociationResolver {
-	return viewedAccountAssociation{accountAssociations(r), viewedBy(r.p.AccountAssociations)}
+	return accountAssociationResolver{accountAssociations(r), newViewerFields(r.p.AccountAssociations)}
 }
 func (r root) GroupInvite() graph.GroupInviteResolver {
-	return viewedGroupInvite{groupInvites(r), viewedBy(r.p.GroupInvites)}
+	return groupInviteResolver{groupInvites(r), newViewerFields(r.p.GroupInvites)}
 }
 func (r root) ExternalGroupRoleMapping() graph.ExternalGroupRoleMappingResolver {
-	return viewedExternalGroupRoleMapping{externalGroupRoleMappings(r), viewedBy(r.p.ExternalGroupRoleMappings)}
+	return externalGroupRoleMappingResolver{externalGroupRoleMappings(r), newViewerFields(r.p.ExternalGroupRoleMappings)}
 }
 
 func (q queries) Ping(ctx context.Context) (string, error) { return q.p.Ping(ctx), nil }

@@ -20,7 +20,7 @@ func (m mutations) AcceptTerms(ctx context.Context, input graph.AcceptTermsInput
 }
 
 func (e entities) FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*graph.TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*platform.TermsAcceptance, error) {
-	return represented(ctx, &readsOf(ctx).terms, keysOf(reps, func(r *graph.TermsAcceptanceByOrgUIDAndDocIDsInput) platform.TermsKey {
+	return readRepresentations(ctx, &readsOf(ctx).terms, mapEach(reps, func(r *graph.TermsAcceptanceByOrgUIDAndDocIDsInput) platform.TermsKey {
 		return platform.TermsKey{Group: r.OrgUID, DocID: r.DocID}
 	}))
 }
