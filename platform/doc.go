@@ -70,7 +70,8 @@
 //	                        the verbs of its events; type Widgets of its operations
 //	platform/kinds.go       Widgets in Operations, &widgetKind in the list of kinds
 //	platform/capability.go  its capabilities, and the roles that hold them
-//	store/sqlstore/widget.go          var widgets = addTable(table[platform.Widget, platform.WidgetFilter]{...})
+//	store/sqlstore/widget.go          var widgets = newTable(table[platform.Widget, platform.WidgetFilter]{...})
+//	store/sqlstore/store.go           widgets in the list of tables
 //	store/sqlstore/migrations/        its DDL and indexes, the next number
 //	schema/widget.graphqls            its GraphQL contract; then make generate
 //	resolvers/widget.go               its resolvers; loader.go and node.go: its loader and type

@@ -54,7 +54,7 @@ var floors = []struct {
 	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[Widget]{"},
 	{"schema", ".graphqls", "its GraphQL contract", "type Widget implements Node @key(fields: \"uid\") {"},
 	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid platform.UID) (*platform.Widget, error) {"},
-	{"store/sqlstore", ".go", "its table and filters", "var widgets = addTable(table[platform.Widget, platform.WidgetFilter]{"},
+	{"store/sqlstore", ".go", "its table and filters", "var widgets = newTable(table[platform.Widget, platform.WidgetFilter]{"},
 	{"internal/cases", "_test.go", "the cases of every protocol", "var widgets = kind{"},
 }
 
@@ -104,7 +104,7 @@ func TestEveryKindIsWired(t *testing.T) {
 			continue
 		}
 		if store.Table(k.Row) == nil {
-			t.Errorf("store/sqlstore: make the table of %[1]s with addTable\n\tvar %[2]s = addTable(table[platform.%[1]s, platform.%[1]sFilter]{", k.Row.Name(), lowerFirst(field))
+			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t%s,", k.Row.Name(), lowerFirst(field))
 		}
 		if !strings.Contains(loaders, "p."+field+".GetMany") {
 			t.Errorf("resolvers/loader.go: add a loader of %[1]s to reads, and to withReads the line\n\tr.%[2]s.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.%[1]s, []error) { return r.p.%[3]s.GetMany(ctx, keys) })", k.Row.Name(), lowerFirst(field), field)

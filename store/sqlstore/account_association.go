@@ -2,7 +2,7 @@ package sqlstore
 
 import "atrium/platform"
 
-var accountAssociations = addTable(table[platform.AccountAssociation, platform.AccountAssociationFilter]{
+var accountAssociations = newTable(table[platform.AccountAssociation, platform.AccountAssociationFilter]{
 	name:      "account_association",
 	uid:       func(a *platform.AccountAssociation) platform.UID { return a.UID },
 	enclosed:  itself,

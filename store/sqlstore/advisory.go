@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-var advisories = addTable(table[platform.Advisory, platform.AdvisoryFilter]{
+var advisories = newTable(table[platform.Advisory, platform.AdvisoryFilter]{
 	name:       "advisory",
 	uid:        func(a *platform.Advisory) platform.UID { return a.UID },
 	enclosed:   parent,

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var artifacts = addTable(table[platform.Artifact, platform.ArtifactFilter]{
+var artifacts = newTable(table[platform.Artifact, platform.ArtifactFilter]{
 	name:      "artifact",
 	uid:       func(a *platform.Artifact) platform.UID { return a.UID },
 	countedBy: "t.ecosystem",

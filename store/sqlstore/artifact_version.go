@@ -2,7 +2,7 @@ package sqlstore
 
 import "atrium/platform"
 
-var artifactVersions = addTable(table[platform.ArtifactVersion, platform.ArtifactVersionFilter]{
+var artifactVersions = newTable(table[platform.ArtifactVersion, platform.ArtifactVersionFilter]{
 	name:        "artifact_version",
 	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
 	countedBy:   "t.parent",

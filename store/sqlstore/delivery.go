@@ -9,7 +9,7 @@ import (
 )
 
 // Deliveries come and go by the million, so no counter keeps their number.
-var deliveries = addTable(table[platform.Delivery, platform.DeliveryFilter]{
+var deliveries = newTable(table[platform.Delivery, platform.DeliveryFilter]{
 	name: "delivery", uncounted: true,
 	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
 	enclosed: parent,

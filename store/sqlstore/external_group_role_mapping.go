@@ -2,7 +2,7 @@ package sqlstore
 
 import "atrium/platform"
 
-var externalGroupRoleMappings = addTable(table[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter]{
+var externalGroupRoleMappings = newTable(table[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter]{
 	name:     "external_group_role_mapping",
 	uid:      func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID },
 	enclosed: parent,

@@ -2,7 +2,7 @@ package sqlstore
 
 import "atrium/platform"
 
-var groups = addTable(table[platform.Group, platform.GroupFilter]{
+var groups = newTable(table[platform.Group, platform.GroupFilter]{
 	name:         "grp",
 	uid:          func(g *platform.Group) platform.UID { return g.UID },
 	enclosed:     itself,

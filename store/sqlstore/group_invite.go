@@ -2,7 +2,7 @@ package sqlstore
 
 import "atrium/platform"
 
-var groupInvites = addTable(table[platform.GroupInvite, platform.GroupInviteFilter]{
+var groupInvites = newTable(table[platform.GroupInvite, platform.GroupInviteFilter]{
 	name:     "group_invite",
 	uid:      func(i *platform.GroupInvite) platform.UID { return i.UID },
 	enclosed: parent,

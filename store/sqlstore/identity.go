@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-var identities = addTable(table[platform.Identity, platform.IdentityFilter]{
+var identities = newTable(table[platform.Identity, platform.IdentityFilter]{
 	name:     "identity",
 	uid:      func(i *platform.Identity) platform.UID { return i.UID },
 	enclosed: parent,

@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-var identityProviders = addTable(table[platform.IdentityProvider, platform.IdentityProviderFilter]{
+var identityProviders = newTable(table[platform.IdentityProvider, platform.IdentityProviderFilter]{
 	name:     "identity_provider",
 	uid:      func(p *platform.IdentityProvider) platform.UID { return p.UID },
 	enclosed: parent,

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var repos = addTable(table[platform.Repo, platform.RepoFilter]{
+var repos = newTable(table[platform.Repo, platform.RepoFilter]{
 	name:     "repo",
 	uid:      func(r *platform.Repo) platform.UID { return r.UID },
 	enclosed: parent,

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var roles = addTable(table[platform.Role, platform.RoleFilter]{
+var roles = newTable(table[platform.Role, platform.RoleFilter]{
 	name:     "role",
 	uid:      func(r *platform.Role) platform.UID { return r.UID },
 	enclosed: parent,

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var roleBindings = addTable(table[platform.RoleBinding, platform.RoleBindingFilter]{
+var roleBindings = newTable(table[platform.RoleBinding, platform.RoleBindingFilter]{
 	name:     "role_binding",
 	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
 	enclosed: parent,

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var subscriptions = addTable(table[platform.Subscription, platform.SubscriptionFilter]{
+var subscriptions = newTable(table[platform.Subscription, platform.SubscriptionFilter]{
 	name:     "subscription",
 	uid:      func(s *platform.Subscription) platform.UID { return s.UID },
 	enclosed: parent,

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var tags = addTable(table[platform.Tag, platform.TagFilter]{
+var tags = newTable(table[platform.Tag, platform.TagFilter]{
 	name:        "tag",
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parent,

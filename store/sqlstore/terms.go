@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var terms = addTable(table[platform.TermsAcceptance, platform.TermsFilter]{
+var terms = newTable(table[platform.TermsAcceptance, platform.TermsFilter]{
 	name:     "terms_acceptance",
 	uid:      func(t *platform.TermsAcceptance) platform.UID { return t.UID },
 	enclosed: parent,
