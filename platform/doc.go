@@ -74,7 +74,8 @@
 //	store/sqlstore/store.go           widgets in the list of tables
 //	store/sqlstore/migrations/        its DDL and indexes, the next number
 //	schema/widget.graphqls            its GraphQL contract; then make generate
-//	resolvers/widget.go               its resolvers; loader.go and node.go: its loader and type
+//	resolvers/widget.go               its resolvers and its loader
+//	resolvers/node.go                 its type in nodeReaders
 //	schema/proto/platform/registry/   its messages and service; then make generate
 //	rest/registry.go                  its routes: list, get, create, update, remove
 //	rpc/registry.go                   its procedures, messages and service

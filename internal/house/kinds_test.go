@@ -96,7 +96,7 @@ func TestEveryKindIsWired(t *testing.T) {
 	p, _ := core(t)
 	store := storetest.Open(t, storetest.SQLite(t))
 	fields := operationsOf(p)
-	loaders := read(t, "resolvers/loader.go")
+	nodes := read(t, "resolvers/node.go")
 	for _, k := range platform.Kinds() {
 		field := fields[k.Row]
 		if field == "" {
@@ -106,8 +106,8 @@ func TestEveryKindIsWired(t *testing.T) {
 		if store.Table(k.Row) == nil {
 			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t%s,", k.Row.Name(), lowerFirst(field))
 		}
-		if !strings.Contains(loaders, "p."+field+".GetMany") {
-			t.Errorf("resolvers/loader.go: add a loader of %[1]s to reads, and to withReads the line\n\tr.%[2]s.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.%[1]s, []error) { return r.p.%[3]s.GetMany(ctx, keys) })", k.Row.Name(), lowerFirst(field), field)
+		if !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+")") && !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+",") {
+			t.Errorf("resolvers/node.go: add to nodeReaders\n\t%q: readNodes((*reads).%s),\nand to the file of the kind in resolvers\n\tfunc (r *reads) %[2]s() *loader[platform.UID, platform.%[3]s] { return loaderOf(r, r.p.%[4]s.GetMany) }", k.Name, lowerFirst(field), k.Row.Name(), field)
 		}
 		if served := read(t, "rest/"+k.Area+".go"); !strings.Contains(served, "p."+field) && !graphQLOnly[k.Name] {
 			t.Errorf("rest/%s.go: add the routes of %s\n\t\tlist(\"/%[1]s/v2/%[3]s\", p.%[4]s),\n\t\tget(\"/%[1]s/v2/%[3]s/{uid=**}\", p.%[4]s),", k.Area, k.Row.Name(), k.Plural, field)
