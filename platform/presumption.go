@@ -3,7 +3,6 @@ package platform
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -151,7 +150,7 @@ func (x *Presumption) settle(s presumptionState, err error) error {
 
 // proveToChange proves the caller of an operation that does more than read.
 func proveToChange(ctx context.Context, capabilities []Capability) error {
-	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !strings.HasSuffix(string(c), ".list") }) {
+	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !c.reads() }) {
 		return Prove(ctx)
 	}
 	return nil
