@@ -10,6 +10,11 @@ type (
 	AccountAssociationConnection = Connection[platform.AccountAssociation]
 	// AccountAssociationEdge is an object of a page.
 	AccountAssociationEdge = Edge[platform.AccountAssociation]
+	// AccountAssociationFilter is the filter of a list.
+	AccountAssociationFilter struct {
+		platform.AccountAssociationFilter
+		ByUID
+	}
 	// CreateAccountAssociationPayload answers a mutation.
 	CreateAccountAssociationPayload = Created[platform.AccountAssociation]
 	// UpdateAccountAssociationPayload answers a mutation.
@@ -18,6 +23,11 @@ type (
 	AdvisoryConnection = Connection[platform.Advisory]
 	// AdvisoryEdge is an object of a page.
 	AdvisoryEdge = Edge[platform.Advisory]
+	// AdvisoryFilter is the filter of a list.
+	AdvisoryFilter struct {
+		platform.AdvisoryFilter
+		ByUID
+	}
 	// ArtifactConnection is a page.
 	ArtifactConnection = Connection[platform.Artifact]
 	// ArtifactEdge is an object of a page.
@@ -34,12 +44,22 @@ type (
 	ExternalGroupRoleMappingConnection = Connection[platform.ExternalGroupRoleMapping]
 	// ExternalGroupRoleMappingEdge is an object of a page.
 	ExternalGroupRoleMappingEdge = Edge[platform.ExternalGroupRoleMapping]
+	// ExternalGroupRoleMappingFilter is the filter of a list.
+	ExternalGroupRoleMappingFilter struct {
+		platform.ExternalGroupRoleMappingFilter
+		ByUID
+	}
 	// CreateExternalGroupRoleMappingPayload answers a mutation.
 	CreateExternalGroupRoleMappingPayload = Created[platform.ExternalGroupRoleMapping]
 	// GroupConnection is a page.
 	GroupConnection = Connection[platform.Group]
 	// GroupEdge is an object of a page.
 	GroupEdge = Edge[platform.Group]
+	// GroupFilter is the filter of a list.
+	GroupFilter struct {
+		platform.GroupFilter
+		ByUID
+	}
 	// CreateGroupPayload answers a mutation.
 	CreateGroupPayload = Created[platform.Group]
 	// UpdateGroupPayload answers a mutation.
@@ -48,12 +68,22 @@ type (
 	GroupInviteConnection = Connection[platform.GroupInvite]
 	// GroupInviteEdge is an object of a page.
 	GroupInviteEdge = Edge[platform.GroupInvite]
+	// GroupInviteFilter is the filter of a list.
+	GroupInviteFilter struct {
+		platform.GroupInviteFilter
+		ByUID
+	}
 	// CreateGroupInvitePayload answers a mutation.
 	CreateGroupInvitePayload = Created[platform.GroupInvite]
 	// IdentityConnection is a page.
 	IdentityConnection = Connection[platform.Identity]
 	// IdentityEdge is an object of a page.
 	IdentityEdge = Edge[platform.Identity]
+	// IdentityFilter is the filter of a list.
+	IdentityFilter struct {
+		platform.IdentityFilter
+		ByUID
+	}
 	// CreateIdentityPayload answers a mutation.
 	CreateIdentityPayload = Created[platform.Identity]
 	// UpdateIdentityPayload answers a mutation.
@@ -62,6 +92,11 @@ type (
 	IdentityProviderConnection = Connection[platform.IdentityProvider]
 	// IdentityProviderEdge is an object of a page.
 	IdentityProviderEdge = Edge[platform.IdentityProvider]
+	// IdentityProviderFilter is the filter of a list.
+	IdentityProviderFilter struct {
+		platform.IdentityProviderFilter
+		ByUID
+	}
 	// CreateIdentityProviderPayload answers a mutation.
 	CreateIdentityProviderPayload = Created[platform.IdentityProvider]
 	// UpdateIdentityProviderPayload answers a mutation.
@@ -70,6 +105,11 @@ type (
 	RepoConnection = Connection[platform.Repo]
 	// RepoEdge is an object of a page.
 	RepoEdge = Edge[platform.Repo]
+	// RepoFilter is the filter of a list.
+	RepoFilter struct {
+		platform.RepoFilter
+		ByUID
+	}
 	// CreateRepoPayload answers a mutation.
 	CreateRepoPayload = Created[platform.Repo]
 	// UpdateRepoPayload answers a mutation.
@@ -78,6 +118,11 @@ type (
 	RoleConnection = Connection[platform.Role]
 	// RoleEdge is an object of a page.
 	RoleEdge = Edge[platform.Role]
+	// RoleFilter is the filter of a list.
+	RoleFilter struct {
+		platform.RoleFilter
+		ByUID
+	}
 	// CreateRolePayload answers a mutation.
 	CreateRolePayload = Created[platform.Role]
 	// UpdateRolePayload answers a mutation.
@@ -86,6 +131,11 @@ type (
 	RoleBindingConnection = Connection[platform.RoleBinding]
 	// RoleBindingEdge is an object of a page.
 	RoleBindingEdge = Edge[platform.RoleBinding]
+	// RoleBindingFilter is the filter of a list.
+	RoleBindingFilter struct {
+		platform.RoleBindingFilter
+		ByUID
+	}
 	// CreateRoleBindingPayload answers a mutation.
 	CreateRoleBindingPayload = Created[platform.RoleBinding]
 	// UpdateRoleBindingPayload answers a mutation.
@@ -94,6 +144,11 @@ type (
 	EventSubscriptionConnection = Connection[platform.Subscription]
 	// EventSubscriptionEdge is an object of a page.
 	EventSubscriptionEdge = Edge[platform.Subscription]
+	// EventSubscriptionFilter is the filter of a list.
+	EventSubscriptionFilter struct {
+		platform.SubscriptionFilter
+		ByUID
+	}
 	// TagConnection is a page.
 	TagConnection = Connection[platform.Tag]
 	// TagEdge is an object of a page.

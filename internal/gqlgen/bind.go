@@ -78,7 +78,10 @@ func (b *binder) bindObject(d *ast.Definition) {
 // bindInput binds inputs that the core decodes as it decodes REST bodies to maps:
 // what is absent differs from null there. So it is with the inputs inside them.
 func (b *binder) bindInput(d *ast.Definition) {
+	node := strings.TrimSuffix(d.Name, "Filter")
 	switch {
+	case node != d.Name && b.kindOf(node) != "" && d.Fields.ForName("uids") != nil:
+		b.addFilter(d.Name, b.kindOf(node))
 	case strings.HasSuffix(d.Name, "Order"):
 		b.bind(d.Name, scalars+".Order")
 	case isNamed(d, "Delete", "Input"):
@@ -161,6 +164,13 @@ func (b *binder) bindField(name, field string, binding config.TypeMapField) {
 // addAlias names a type of package scalar for the objects of a kind.
 func (b *binder) addAlias(name, promise, generic, node string) {
 	fmt.Fprintf(&b.aliases, "// %s %s\n%s = %s[platform.%s]\n", name, promise, name, generic, b.kindOf(node))
+}
+
+// addFilter makes the type that the where of a kind is bound to.
+func (b *binder) addFilter(name, kind string) {
+	if !b.models.UserDefined(name) {
+		fmt.Fprintf(&b.aliases, "// %s is the filter of a list.\n%[1]s struct {\nplatform.%sFilter\nByUID\n}\n", name, kind)
+	}
 }
 
 func isNamed(d *ast.Definition, prefix, suffix string) bool {
