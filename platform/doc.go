@@ -79,7 +79,6 @@
 //	schema/proto/platform/registry/   its messages and service; then make generate
 //	rest/registry.go                  its routes: list, get, create, update, remove
 //	rpc/registry.go                   its procedures, messages and service
-//	client/client.go                  the stub of its service
 //	internal/cases/widget_test.go     what it takes and answers, by every protocol
 //	internal/house/ledger_test.go     its number, names and orders, which never change
 package platform

@@ -55,7 +55,7 @@ func TestDeliveriesAreSteeredByWhoMayMakeSubscriptions(t *testing.T) {
 				for _, who := range parties {
 					own := *e
 					own.T = t
-					judge{env: &own, k: &subscriptions, p: w.graphQL(), who: who, rpc: rpc{capabilities: c.capabilities}}.judge(own.call(c.call))
+					judge{env: &own, k: subscriptions, p: w.graphQL(), who: who, rpc: rpc{capabilities: c.capabilities}}.judge(own.call(c.call))
 				}
 			})
 		}

@@ -142,17 +142,31 @@ func operationsOf(p *platform.Platform) map[reflect.Type]string {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// Whoever writes a service must give clients its stub.
-func TestTheClientHasEveryService(t *testing.T) {
+// TestEveryServiceIsServed looks for the handler of each service of the contract.
+func TestEveryServiceIsServed(t *testing.T) {
 	t.Parallel()
-	client := read(t, "client/client.go")
-	var services strings.Builder
-	for area := range areas(t) {
-		services.WriteString(read(t, "rpc/"+area+".go"))
+	stubs := regexp.MustCompile(`(?m)^\t\w+ +(\w+)v2connect\.(\w+)ServiceClient$`).FindAllStringSubmatch(read(t, "rpc/gen/services/services.go"), -1)
+	if len(stubs) < 10 {
+		t.Fatalf("rpc/gen/services has %d stubs: how are they generated now?", len(stubs))
 	}
-	for _, m := range regexp.MustCompile(`(\w+v2connect)\.New(\w+)ServiceHandler\(`).FindAllStringSubmatch(services.String(), -1) {
-		if made := m[1] + ".New" + m[2] + "ServiceClient("; !strings.Contains(client, made) {
-			t.Errorf("client/client.go: add to Client and to New\n\t%[2]s %[1]s.%[2]sServiceClient\n\t\t%[2]s: %[1]s.New%[2]sServiceClient(over, at, options),", m[1], m[2])
+	for _, s := range stubs {
+		area, service := s[1], s[2]
+		if !strings.Contains(read(t, "rpc/"+area+".go"), service+"ServiceHandler(") {
+			t.Errorf("rpc/%s.go: write the procedures of %sService, and add to %[1]sServices\n\tnewService(%[1]sv2connect.New%[2]sServiceHandler(%[3]s{p.%[2]s}, o)),", area, service, lowerFirst(service))
+		}
+	}
+}
+
+// TestEveryKindHasAMessage looks for the message of each kind in the contract of its
+// area.
+func TestEveryKindHasAMessage(t *testing.T) {
+	t.Parallel()
+	for _, k := range platform.Kinds() {
+		if graphQLOnly[k.Name] {
+			continue
+		}
+		if !strings.Contains(readAll(t, "schema/proto/platform/"+k.Area+"/v2/*.proto"), "\nmessage "+k.Name+" {") {
+			t.Errorf("schema/proto/platform/%s/v2: write the messages and the service of %s, then `make generate`\n\tmessage %[2]s {", k.Area, k.Name)
 		}
 	}
 }
