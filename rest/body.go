@@ -16,7 +16,7 @@ const maxBody = 1 << 20
 // readBody reads a body of JSON, whatever its Content-Type says: clients send
 // what their library has as default. An empty body is not nil.
 func (r *request) readBody() ([]byte, error) {
-	if err := platform.Authenticated(r.Context()); err != nil {
+	if err := platform.RequireAuthenticated(r.Context()); err != nil {
 		return nil, err
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {

@@ -54,7 +54,7 @@ func documentedRefusals() []documentedRefusal {
 		{http.StatusInternalServerError, "Internal", "", always, &platform.Error{Code: platform.CodeInternal, Reason: "INTERNAL", Message: "Internal error."}},
 		{http.StatusServiceUnavailable, "Unavailable", "Retry-After", always, platform.Unavailable("the database does not answer", nil)},
 		{http.StatusGatewayTimeout, "DeadlineExceeded", "Retry-After", always, &platform.Error{
-			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request took longer than it may.", RetryAfter: time.Second,
+			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request exceeded its time limit.", RetryAfter: time.Second,
 		}},
 	}
 }

@@ -125,7 +125,7 @@ func (o Options) guarded(s service) http.Handler {
 			o.WriteError(w, r, noProcedure)
 			return
 		}
-		if err := platform.Authenticated(r.Context()); err != nil && !s.public {
+		if err := platform.RequireAuthenticated(r.Context()); err != nil && !s.public {
 			o.WriteError(w, r, err)
 			return
 		}

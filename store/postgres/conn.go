@@ -28,7 +28,7 @@ type conn struct {
 // run sends all statements at once and reads their answers. It tells how many
 // rows were given.
 func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count int, err error) {
-	platform.TraceOf(ctx).Note(len(statements))
+	platform.TraceOf(ctx).NoteStatements(len(statements))
 	statements = c.pipeline(statements)
 	if len(statements) == 1 {
 		s := statements[0]
@@ -104,7 +104,7 @@ func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement
 
 // Copy adds rows by COPY.
 func (t *transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
-	platform.TraceOf(ctx).Note(1)
+	platform.TraceOf(ctx).NoteStatements(1)
 	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return bind(rows[i]), nil })
 	return t.inTime(ctx, func(ctx context.Context) error {
 		_, err := t.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, from)

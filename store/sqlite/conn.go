@@ -26,7 +26,7 @@ type conn struct{ querier }
 
 // Run runs statements.
 func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	platform.TraceOf(ctx).Note(len(statements))
+	platform.TraceOf(ctx).NoteStatements(len(statements))
 	for _, s := range statements {
 		if err := c.run(ctx, s); err != nil {
 			return translate(err)
@@ -104,7 +104,7 @@ func (t transaction) Copy(ctx context.Context, table string, columns []string, r
 	if len(rows) == 0 {
 		return nil
 	}
-	platform.TraceOf(ctx).Note(1)
+	platform.TraceOf(ctx).NoteStatements(1)
 	one := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
 	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	per := maxVariables / len(columns)

@@ -97,10 +97,10 @@ func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
 	}
 }
 
-// AdvisoriesNamed reads advisories of a group by advisory id and artifact
+// AdvisoriesByName reads advisories of a group by advisory id and artifact
 // name, each by one look into the index: what a batch of an import costs does
 // not depend on how many the group holds.
-func (s tables) AdvisoriesNamed(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+func (s tables) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
 	group, wanted := names.Names()
 	ids, artifacts := make([]string, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {

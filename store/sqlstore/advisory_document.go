@@ -6,12 +6,12 @@ import (
 	"atrium/platform"
 )
 
-// Feed reads advisories of all groups, each once. What there is comes out of
+// ListFeed reads advisories of all groups, each once. What there is comes out of
 // an index alone, however many groups have it; then the latest of each is
 // looked up. Each row tells out of how many it comes, since what is looked up
 // may leave some out. Where no row tells, or nothing narrows the query, they are
 // counted by a statement of their own.
-func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
+func (s tables) ListFeed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
 	names := among(q.Names())
 	if len(q.Artifacts())+len(names) == 0 {
 		if err := s.checkFits(ctx, q); err != nil {

@@ -54,8 +54,8 @@ func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Tick
 	return ready, err
 }
 
-// Waiting counts the deliveries that have not been tried and are not held.
-func (tx *transaction) Waiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
+// CountWaiting counts the deliveries that have not been tried and are not held.
+func (tx *transaction) CountWaiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
 	q := tx.dialect.statement()
 	q.add("SELECT d.parent, count(*) FROM delivery d WHERE d.stage IN (1, 2) AND d.parent ? GROUP BY d.parent", amongUIDs(subscriptions))
 	waiting := map[platform.UID]int{}
@@ -69,13 +69,13 @@ func (tx *transaction) Waiting(ctx context.Context, subscriptions []platform.UID
 	return waiting, err
 }
 
-// Queued moves deliveries that are ready on.
-func (tx *transaction) Queued(ctx context.Context, tickets []platform.Ticket) error {
+// MarkQueued moves deliveries that are ready on.
+func (tx *transaction) MarkQueued(ctx context.Context, tickets []platform.Ticket) error {
 	return tx.byTicket(ctx, "UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1", tickets)
 }
 
-// GiveBack makes deliveries ready by the next ticket.
-func (tx *transaction) GiveBack(ctx context.Context, tickets []platform.Ticket) error {
+// Requeue makes deliveries ready by the next ticket.
+func (tx *transaction) Requeue(ctx context.Context, tickets []platform.Ticket) error {
 	return tx.byTicket(ctx, "UPDATE delivery SET stage = 1, ticket = ticket + 1 WHERE stage IN (1, 2, 3)", tickets)
 }
 
@@ -93,16 +93,16 @@ func (tx *transaction) byTicket(ctx context.Context, update string, tickets []pl
 	return tx.conn.Run(ctx, run...)
 }
 
-// NextHeld makes the oldest held delivery of a subscription ready.
-func (tx *transaction) NextHeld(ctx context.Context, subscription platform.UID) error {
+// ReleaseNextHeld makes the oldest held delivery of a subscription ready.
+func (tx *transaction) ReleaseNextHeld(ctx context.Context, subscription platform.UID) error {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET stage = 1 WHERE uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", subscription)
 	return tx.conn.Run(ctx, q.done(nil))
 }
 
-// Revive makes ready what was due before a time, and the first of what is held
+// RequeueLost makes ready what was due before a time, and the first of what is held
 // behind nothing.
-func (tx *transaction) Revive(ctx context.Context, due platform.Time) error {
+func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time) error {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET stage = 1 WHERE stage IN (2, 3) AND next_attempt_time < ?", due)
 	idle := tx.dialect.statement()
@@ -134,15 +134,15 @@ func (s *Store) purge(ctx context.Context, sql string, before any, limit int) (r
 	return removed, err
 }
 
-// Relayed is how far events have become deliveries.
-func (tx *transaction) Relayed(ctx context.Context) (at platform.EventPosition, err error) {
+// RelayPosition is how far events have become deliveries.
+func (tx *transaction) RelayPosition(ctx context.Context) (at platform.EventPosition, err error) {
 	q := tx.dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
 	err = tx.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
 	return at, err
 }
 
-// SetRelayed notes how far.
-func (tx *transaction) SetRelayed(ctx context.Context, at platform.EventPosition) error {
+// SetRelayPosition notes how far.
+func (tx *transaction) SetRelayPosition(ctx context.Context, at platform.EventPosition) error {
 	q := tx.dialect.statement().add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
 	return tx.conn.Run(ctx, q.done(nil))
 }

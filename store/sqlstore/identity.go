@@ -156,8 +156,8 @@ func (s tables) LookupIdentity(ctx context.Context, issuer, subject string) (uid
 	return uid, err
 }
 
-// Seen notes when identities acted.
-func (s *Store) Seen(ctx context.Context, uids []platform.UID, at platform.Time) error {
+// MarkSeen notes when identities acted.
+func (s *Store) MarkSeen(ctx context.Context, uids []platform.UID, at platform.Time) error {
 	return s.engine.Write(ctx, func(tx TxConn) error {
 		return tx.Run(ctx, s.dialect.statement().add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidList(uids)).done(nil))
 	})

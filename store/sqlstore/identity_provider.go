@@ -19,7 +19,7 @@ var identityProviders = table[platform.IdentityProvider, platform.IdentityProvid
 		{"t.description", "description", func(p *platform.IdentityProvider) any { return &p.Description }},
 		{"t.default_role", "defaultRole", func(p *platform.IdentityProvider) any { return keyOf(&p.DefaultRole) }},
 		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonColumn{&p.OIDC} }},
-		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.HiddenSecret }},
+		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.EncryptedSecret }},
 		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.CreateTime} }},
 		{"t.update_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.UpdateTime} }},
 		{"COALESCE(v.method, '')", "", func(p *platform.IdentityProvider) any { return verified{&p.IssuerVerified} }},
@@ -44,7 +44,7 @@ func (c verified) Scan(src any) error {
 
 // ScanBytes reads the name of a method.
 func (c verified) ScanBytes(method []byte) error {
-	*c.to = platform.ProofMethod(method).Complete()
+	*c.to = platform.ProofMethod(method).AdmitsNewcomers()
 	return nil
 }
 

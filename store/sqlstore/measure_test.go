@@ -43,7 +43,7 @@ func readPage(ctx context.Context, conn Conn) error {
 }
 
 func counted(t testing.TB) context.Context {
-	ctx, end := platform.NewAnswerPool(platform.AnswerLimits{One: 1 << 40}, nil).Open(t.Context())
+	ctx, end := platform.NewAnswerPool(platform.AnswerLimits{PerAnswer: 1 << 40}, nil).Open(t.Context())
 	t.Cleanup(end)
 	return ctx
 }

@@ -17,7 +17,7 @@ type proving struct {
 // none.
 func (c proving) Run(ctx context.Context, statements ...*Statement) error {
 	presumption := platform.PresumptionOf(ctx)
-	bearer, isAsked := presumption.Ask()
+	bearer, isAsked := presumption.TakeBearer()
 	if !isAsked {
 		if err := presumption.Err(); err != nil {
 			return err
@@ -31,7 +31,7 @@ func (c proving) Run(ctx context.Context, statements ...*Statement) error {
 		presumption.Fail(ctx, err)
 		return err
 	}
-	if refuted := presumption.Hear(found.candidates, found.entrances); refuted != nil {
+	if refuted := presumption.Resolve(found.candidates, found.entrances); refuted != nil {
 		return refuted
 	}
 	return err

@@ -2,8 +2,8 @@ package sqlstore
 
 import "context"
 
-// Beat counts the beats of a replica up, and reads those of all.
-func (s *Store) Beat(ctx context.Context, replica string) (map[string]int64, error) {
+// Heartbeat counts the beats of a replica up, and reads those of all.
+func (s *Store) Heartbeat(ctx context.Context, replica string) (map[string]int64, error) {
 	var beats map[string]int64
 	err := s.engine.Write(ctx, func(conn TxConn) error {
 		beats = map[string]int64{}

@@ -10,7 +10,7 @@ import (
 // Candidates reads, by one statement of three parts, the identities whose rule
 // may match a bearer, the identity providers of its issuer with whom they let
 // in, and what these map the bearer's external groups to.
-func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.Entrance, error) {
+func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
 	var found signIns
 	err := s.conn.Run(ctx, found.statement(s.dialect, b))
 	return found.candidates, found.entrances, err
@@ -75,7 +75,7 @@ func entrances(q *statement, b platform.Bearer) {
 // signIns collects the rows, whose parts come one after the other.
 type signIns struct {
 	candidates []platform.Candidate
-	entrances  []platform.Entrance
+	entrances  []platform.SignInOption
 }
 
 func (found *signIns) add(scan func(...any) error) error {
@@ -99,7 +99,7 @@ func (found *signIns) add(scan func(...any) error) error {
 		bind(last, g)
 	case 1:
 		if n := len(found.entrances); n == 0 || found.entrances[n-1].Provider.UID != provider.UID {
-			found.entrances = append(found.entrances, platform.Entrance{Provider: &provider, Proof: platform.ProofMethod(text)})
+			found.entrances = append(found.entrances, platform.SignInOption{Provider: &provider, Proof: platform.ProofMethod(text)})
 		}
 		found.person(&i, external, g)
 	case 2:
@@ -119,11 +119,11 @@ func (found *signIns) person(i *platform.Identity, external string, g platform.G
 		return
 	}
 	e := &found.entrances[len(found.entrances)-1]
-	if n := len(e.People); n == 0 || e.People[n-1].Identity.UID != i.UID {
+	if n := len(e.Provisioned); n == 0 || e.Provisioned[n-1].Identity.UID != i.UID {
 		_, id := ruleParts(external)
-		e.People = append(e.People, platform.Person{Candidate: platform.Candidate{Identity: i}, ExternalID: id})
+		e.Provisioned = append(e.Provisioned, platform.ProvisionedIdentity{Candidate: platform.Candidate{Identity: i}, ExternalID: id})
 	}
-	bind(&e.People[len(e.People)-1].Candidate, g)
+	bind(&e.Provisioned[len(e.Provisioned)-1].Candidate, g)
 }
 
 func bind(c *platform.Candidate, g platform.Grant) {

@@ -49,8 +49,8 @@ var tags = table[platform.Tag, platform.TagFilter]{
 // letters beyond ASCII. An index holds it, and the table does not.
 const tagText = "('  ' || lower(t.name) || '\n')"
 
-// TagsNamed reads tags by repo and name, each by one look into the index.
-func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
+// TagsByName reads tags by repo and name, each by one look into the index.
+func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
 	wanted := names.Names()
 	repos, texts := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
@@ -59,8 +59,8 @@ func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*plat
 	return pairs(ctx, s, &tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
-// TagsFrom reads the tags of a repo that a source brought.
-func (s tables) TagsFrom(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
+// TagsOfSource reads the tags of a repo that a source brought.
+func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
 	var found []*platform.Tag
 	q := s.dialect.statement()
 	q.add("SELECT "+tags.selected(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)

@@ -302,8 +302,8 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 	return rows[0], nil
 }
 
-// Current reads a row that is about to be updated, and keeps others from it.
-func (w writer[T, F]) Current(ctx context.Context, uid platform.UID) (*T, error) {
+// GetForUpdate reads a row that is about to be updated, and keeps others from it.
+func (w writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (*T, error) {
 	rows, err := w.look(ctx, uid, w.dialect.KeepRow)
 	if err != nil {
 		return nil, err
