@@ -63,7 +63,7 @@ const (
 	// the result of a delivery is stored with the delivery.
 	jobRetention = 5 * time.Minute
 	// maxTries limits the tries of one job. A job fails only through an error of
-	// this program or its database; Revive queues a discarded one again.
+	// this program or its database; RequeueLost queues a discarded one again.
 	maxTries = 1000
 
 	queueName = "deliveries"

@@ -9,7 +9,7 @@ import (
 var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
 	name: "subscription", number: 9,
 	uid:      func(s *platform.Subscription) platform.UID { return s.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	columns: []column[platform.Subscription]{
 		{"t.uid", "", func(s *platform.Subscription) any { return keyOf(&s.UID) }},
 		{"t.sink", "", func(s *platform.Subscription) any { return &s.Sink }},
@@ -30,11 +30,12 @@ var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
 	},
 }
 
-// ActiveSubscriptions reads what events of organisations may go to.
+// ActiveSubscriptions reads the subscriptions of organisations that are not
+// disabled.
 func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) ([]*platform.Subscription, error) {
 	var found []*platform.Subscription
 	q := s.dialect.statement()
-	q.add("SELECT "+subscriptions.selected(0)+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", amongUIDs(roots))
+	q.add("SELECT "+subscriptions.selectColumns(0)+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
 	err := s.conn.Run(ctx, q.done(subscriptions.collect(&found)))
 	return found, err
 }
