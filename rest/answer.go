@@ -46,7 +46,7 @@ func (e envelope[T]) stream(w io.Writer) error {
 
 // writeAnswer writes a result; nil is an empty body.
 func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any) {
-	private(w.Header())
+	setPrivateHeaders(w.Header())
 	if answer == nil {
 		return
 	}
@@ -68,9 +68,9 @@ func newEncoder(w io.Writer) *json.Encoder {
 	return encoder
 }
 
-// private sets what every answer has: it is meant for this caller at this
+// setPrivateHeaders sets what every answer has: it is meant for this caller at this
 // moment, and is what its Content-Type says.
-func private(h http.Header) {
+func setPrivateHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 }

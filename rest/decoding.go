@@ -51,7 +51,7 @@ func (d *decoding) object(prefix string, raw []byte, known ...string) map[string
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		d.add(prefix+shown(name), "is not a field of this request")
+		d.add(prefix+truncateForMessage(name), "is not a field of this request")
 	}
 	return members
 }
@@ -73,7 +73,7 @@ func (d *decoding) all(prefix string, raw []byte) (given map[string]json.RawMess
 		token, _ := members.Token()
 		name, _ := token.(string)
 		if seen[name] {
-			d.add(prefix+shown(name), "is given twice")
+			d.add(prefix+truncateForMessage(name), "is given twice")
 		}
 		seen[name] = true
 		_ = members.Decode(&json.RawMessage{})

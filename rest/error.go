@@ -10,20 +10,20 @@ import (
 	"atrium/platform"
 )
 
-// A refusal is an error that HTTP has a status of its own for.
-type refusal struct {
+// A statusError is an error that HTTP has a status of its own for.
+type statusError struct {
 	status int
 	shown  *platform.Error
 }
 
-func (r *refusal) Error() string { return r.shown.Error() }
+func (r *statusError) Error() string { return r.shown.Error() }
 
 // Unwrap gives the error that the body shows.
-func (r *refusal) Unwrap() error { return r.shown }
+func (r *statusError) Unwrap() error { return r.shown }
 
 // HeadersTooLarge refuses a request for what stands before its body.
 func HeadersTooLarge(what string, most int) error {
-	return &refusal{http.StatusRequestHeaderFieldsTooLarge, platform.Invalid(platform.Violation{
+	return &statusError{http.StatusRequestHeaderFieldsTooLarge, platform.Invalid(platform.Violation{
 		Field: what, Description: fmt.Sprintf("must be at most %d bytes", most),
 	})}
 }
@@ -33,7 +33,7 @@ var (
 	noPath = &platform.Error{
 		Code: platform.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: there is nothing at this path",
 	}
-	noMethod = &refusal{http.StatusMethodNotAllowed, &platform.Error{
+	noMethod = &statusError{http.StatusMethodNotAllowed, &platform.Error{
 		Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: this path does not have this method",
 	}}
 	noV1 = &platform.Error{
@@ -47,14 +47,14 @@ var (
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	shown := edge.Show(err, edge.AreaOf(r.URL.Path))
 	status := edge.HTTPStatus(shown.Code)
-	var refused *refusal
+	var refused *statusError
 	if errors.As(err, &refused) {
 		status = refused.status
 	}
 	id := requestID(w)
 	o.errors().Report(r.Context(), shown, id, "method", r.Method, "path", r.URL.Path)
 	h := w.Header()
-	private(h)
+	setPrivateHeaders(h)
 	h.Set("Content-Type", "application/json")
 	edge.SetHeaders(h, shown)
 	w.WriteHeader(status)

@@ -47,7 +47,7 @@ func documentedRefusals() []documentedRefusal {
 			Resource: &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
 		}},
 		{http.StatusRequestEntityTooLarge, "TooLarge", "", toSenders, platform.Invalid(platform.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
-		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", toSenders, unreadable.shown},
+		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", toSenders, errEncoding.shown},
 		{http.StatusTooManyRequests, "ResourceExhausted", "Retry-After", always, &platform.Error{
 			Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many requests", RetryAfter: time.Second,
 		}},

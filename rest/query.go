@@ -54,7 +54,7 @@ func decodeQuery(raw string, known []parameter) (url.Values, []platform.Violatio
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		add(shown(name), "is not a parameter of this operation")
+		add(truncateForMessage(name), "is not a parameter of this operation")
 	}
 	return values, malformed
 }
@@ -64,8 +64,8 @@ func (p parameter) spellings() []string {
 	return slices.Compact([]string{edge.SnakeCase(p.name), platform.CamelCase(p.name)})
 }
 
-// shown cuts what a client sent to a length fit for an error.
-func shown(s string) string {
+// truncateForMessage cuts what a client sent to a length fit for an error.
+func truncateForMessage(s string) string {
 	const most = 100
 	if len(s) > most {
 		s = s[:most] + "..."

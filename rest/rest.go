@@ -28,14 +28,14 @@ type Options struct {
 func New(p *platform.Platform, o Options) http.Handler {
 	router := chi.NewRouter()
 	router.Use(anyMethod)
-	for prefix, place := range placesOf(routes(p)) {
+	for prefix, place := range groupPaths(routes(p)) {
 		router.Handle(prefix, serve(o, place))
 	}
 	for _, area := range edge.AreasWithV1 {
 		router.Handle("/"+area+"/v1/*", refuse(o, noV1))
 	}
 	router.NotFound(refuse(o, noPath))
-	return compressed(router)
+	return compress(router)
 }
 
 // routes is the whole table.
@@ -64,7 +64,7 @@ func anyMethod(next http.Handler) http.Handler {
 }
 
 // serve answers the requests whose path starts with place.prefix.
-func serve(o Options, place *place) http.HandlerFunc {
+func serve(o Options, place *pathGroup) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		variables, methods := place.match(r.URL.EscapedPath())
 		if methods == nil {
@@ -86,7 +86,7 @@ func serve(o Options, place *place) http.HandlerFunc {
 			}
 			o.writeAnswer(w, r, answer)
 		case method == http.MethodOptions:
-			private(w.Header())
+			setPrivateHeaders(w.Header())
 			w.Header().Set("Allow", methods.allow())
 			w.WriteHeader(http.StatusNoContent)
 		default:
@@ -100,8 +100,8 @@ func refuse(o Options, err error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { o.WriteError(w, r, err) }
 }
 
-// compressed is next for clients that take no gzip, and with gzip for others.
-func compressed(next http.Handler) http.Handler {
+// compress is next for clients that take no gzip, and with gzip for others.
+func compress(next http.Handler) http.Handler {
 	compressing := middleware.Compress(5, "application/json")(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if acceptsGzip(r.Header.Values("Accept-Encoding")) {

@@ -15,24 +15,24 @@ type securityAdvisory struct {
 
 func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListDocumentsRequest) (*advisoryv2.ListDocumentsResponse, error) {
 	documents, err := s.documents.List(ctx, platform.DocumentRequest{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
-	return &advisoryv2.ListDocumentsResponse{Documents: each(documents, document)}, err
+	return &advisoryv2.ListDocumentsResponse{Documents: convertEach(documents, document)}, err
 }
 
 func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advisoryv2.ListVulnerabilityMetadataRequest) (*advisoryv2.ListVulnerabilityMetadataResponse, error) {
 	page, err := s.vulnerabilities.List(ctx, list(r, platform.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
 	return &advisoryv2.ListVulnerabilityMetadataResponse{
-		VulnerabilityMetadata: each(page.Items, vulnerability),
+		VulnerabilityMetadata: convertEach(page.Items, vulnerability),
 		NextPageToken:         page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
 func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advisoryv2.ListResolvedVulnsReportsRequest) (*advisoryv2.ListResolvedVulnsReportsResponse, error) {
-	start, badStart := moment("start_time", r.GetStartTime())
-	end, badEnd := moment("end_time", r.GetEndTime())
+	start, badStart := parseMoment("start_time", r.GetStartTime())
+	end, badEnd := parseMoment("end_time", r.GetEndTime())
 	reports, err := s.resolved.List(ctx, platform.ResolvedVulnerabilityRequest{
-		ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end, Malformed: malformed(badStart, badEnd),
+		ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end, Malformed: violationsOf(badStart, badEnd),
 	})
-	return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: each(reports, resolvedReport)}, err
+	return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: convertEach(reports, resolvedReport)}, err
 }
 
 func imageRefs(messages []*advisoryv2.ImageRef) []platform.ImageRef {

@@ -8,25 +8,25 @@ import (
 func vulnerability(v *platform.Vulnerability) *advisoryv2.VulnerabilityMetadata {
 	return &advisoryv2.VulnerabilityMetadata{
 		Id: v.ID, Summary: v.Summary, Details: v.Details,
-		References: eachOf(v.References, reference), Severities: eachOf(v.Severities, vulnerabilitySeverity),
+		References: convertValues(v.References, reference), Severities: convertValues(v.Severities, vulnerabilitySeverity),
 	}
 }
 
 func reference(r *platform.Reference) *advisoryv2.Reference {
-	return &advisoryv2.Reference{Type: value[advisoryv2.Reference_Type](advisoryv2.Reference_Type_value, r.Type), Url: r.URL}
+	return &advisoryv2.Reference{Type: enumValue[advisoryv2.Reference_Type](advisoryv2.Reference_Type_value, r.Type), Url: r.URL}
 }
 
 func vulnerabilitySeverity(s *platform.Severity) *advisoryv2.Severity {
-	return &advisoryv2.Severity{Type: value[advisoryv2.Severity_Type](advisoryv2.Severity_Type_value, s.Type), Score: s.Score}
+	return &advisoryv2.Severity{Type: enumValue[advisoryv2.Severity_Type](advisoryv2.Severity_Type_value, s.Type), Score: s.Score}
 }
 
 func document(d *platform.AdvisoryDocument) *advisoryv2.Document {
-	return &advisoryv2.Document{Id: d.ID, Advisories: eachOf(d.Advisories, documentAdvisory)}
+	return &advisoryv2.Document{Id: d.ID, Advisories: convertValues(d.Advisories, documentAdvisory)}
 }
 
 func documentAdvisory(a *platform.DocumentAdvisory) *advisoryv2.DocumentAdvisory {
 	return &advisoryv2.DocumentAdvisory{
-		Id: a.ID, Events: eachOf(a.Events, documentEvent), Aliases: a.Aliases, PackageNamespace: a.PackageNamespace,
+		Id: a.ID, Events: convertValues(a.Events, documentEvent), Aliases: a.Aliases, PackageNamespace: a.PackageNamespace,
 	}
 }
 
@@ -61,7 +61,7 @@ func documentFixed(f *platform.DocumentFixed) *advisoryv2.Fixed {
 
 func documentFalsePositive(f *platform.FalsePositiveDetermination) *advisoryv2.FalsePositiveDetermination {
 	types := advisoryv2.FalsePositiveDetermination_Type_value
-	return &advisoryv2.FalsePositiveDetermination{Type: value[advisoryv2.FalsePositiveDetermination_Type](types, f.Type), Note: f.Note}
+	return &advisoryv2.FalsePositiveDetermination{Type: enumValue[advisoryv2.FalsePositiveDetermination_Type](types, f.Type), Note: f.Note}
 }
 
 func documentDetection(d *platform.DocumentDetection) *advisoryv2.Detection {
@@ -89,11 +89,11 @@ func documentScan(s *platform.DocumentScanV1) *advisoryv2.DetectionTypeScanV1 {
 
 func resolvedReport(r *platform.ResolvedVulnerabilityReport) *advisoryv2.ResolvedVulnsReport {
 	return &advisoryv2.ResolvedVulnsReport{
-		Date: timestamp(r.Date), ResolvedVulns: eachOf(r.ResolvedVulns, resolvedVuln),
+		Date: timestamp(r.Date), ResolvedVulns: convertValues(r.ResolvedVulns, resolvedVuln),
 		ImageRef: &advisoryv2.ImageRef{Repo: r.ImageRef.Repo, Tags: r.ImageRef.Tags},
 	}
 }
 
 func resolvedVuln(v *platform.ResolvedVulnerability) *advisoryv2.ResolvedVuln {
-	return &advisoryv2.ResolvedVuln{Id: v.ID, Aliases: v.Aliases, CvssSeverities: eachOf(v.CVSSSeverities, vulnerabilitySeverity)}
+	return &advisoryv2.ResolvedVuln{Id: v.ID, Aliases: v.Aliases, CvssSeverities: convertValues(v.CVSSSeverities, vulnerabilitySeverity)}
 }

@@ -51,7 +51,7 @@ func (binaryCodec) Unmarshal(b []byte, m any) error {
 		found = unknownFields(message.ProtoReflect())
 	}
 	if len(found) > 0 {
-		spoil(message, found...)
+		setFaults(message, found...)
 	}
 	return nil
 }
@@ -85,21 +85,21 @@ func (jsonCodec) Unmarshal(b []byte, m any) error {
 		found = readJSON(b, message)
 	}
 	if len(found) > 0 {
-		spoil(message, found...)
+		setFaults(message, found...)
 	}
 	return nil
 }
 
-// spoilt is the number of the field that holds what is wrong with a message.
+// faultsField is the number of the field that holds what is wrong with a message.
 // It is the last one there can be. No client sets it: a field that it sends and
 // that is not known spoils the message.
-const spoilt = protowire.MaxValidNumber
+const faultsField = protowire.MaxValidNumber
 
-// spoil replaces what a message holds by what is wrong with it.
-func spoil(m proto.Message, found ...platform.Violation) {
+// setFaults replaces what a message holds by what is wrong with it.
+func setFaults(m proto.Message, found ...platform.Violation) {
 	text, _ := json.Marshal(found) // texts and nothing else
 	proto.Reset(m)
-	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, spoilt, protowire.BytesType), text))
+	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), text))
 }
 
 // faults is what is wrong with a message that a codec read.
@@ -109,7 +109,7 @@ func faults(m any) (found []platform.Violation) {
 		return nil
 	}
 	number, kind, n := protowire.ConsumeTag(message.ProtoReflect().GetUnknown())
-	if n <= 0 || number != spoilt || kind != protowire.BytesType {
+	if n <= 0 || number != faultsField || kind != protowire.BytesType {
 		return nil
 	}
 	text, _ := protowire.ConsumeBytes(message.ProtoReflect().GetUnknown()[n:])
@@ -121,8 +121,8 @@ func faults(m any) (found []platform.Violation) {
 // fields that it does not have, and times that are none. What a mask does not
 // list of a resource is ignored, known or not.
 func unknownFields(m protoreflect.Message) (found []platform.Violation) {
-	masked := narrow(maskOf(m))
-	for _, below := range append([]place{{"", m}}, placesIn("", m)...) {
+	masked := isPartialMask(maskOf(m))
+	for _, below := range append([]nestedMessage{{"", m}}, nestedMessages("", m)...) {
 		if below.message != m && masked {
 			continue
 		}
@@ -131,7 +131,7 @@ func unknownFields(m protoreflect.Message) (found []platform.Violation) {
 	return found
 }
 
-func unknownIn(p place) (found []platform.Violation) {
+func unknownIn(p nestedMessage) (found []platform.Violation) {
 	if t, ok := p.message.Interface().(*timestamppb.Timestamp); ok {
 		if t.CheckValid() != nil {
 			found = append(found, platform.Violation{Field: p.path[:max(len(p.path)-1, 0)], Description: "must be a time of the years 1 to 9999"})
@@ -154,21 +154,21 @@ func unknownIn(p place) (found []platform.Violation) {
 	return found
 }
 
-// A place is a message inside another one: path is where, with the separator
+// A nestedMessage is a message inside another one: path is where, with the separator
 // behind it.
-type place struct {
+type nestedMessage struct {
 	path    string
 	message protoreflect.Message
 }
 
-// placesIn lists the messages that a message holds, at any depth.
-func placesIn(path string, m protoreflect.Message) (all []place) {
+// nestedMessages lists the messages that a message holds, at any depth.
+func nestedMessages(path string, m protoreflect.Message) (all []nestedMessage) {
 	add := func(path string, v protoreflect.Value) {
-		all = append(all, place{path, v.Message()})
-		all = append(all, placesIn(path, v.Message())...)
+		all = append(all, nestedMessage{path, v.Message()})
+		all = append(all, nestedMessages(path, v.Message())...)
 	}
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		at := path + spelled(f)
+		at := path + fieldName(f)
 		switch {
 		case f.IsMap() && f.MapValue().Message() != nil:
 			v.Map().Range(func(key protoreflect.MapKey, v protoreflect.Value) bool {
@@ -194,9 +194,9 @@ func placesIn(path string, m protoreflect.Message) (all []place) {
 	return all
 }
 
-// spelled is the name of a field in violations: that of REST, whose queries have
+// fieldName is the name of a field in violations: that of REST, whose queries have
 // snake_case.
-func spelled(f protoreflect.FieldDescriptor) string {
+func fieldName(f protoreflect.FieldDescriptor) string {
 	of := string(f.ContainingMessage().Name())
 	if of == "UIDPFilter" || strings.HasPrefix(of, "List") {
 		return f.TextName()

@@ -51,8 +51,8 @@ func (o Options) interceptor() connect.Interceptor {
 	})
 }
 
-// recovered is the error of a handler that panics.
-func (o Options) recovered(ctx context.Context, spec connect.Spec, header http.Header, cause any) error {
+// recoverPanic is the error of a handler that panics.
+func (o Options) recoverPanic(ctx context.Context, spec connect.Spec, header http.Header, cause any) error {
 	return o.errors().ReportPanic(ctx, cause, header.Get(edge.RequestIDHeader), "path", spec.Procedure)
 }
 
@@ -67,15 +67,15 @@ func (o Options) shown(ctx context.Context, procedure, requestID string, err err
 	o.errors().Report(ctx, e, requestID, "path", procedure)
 	shown := connect.NewError(connect.Code(e.Code), errors.New(e.Message)) //nolint:gosec // both have the numbers of google.rpc.Code
 	for _, detail := range o.errors().Status(e, requestID).Details {
-		if d, err := typed(detail); err == nil {
+		if d, err := convertDetail(detail); err == nil {
 			shown.AddDetail(d)
 		}
 	}
 	return shown
 }
 
-// typed makes a message of a detail, which REST shows as it is.
-func typed(detail map[string]any) (*connect.ErrorDetail, error) {
+// convertDetail makes a message of a detail, which REST shows as it is.
+func convertDetail(detail map[string]any) (*connect.ErrorDetail, error) {
 	text, err := json.Marshal(detail)
 	if err != nil {
 		return nil, err

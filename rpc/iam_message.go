@@ -9,7 +9,7 @@ func group(g *platform.Group) *iamv2.Group {
 	return &iamv2.Group{
 		Uid: string(g.UID), Name: g.Name, Description: g.Description, ResourceLimits: limits(g.ResourceLimits), Verified: g.Verified,
 		CreateTime: timestamp(g.CreateTime), UpdateTime: timestamp(g.UpdateTime),
-		Kind: value[iamv2.OrgKind](iamv2.OrgKind_value, g.Kind), Status: value[iamv2.OrgStatus](iamv2.OrgStatus_value, g.Status),
+		Kind: enumValue[iamv2.OrgKind](iamv2.OrgKind_value, g.Kind), Status: enumValue[iamv2.OrgStatus](iamv2.OrgStatus_value, g.Status),
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 func repo(r *platform.Repo) *registryv2.Repo {
 	return &registryv2.Repo{
 		Uid: string(r.UID), Name: r.Name, Description: r.Description,
-		CatalogTier: value[registryv2.CatalogTier](registryv2.CatalogTier_value, r.CatalogTier),
+		CatalogTier: enumValue[registryv2.CatalogTier](registryv2.CatalogTier_value, r.CatalogTier),
 		Bundles:     r.Bundles, Aliases: r.Aliases, ActiveTags: r.ActiveTags, SyncConfig: syncConfig(r.SyncConfig),
 		CreateTime: timestamp(r.CreateTime), UpdateTime: timestamp(r.UpdateTime),
 	}

@@ -49,10 +49,10 @@ const (
 func New(p *platform.Platform, o Options) http.Handler {
 	options := connect.WithHandlerOptions(
 		connect.WithInterceptors(o.interceptor()),
-		connect.WithRecover(o.recovered),
+		connect.WithRecover(o.recoverPanic),
 		connect.WithReadMaxBytes(maxMessageBytes),
 		connect.WithCompressMinBytes(minCompressBytes),
-		gzipped(),
+		gzipCodec(),
 	)
 	mux := http.NewServeMux()
 	served := o.mount(mux, services(p, connect.WithHandlerOptions(options, codecs())))
@@ -61,7 +61,7 @@ func New(p *platform.Platform, o Options) http.Handler {
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { o.WriteError(w, r, noProcedure) })
-	return identified(mux)
+	return withRequestID(mux)
 }
 
 // Serves tells the paths of procedures from those of other protocols.
@@ -133,24 +133,24 @@ func (o Options) guarded(s service) http.Handler {
 	})
 }
 
-// current is the name that a service of v2beta1 has in v2. Both answer alike.
-func current(name string) string {
+// currentName is the name that a service of v2beta1 has in v2. Both answer alike.
+func currentName(name string) string {
 	if strings.HasPrefix(strings.TrimPrefix(name, "/"), "platform.") {
 		return strings.Replace(name, ".v2beta1.", ".v2.", 1)
 	}
 	return name
 }
 
-// identified hands the id of a request on to the interceptor, which does not
+// withRequestID hands the id of a request on to the interceptor, which does not
 // see the answer's headers, and leads v2beta1 to v2.
-func identified(next http.Handler) http.Handler {
+func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := *r
 		own.Header = make(http.Header, len(r.Header)+1)
 		for name, values := range r.Header {
 			own.Header[name] = values
 		}
-		if path := current(r.URL.Path); path != r.URL.Path {
+		if path := currentName(r.URL.Path); path != r.URL.Path {
 			own.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 		}
 		own.Header[edge.RequestIDHeader] = []string{w.Header().Get(edge.RequestIDHeader)}
@@ -175,7 +175,7 @@ type health struct {
 
 // Check tells whether a service serves; "" is the whole of it.
 func (h health) Check(ctx context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
-	if r.Service != "" && !slices.Contains(h.served, current(r.Service)) {
+	if r.Service != "" && !slices.Contains(h.served, currentName(r.Service)) {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such service"))
 	}
 	status := grpchealth.StatusServing

@@ -10,7 +10,7 @@ import (
 type advisories struct{ of platform.Advisories }
 
 func (s advisories) GetAdvisory(ctx context.Context, r *vulnerabilitiesv2.GetAdvisoryRequest) (*vulnerabilitiesv2.Advisory, error) {
-	return as(advisory)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(advisory)(s.of.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.ListAdvisoriesRequest) (*vulnerabilitiesv2.ListAdvisoriesResponse, error) {
@@ -25,7 +25,7 @@ func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.Lis
 		Query: r.GetQuery(), Severities: names[platform.SeverityRating](r.GetSeverities()), MinScore: r.MinScore, Withdrawn: r.GetWithdrawn(),
 	}, notEmpty("origin", r.Origin)))
 	return &vulnerabilitiesv2.ListAdvisoriesResponse{
-		Advisories:    each(page.Items, advisory),
+		Advisories:    convertEach(page.Items, advisory),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }

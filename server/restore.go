@@ -40,7 +40,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	if o.Exists && !o.Replace {
 		return nil, fmt.Errorf("there is a database %s already; --replace restores over it and keeps it under another name", path)
 	}
-	release, err := store.Take(o.DatabaseURL)
+	release, err := store.Acquire(o.DatabaseURL)
 	if err != nil {
 		return nil, err
 	}

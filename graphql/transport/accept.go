@@ -13,15 +13,15 @@ const (
 	mediaEvents   = "text/event-stream"
 )
 
-// accepted is what an Accept header allows.
-type accepted struct {
-	best   string // the media type it likes best; "" where it allows none
-	events bool   // whether it allows a stream, were there one to send
+// acceptedTypes is what an Accept header allows.
+type acceptedTypes struct {
+	bestType     string // the media type it likes best; "" where it allows none
+	allowsEvents bool   // whether it allows a stream, were there one to send
 }
 
 // json is how an answer is written that is never a stream.
-func (a accepted) json() string {
-	if a.best == mediaResponse {
+func (a acceptedTypes) json() string {
+	if a.bestType == mediaResponse {
 		return mediaResponse
 	}
 	return mediaJSON
@@ -38,7 +38,7 @@ type offer struct {
 // negotiate reads Accept as RFC 9110 has it: the highest quality wins, then
 // what is named more exactly, then what is named first. Wildcards, and a
 // missing header, mean application/json.
-func negotiate(header []string) accepted {
+func negotiate(header []string) acceptedTypes {
 	offers := []offer{{media: mediaJSON}, {media: mediaResponse}, {media: mediaEvents}}
 	ranges := strings.Join(header, ",")
 	if strings.TrimSpace(ranges) == "" {
@@ -55,11 +55,11 @@ func negotiate(header []string) accepted {
 	}
 	best := offer{}
 	for _, o := range offers {
-		if o.quality > 0 && o.before(best) {
+		if o.quality > 0 && o.isPreferred(best) {
 			best = o
 		}
 	}
-	return accepted{best: best.media, events: offers[2].quality > 0}
+	return acceptedTypes{bestType: best.media, allowsEvents: offers[2].quality > 0}
 }
 
 // parseRange reads one element of Accept. An answer is always in UTF-8, so one
@@ -85,7 +85,7 @@ func (o *offer) match(media string, quality float64, position int) {
 	}
 }
 
-func (o offer) before(other offer) bool {
+func (o offer) isPreferred(other offer) bool {
 	switch {
 	case o.quality != other.quality:
 		return o.quality > other.quality

@@ -42,9 +42,9 @@ func WriteError(w http.ResponseWriter, r *http.Request, status int, shown *gqler
 	write(w, status, media, &graphql.Response{Errors: gqlerror.List{shown}})
 }
 
-// tooManyOpen is for one more of something than a caller may hold open. It names
+// limitError is for one more of something than a caller may hold open. It names
 // the limit as --graphql-limit does.
-func tooManyOpen(name string, limit int) error {
+func limitError(name string, limit int) error {
 	return &refusal.Error{
 		Code:       refusal.ResourceExhausted,
 		Message:    fmt.Sprintf("Resource exhausted: the caller has too many %s open, at most %d; end one of them first", name, limit),
@@ -94,7 +94,7 @@ func write(w http.ResponseWriter, status int, media string, response *graphql.Re
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(status)
-	for _, part := range parts(response) {
+	for _, part := range encodeParts(response) {
 		if _, err := w.Write(part); err != nil {
 			return // nobody listens any more
 		}
@@ -102,12 +102,12 @@ func write(w http.ResponseWriter, status int, media string, response *graphql.Re
 }
 
 // encode gives a response as JSON in one piece.
-func encode(response *graphql.Response) []byte { return bytes.Join(parts(response), nil) }
+func encode(response *graphql.Response) []byte { return bytes.Join(encodeParts(response), nil) }
 
-// parts gives a response as JSON: without data where nothing was executed, as
+// encodeParts gives a response as JSON: without data where nothing was executed, as
 // the specification asks for, and with its errors bounded. The data, which may
 // be long, is not copied.
-func parts(response *graphql.Response) (encoded [][]byte) {
+func encodeParts(response *graphql.Response) (encoded [][]byte) {
 	separator := `{"`
 	member := func(name string, value []byte) {
 		encoded = append(encoded, []byte(separator+name+`":`), value)
@@ -159,7 +159,7 @@ func encodeErrors(errs gqlerror.List) []byte {
 // encodeError cuts an error that is too long to be shown whole.
 func encodeError(err *gqlerror.Error) []byte {
 	shown := *err
-	shown.Message = cut(err.Message, maxMessageBytes)
+	shown.Message = truncate(err.Message, maxMessageBytes)
 	encoded, problem := json.Marshal(&shown)
 	if problem == nil && len(encoded) <= maxErrorBytes {
 		return encoded
@@ -170,8 +170,8 @@ func encodeError(err *gqlerror.Error) []byte {
 	return encoded
 }
 
-// cut shortens text to about n bytes, with a mark where some is missing.
-func cut(text string, n int) string {
+// truncate shortens text to about n bytes, with a mark where some is missing.
+func truncate(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}

@@ -54,7 +54,7 @@ func reasonOf(ctx context.Context) *refusal.Error {
 // nothing any more ends too.
 func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter, responses iter.Seq[*graphql.Response]) {
 	out := &eventWriter{w: w, control: http.NewResponseController(w), wait: e.WriteWait}
-	defer out.hurry() // what net/http writes in the end
+	defer out.setDeadline() // what net/http writes in the end
 	var alive sync.WaitGroup
 	defer alive.Wait()
 	defer end()
@@ -95,7 +95,7 @@ func (out *eventWriter) event(name string, data []byte) error {
 func (out *eventWriter) write(parts ...string) error {
 	out.lock.Lock()
 	defer out.lock.Unlock()
-	out.hurry()
+	out.setDeadline()
 	// Not left running: HTTP/2 ends a stream whose time is up even while there
 	// is nothing to write.
 	defer func() { _ = out.control.SetWriteDeadline(time.Time{}) }()
@@ -107,9 +107,9 @@ func (out *eventWriter) write(parts ...string) error {
 	return out.control.Flush()
 }
 
-// hurry sets the time for what is written next. It fails where there is none to
+// setDeadline sets the time for what is written next. It fails where there is none to
 // set, as in tests, where writes do not block.
-func (out *eventWriter) hurry() {
+func (out *eventWriter) setDeadline() {
 	var deadline time.Time
 	if out.wait > 0 {
 		deadline = time.Now().Add(out.wait)

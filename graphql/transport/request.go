@@ -129,7 +129,7 @@ func (e *endpoint) requestOf(members map[string]json.RawMessage) (*graphql.RawPa
 		}
 		if decodeMember(value, member.into) != nil {
 			wrong = append(wrong, refusal.Violation{Field: member.name, Description: "must be " + member.is})
-		} else if err := e.checked(value); err != nil {
+		} else if err := e.checkValue(value); err != nil {
 			wrong = append(wrong, refusal.Violation{Field: member.name, Description: err.Error()})
 		}
 	}
@@ -146,8 +146,8 @@ func (e *endpoint) requestOf(members map[string]json.RawMessage) (*graphql.RawPa
 	return raw, nil
 }
 
-// checked is what CheckJSON says of a value.
-func (e *endpoint) checked(value json.RawMessage) error {
+// checkValue is what CheckJSON says of a value.
+func (e *endpoint) checkValue(value json.RawMessage) error {
 	if e.CheckJSON == nil {
 		return nil
 	}

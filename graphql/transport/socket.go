@@ -70,7 +70,7 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 		conn.SetReadLimit(e.BodyBytes)
 	}
 	s := &socket{endpoint: e, conn: conn, running: map[string]*socketOperation{}}
-	ctx, last := s.initialised(r.Context())
+	ctx, last := s.awaitInit(r.Context())
 	if last == nil {
 		last = s.talk(ctx)
 	}
@@ -95,9 +95,9 @@ func (s *socket) talk(ctx context.Context) *closure {
 	return s.serve(ctx)
 }
 
-// initialised waits for connection_init, and gives ctx with the caller that it
+// awaitInit waits for connection_init, and gives ctx with the caller that it
 // proves, or that the request for the websocket has proven.
-func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
+func (s *socket) awaitInit(ctx context.Context) (context.Context, *closure) {
 	if s.InitWait > 0 {
 		late := time.AfterFunc(s.InitWait, func() { _ = s.conn.Close(closeLate, "Connection initialisation timeout") })
 		defer late.Stop()
@@ -113,7 +113,7 @@ func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
 		case received.Type != "connection_init":
 			return nil, &closure{closeUnauthorized, "Unauthorized"}
 		default:
-			proven, err := s.authorized(ctx, received.Payload)
+			proven, err := s.authorize(ctx, received.Payload)
 			if err != nil {
 				return nil, s.closureOf(ctx, err)
 			}
@@ -122,9 +122,9 @@ func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
 	}
 }
 
-// authorized checks the token of connection_init. Nobody holds a websocket
+// authorize checks the token of connection_init. Nobody holds a websocket
 // open without one.
-func (s *socket) authorized(ctx context.Context, payload json.RawMessage) (context.Context, error) {
+func (s *socket) authorize(ctx context.Context, payload json.RawMessage) (context.Context, error) {
 	var members map[string]any
 	if len(payload) > 0 && json.Unmarshal(payload, &members) != nil {
 		return nil, refusal.NewInvalid("payload", "must be a JSON object")
@@ -190,14 +190,14 @@ func (s *socket) watch(ctx context.Context, end func()) {
 }
 
 func (s *socket) ping(ctx context.Context) error {
-	ctx, cancel := s.patience(ctx)
+	ctx, cancel := s.writeContext(ctx)
 	defer cancel()
 	return s.conn.Ping(ctx)
 }
 
-// patience is the context of one write. It does not end with ctx: a write that
+// writeContext is the context of one write. It does not end with ctx: a write that
 // ends early tears the websocket down, and with it the reason for its end.
-func (s *socket) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *socket) writeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx = context.WithoutCancel(ctx)
 	if s.WriteWait <= 0 {
 		return ctx, func() {}
@@ -249,7 +249,7 @@ func (s *socket) send(ctx context.Context, m message) bool {
 	if err != nil {
 		return false
 	}
-	ctx, cancel := s.patience(ctx)
+	ctx, cancel := s.writeContext(ctx)
 	defer cancel()
 	return s.conn.Write(ctx, websocket.MessageText, data) == nil
 }

@@ -36,13 +36,13 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 		raw, err = s.decodeRequest(received.Payload)
 	}
 	if err != nil { // here, so that nothing more is read before the client has taken it
-		defer s.left(op)
+		defer s.operationEnded(op)
 		defer cancel()
 		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 		return nil
 	}
 	s.work.Go(func() {
-		defer s.left(op)
+		defer s.operationEnded(op)
 		defer cancel()
 		s.execute(ctx, op, raw)
 	})
@@ -52,7 +52,7 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 // execute sends the responses of an operation, until they end or the client
 // says that it wants no more.
 func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.RawParams) {
-	leave, err := s.admitted(ctx)
+	leave, err := s.admitOperation(ctx)
 	if err != nil {
 		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 		return
@@ -83,8 +83,8 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	}
 }
 
-// admitted asks whoever counts requests for this one.
-func (s *socket) admitted(ctx context.Context) (leave func(), err error) {
+// admitOperation asks whoever counts requests for this one.
+func (s *socket) admitOperation(ctx context.Context) (leave func(), err error) {
 	if s.Admit == nil {
 		return func() {}, nil
 	}
@@ -136,8 +136,8 @@ func (s *socket) release(op *socketOperation) bool {
 	return true
 }
 
-// left notes that nothing of an operation runs any more.
-func (s *socket) left(op *socketOperation) {
+// operationEnded notes that nothing of an operation runs any more.
+func (s *socket) operationEnded(op *socketOperation) {
 	s.release(op)
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -156,7 +156,7 @@ func (t *tally) enter(caller, name string, limit int) (leave func(), err error) 
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if limit > 0 && t.open[caller] >= limit {
-		return nil, tooManyOpen(name, limit)
+		return nil, limitError(name, limit)
 	}
 	if t.open == nil {
 		t.open = map[string]int{}

@@ -97,7 +97,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	accepts := negotiate(r.Header.Values("Accept"))
-	if accepts.best == "" {
+	if accepts.bestType == "" {
 		e.refuse(w, r, mediaJSON, &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaJSON+", "+mediaResponse+" or "+mediaEvents)})
 		return
 	}
@@ -120,15 +120,15 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer executes what was read, as a stream where it is one.
-func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accepted, raw *graphql.RawParams) {
+func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts acceptedTypes, raw *graphql.RawParams) {
 	ctx, operation, refused := e.executor.Prepare(r.Context(), raw)
 	if refused != nil {
-		if accepts.best == mediaEvents { // an EventSource sees no other answer
+		if accepts.bestType == mediaEvents { // an EventSource sees no other answer
 			ctx, end := e.lifetime(ctx)
 			e.stream(ctx, end, w, slices.Values([]*graphql.Response{refused}))
 			return
 		}
-		write(w, statusOf(refused, accepts.best), accepts.best, refused)
+		write(w, statusOf(refused, accepts.bestType), accepts.bestType, refused)
 		return
 	}
 	kind := operation.Operation.Operation
@@ -136,20 +136,20 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accept
 	case kind == ast.Mutation && r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		e.refuse(w, r, accepts.json(), &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("a mutation is sent by POST")})
-	case kind == ast.Subscription && !accepts.events:
+	case kind == ast.Subscription && !accepts.allowsEvents:
 		e.refuse(w, r, accepts.json(), &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaEvents+" for a subscription")})
 	case kind == ast.Subscription:
 		e.streamSubscription(ctx, w, r, accepts, operation)
-	case accepts.best == mediaEvents:
+	case accepts.bestType == mediaEvents:
 		ctx, end := e.lifetime(ctx)
 		e.stream(ctx, end, w, e.executor.Run(ctx, operation))
 	default:
-		e.once(ctx, w, r, accepts.best, operation)
+		e.writeOnce(ctx, w, r, accepts.bestType, operation)
 	}
 }
 
 // streamSubscription streams a subscription, where the caller may have one more.
-func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts accepted, operation *graphql.OperationContext) {
+func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts acceptedTypes, operation *graphql.OperationContext) {
 	caller := e.Identify(ctx).Key
 	leave, err := e.sockets.enter(caller, "sockets", e.Sockets)
 	if err != nil {
@@ -167,8 +167,8 @@ func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter
 	e.stream(ctx, end, w, e.executor.Run(ctx, operation))
 }
 
-// once writes the only response of a query or a mutation.
-func (e *endpoint) once(ctx context.Context, w http.ResponseWriter, r *http.Request, media string, operation *graphql.OperationContext) {
+// writeOnce writes the only response of a query or a mutation.
+func (e *endpoint) writeOnce(ctx context.Context, w http.ResponseWriter, r *http.Request, media string, operation *graphql.OperationContext) {
 	for response := range e.executor.Run(ctx, operation) {
 		write(w, statusOf(response, media), media, response)
 		return
