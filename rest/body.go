@@ -10,11 +10,11 @@ import (
 	"atrium/platform"
 )
 
-// maxBody bounds a request's body; the largest that is good is a readme.
+// maxBody limits the body of a request. The largest valid body is a readme.
 const maxBody = 1 << 20
 
-// readBody reads a body of JSON, whatever its Content-Type says: clients send
-// what their library has as default. An empty body is not nil.
+// readBody reads a JSON body. It ignores Content-Type, because clients send the
+// default of their library. An empty body is not nil.
 func (r *request) readBody() ([]byte, error) {
 	if err := platform.RequireAuthenticated(r.Context()); err != nil {
 		return nil, err

@@ -10,15 +10,15 @@ import (
 	"atrium/platform"
 )
 
-// A filter is a parameter of a list of F, and how its value goes into the
-// list's request.
+// A filter is a parameter of a list, with a function that sets its value in the
+// request F.
 type filter[F any] struct {
 	parameter
 	set func(*platform.ListRequest[F], string) error
 }
 
-// listRequest decodes the query of a list. What cannot be decoded goes along,
-// for the operation to report it together with what it finds itself.
+// listRequest decodes the query of a list. Violations become part of the request, so
+// that the operation reports them together with its own.
 func listRequest[F any](r *request, filters []filter[F]) platform.ListRequest[F] {
 	list := platform.ListRequest[F]{Malformed: r.malformed}
 	for _, f := range filters {
@@ -67,7 +67,7 @@ func timeFilter[F any](name string, at func(*F) *platform.Time) filter[F] {
 	return value(name, platform.ParseTime, func(l *platform.ListRequest[F]) *platform.Time { return at(&l.Filter) })
 }
 
-// scopeFilters are the parameters of every list in the tree.
+// scopeFilters returns the parameters of every list in the tree.
 func scopeFilters[F any]() []filter[F] {
 	type request = platform.ListRequest[F]
 	return []filter[F]{
@@ -79,7 +79,7 @@ func scopeFilters[F any]() []filter[F] {
 	}
 }
 
-// pagingFilters are the parameters of every list.
+// pagingFilters returns the parameters of every list.
 func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[F] {
 	type request = platform.ListRequest[F]
 	return []filter[F]{
@@ -90,7 +90,7 @@ func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[F] {
 	}
 }
 
-// orderFilter tells which orders a list of a kind has.
+// orderFilter documents the orders of a list.
 func orderFilter[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
 	var fields []string
 	for _, order := range kind.Orders {
@@ -104,19 +104,19 @@ func orderFilter[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
 	return f.withDefault(fallback)
 }
 
-// withPattern is f with the pattern that the operation holds its values against.
+// withPattern returns f with the pattern that its values must match.
 func (f filter[F]) withPattern(pattern string) filter[F] {
 	f.pattern = pattern
 	return f
 }
 
-// asRequired is f for a parameter without which the operation refuses.
+// asRequired returns f for a parameter that the operation requires.
 func (f filter[F]) asRequired() filter[F] {
 	f.required = true
 	return f
 }
 
-// withDefault is f with the value that its absence stands for.
+// withDefault returns f with its default value.
 func (f filter[F]) withDefault(value any) filter[F] {
 	f.fallback = value
 	return f
@@ -139,8 +139,8 @@ func values[F any, S ~string](name string, at func(*platform.ListRequest[F]) *[]
 	}}
 }
 
-// parseText refuses an empty value. The operation would take it for none at
-// all, and so list everything for a client whose variable was not set.
+// parseText rejects an empty value. The operation would treat it as absent, and list
+// everything for a client whose variable was not set.
 func parseText[S ~string](s string) (S, error) {
 	if s == "" {
 		return "", errors.New("must not be empty")
@@ -148,8 +148,8 @@ func parseText[S ~string](s string) (S, error) {
 	return S(s), nil
 }
 
-// parseOptional is for what a client may well send without a value: the token of
-// the first page.
+// parseOptional accepts an empty value. It is for the page token, which clients send
+// empty for the first page.
 func parseOptional(s string) (string, error) { return s, nil }
 
 func parseBool(s string) (bool, error) {

@@ -30,13 +30,13 @@ func cutPattern(pattern string) (prefix string, suffix []string) {
 	return prefix + "*", suffix
 }
 
-// A pathGroup is every route whose path has the same fixed prefix.
+// A pathGroup holds the routes whose paths have the same fixed prefix.
 type pathGroup struct {
 	prefix string // ends in * where a variable follows
 	shapes []suffixRoutes
 }
 
-// A suffixRoutes is the routes of a place that have the same suffix.
+// A suffixRoutes holds the routes of a group with the same suffix.
 type suffixRoutes struct {
 	suffix  []string
 	methods methods
@@ -45,7 +45,7 @@ type suffixRoutes struct {
 // methods are the routes of one path, by HTTP method.
 type methods map[string]*route
 
-// allow is the Allow header: what OPTIONS tells and 405 must tell.
+// allow returns the Allow header for OPTIONS and for 405.
 func (m methods) allow() string {
 	allowed := []string{http.MethodOptions}
 	for method := range m {
@@ -58,8 +58,8 @@ func (m methods) allow() string {
 	return strings.Join(allowed, ", ")
 }
 
-// groupPaths sorts the table by prefix. The longest suffix of a place comes
-// first, since the variable in front of it would match anything.
+// groupPaths groups the table by prefix. The longest suffix of a group comes first,
+// because the variable before it would match anything.
 func groupPaths(table []route) map[string]*pathGroup {
 	places := map[string]*pathGroup{}
 	for i := range table {
@@ -82,8 +82,7 @@ func (p *pathGroup) add(suffix []string, r *route) {
 	slices.SortFunc(p.shapes, func(a, b suffixRoutes) int { return cmp.Compare(len(b.suffix), len(a.suffix)) })
 }
 
-// match finds the routes of an escaped path and what its variables hold; nil
-// where there are none.
+// match finds the routes of an escaped path and the values of its variables, or nil.
 func (p *pathGroup) match(escaped string) (variables []string, found methods) {
 	fixed, open := strings.CutSuffix(p.prefix, "*")
 	if !open {
@@ -123,8 +122,8 @@ func split(escaped string, suffix []string) (variables []string, ok bool) {
 	return variables, true
 }
 
-// unescape leaves as it is what is no escape. net/http lets none through, and
-// no operation would take it for a UID.
+// unescape decodes escapes. It leaves invalid ones unchanged; net/http rejects them,
+// and no operation accepts them in a UID.
 func unescape(s string) string {
 	if plain, err := url.PathUnescape(s); err == nil {
 		return plain

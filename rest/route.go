@@ -13,8 +13,8 @@ import (
 	"atrium/platform"
 )
 
-// A route is one operation as HTTP offers it. All but call is data, which tells
-// what the route takes and gives.
+// A route is one operation of the HTTP interface. Everything except call is data that
+// describes its input and output.
 type route struct {
 	name         string // of the operation, as gRPC has it: ListRepos
 	method       string
@@ -30,7 +30,7 @@ type route struct {
 	call         operation
 }
 
-// kindFacts are what is known of a kind, whatever its type.
+// kindFacts holds facts of a kind without its type.
 type kindFacts struct {
 	name     string
 	of       reflect.Type
@@ -43,7 +43,7 @@ func factsOf[T any](kind *platform.Kind[T]) *kindFacts {
 	return &kindFacts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Required, kind.IsBuiltIn != nil}
 }
 
-// An operation answers what is encoded as JSON, or nil for an empty body.
+// An operation returns a value to encode as JSON, or nil for an empty body.
 type operation func(*request) (any, error)
 
 // A request is an HTTP request with its path and query taken apart.
@@ -68,9 +68,8 @@ func (r *request) uid() platform.UID {
 	return platform.UID(r.variables[0])
 }
 
-// rejectBadQuery refuses a query that is not as the route has it. Operations that
-// take more than a UID go without it: they report the query together with all
-// else.
+// rejectBadQuery fails for a query that the route does not allow. Operations with more
+// input than a UID do not need it: they report these violations with all others.
 func rejectBadQuery(call operation) operation {
 	return func(r *request) (any, error) {
 		if len(r.malformed) > 0 {
@@ -186,7 +185,7 @@ func remove[T any](pattern string, of remover[T]) route {
 	}
 }
 
-// capabilityList lists the capabilities there are: "" is none.
+// capabilityList returns the capabilities that are not "".
 func capabilityList(capabilities ...platform.Capability) []platform.Capability {
 	return slices.DeleteFunc(capabilities, func(c platform.Capability) bool { return c == "" })
 }

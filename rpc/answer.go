@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// convert makes the answer of an operation a message.
+// convert converts the result of an operation into a message.
 func convert[T, M any](message func(*T) *M) func(*T, error) (*M, error) {
 	return func(resource *T, err error) (*M, error) {
 		if err != nil {
@@ -17,10 +17,10 @@ func convert[T, M any](message func(*T) *M) func(*T, error) (*M, error) {
 	}
 }
 
-// emptyResult is the answer of an operation that gives nothing.
+// emptyResult returns the response of an operation without a result.
 func emptyResult(err error) (*emptypb.Empty, error) { return &emptypb.Empty{}, err }
 
-// convertEach makes messages of items.
+// convertEach converts items into messages.
 func convertEach[T, M any](items []*T, message func(*T) *M) []*M {
 	messages := make([]*M, len(items))
 	for i, item := range items {
@@ -29,7 +29,7 @@ func convertEach[T, M any](items []*T, message func(*T) *M) []*M {
 	return messages
 }
 
-// convertValues is each for items that are values.
+// convertValues is convertEach for items that are values.
 func convertValues[T, M any](items []T, message func(*T) *M) []*M {
 	messages := make([]*M, len(items))
 	for i := range items {
@@ -38,7 +38,7 @@ func convertValues[T, M any](items []T, message func(*T) *M) []*M {
 	return messages
 }
 
-// timestamp is nil for no time.
+// timestamp converts a time; it returns nil for the zero time.
 func timestamp(t platform.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -46,7 +46,7 @@ func timestamp(t platform.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t.Time)
 }
 
-// optional is nil for what an optional field leaves out.
+// optional returns nil for an empty text, and otherwise a pointer to it.
 func optional(s string) *string {
 	if s == "" {
 		return nil
@@ -54,6 +54,6 @@ func optional(s string) *string {
 	return &s
 }
 
-// enumValue is the number of an enum's name; of no name, and of one that a newer
-// core may bring, the unspecified one.
+// enumValue returns the number of an enum name. It returns the unspecified number for
+// an empty or unknown name.
 func enumValue[E ~int32, S ~string](of map[string]int32, name S) E { return E(of[string(name)]) }

@@ -16,13 +16,13 @@ import (
 	"atrium/platform"
 )
 
-// codecs read the messages of the platform's services, in both forms, and
-// refuse what they do not understand: a field that is dropped in silence would
-// widen a list, or make a resource that is not what the caller meant.
+// codecs returns the codecs for both forms of messages. They reject unknown fields: a
+// field that is silently ignored could extend a list, or create a resource that the
+// caller did not intend.
 //
-// connect answers an error of a codec in words of its own and without details.
-// So these return none: they leave what is wrong in the message (see spoil),
-// where the interceptor finds it.
+// connect reports errors of codecs without details. Therefore these codecs return no
+// errors. They store the violations in the message (see setFaults), where the
+// interceptor finds them.
 func codecs() connect.HandlerOption {
 	return connect.WithHandlerOptions(
 		connect.WithCodec(binaryCodec{}), connect.WithCodec(jsonCodec{"json"}), connect.WithCodec(jsonCodec{"json; charset=utf-8"}))
@@ -90,19 +90,19 @@ func (jsonCodec) Unmarshal(b []byte, m any) error {
 	return nil
 }
 
-// faultsField is the number of the field that holds what is wrong with a message.
-// It is the last one there can be. No client sets it: a field that it sends and
-// that is not known spoils the message.
+// faultsField is the number of the field that holds the violations of a message. It is
+// the largest possible number. Clients cannot set it, because unknown fields are
+// violations.
 const faultsField = protowire.MaxValidNumber
 
-// setFaults replaces what a message holds by what is wrong with it.
+// setFaults replaces the content of a message by its violations.
 func setFaults(m proto.Message, found ...platform.Violation) {
 	text, _ := json.Marshal(found) // texts and nothing else
 	proto.Reset(m)
 	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), text))
 }
 
-// faults is what is wrong with a message that a codec read.
+// faults returns the violations of a message that a codec has read.
 func faults(m any) (found []platform.Violation) {
 	message, ok := m.(proto.Message)
 	if !ok {
@@ -117,9 +117,8 @@ func faults(m any) (found []platform.Violation) {
 	return found
 }
 
-// unknownFields finds what a message in binary form holds and cannot mean:
-// fields that it does not have, and times that are none. What a mask does not
-// list of a resource is ignored, known or not.
+// unknownFields finds unknown fields and invalid times in a message in binary form.
+// Fields that a mask does not list are ignored.
 func unknownFields(m protoreflect.Message) (found []platform.Violation) {
 	masked := isPartialMask(maskOf(m))
 	for _, below := range append([]nestedMessage{{"", m}}, nestedMessages("", m)...) {
@@ -147,21 +146,21 @@ func unknownIn(p nestedMessage) (found []platform.Violation) {
 		if rest = rest[n:]; !slices.Contains(seen, number) {
 			seen = append(seen, number)
 			found = append(found, platform.Violation{
-				Field: p.path + strconv.Itoa(int(number)), Description: "is the number of no field that this service knows",
+				Field: p.path + strconv.Itoa(int(number)), Description: "is not the number of a field that this service knows",
 			})
 		}
 	}
 	return found
 }
 
-// A nestedMessage is a message inside another one: path is where, with the separator
-// behind it.
+// A nestedMessage is a message inside another one. path is its path with a separator at
+// the end.
 type nestedMessage struct {
 	path    string
 	message protoreflect.Message
 }
 
-// nestedMessages lists the messages that a message holds, at any depth.
+// nestedMessages lists the messages inside a message, at any depth.
 func nestedMessages(path string, m protoreflect.Message) (all []nestedMessage) {
 	add := func(path string, v protoreflect.Value) {
 		all = append(all, nestedMessage{path, v.Message()})
@@ -194,8 +193,8 @@ func nestedMessages(path string, m protoreflect.Message) (all []nestedMessage) {
 	return all
 }
 
-// fieldName is the name of a field in violations: that of REST, whose queries have
-// snake_case.
+// fieldName returns the name of a field in violations: the one in REST, whose queries
+// use snake_case.
 func fieldName(f protoreflect.FieldDescriptor) string {
 	of := string(f.ContainingMessage().Name())
 	if of == "UIDPFilter" || strings.HasPrefix(of, "List") {

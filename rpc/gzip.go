@@ -8,8 +8,8 @@ import (
 	"connectrpc.com/connect"
 )
 
-// gzipCodec takes and gives messages in gzip. What a client hears of one that is
-// broken is the same whatever the package that reads it calls it.
+// gzipCodec compresses messages with gzip. Its error for a broken message does not
+// depend on the gzip library.
 func gzipCodec() connect.HandlerOption {
 	return connect.WithCompression("gzip",
 		func() connect.Decompressor { return &unzipper{} },

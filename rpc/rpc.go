@@ -28,8 +28,8 @@ import (
 
 // Options are the settings of the services; the zero value serves.
 type Options struct {
-	ServiceDomain string       // what ErrorInfo.domain ends in; "" is atrium.dev
-	Logger        *slog.Logger // of errors whose cause the client is not shown; nil: nobody
+	ServiceDomain string       // suffix of ErrorInfo.domain; "": atrium.dev
+	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 
 	// Ready is what grpc.health.v1 asks; nil: the platform's own check.
 	Ready func(context.Context) error
@@ -64,12 +64,12 @@ func New(p *platform.Platform, o Options) http.Handler {
 	return withRequestID(mux)
 }
 
-// Serves tells the paths of procedures from those of other protocols.
+// Serves reports whether a path is that of a procedure.
 func Serves(path string) bool {
 	return strings.HasPrefix(path, "/platform.") || strings.HasPrefix(path, "/grpc.")
 }
 
-// A service is what serves the procedures below a path.
+// A service serves the procedures below a path.
 type service struct {
 	path    string // /platform.registry.v2.ReposService/
 	handler http.Handler
@@ -105,7 +105,7 @@ func services(p *platform.Platform, o connect.HandlerOption) []service {
 	}
 }
 
-// mount puts services behind their paths and gives their names.
+// mount registers services under their paths and returns their names.
 func (o Options) mount(mux *http.ServeMux, all []service) (names []string) {
 	for _, s := range all {
 		mux.Handle(s.path, o.guarded(s))
@@ -114,8 +114,8 @@ func (o Options) mount(mux *http.ServeMux, all []service) (names []string) {
 	return names
 }
 
-// guarded refuses what a service would not answer before a message is read:
-// procedures that it does not have, and callers without a token.
+// guarded rejects unknown procedures and callers without a token before the message is
+// read.
 func (o Options) guarded(s service) http.Handler {
 	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.Trim(s.path, "/")))
 	descriptor, _ := found.(protoreflect.ServiceDescriptor) // generated with the handler
@@ -133,7 +133,7 @@ func (o Options) guarded(s service) http.Handler {
 	})
 }
 
-// currentName is the name that a service of v2beta1 has in v2. Both answer alike.
+// currentName returns the v2 name of a service of v2beta1. Both behave the same.
 func currentName(name string) string {
 	if strings.HasPrefix(strings.TrimPrefix(name, "/"), "platform.") {
 		return strings.Replace(name, ".v2beta1.", ".v2.", 1)
@@ -141,8 +141,8 @@ func currentName(name string) string {
 	return name
 }
 
-// withRequestID hands the id of a request on to the interceptor, which does not
-// see the answer's headers, and leads v2beta1 to v2.
+// withRequestID passes the request id to the interceptor, which cannot see the response
+// headers, and routes v2beta1 to v2.
 func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := *r
@@ -173,7 +173,7 @@ type health struct {
 	served []string
 }
 
-// Check tells whether a service serves; "" is the whole of it.
+// Check reports whether a service serves; "" means all services.
 func (h health) Check(ctx context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
 	if r.Service != "" && !slices.Contains(h.served, currentName(r.Service)) {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such service"))

@@ -13,13 +13,13 @@ const (
 	mediaEvents   = "text/event-stream"
 )
 
-// acceptedTypes is what an Accept header allows.
+// acceptedTypes holds what an Accept header allows.
 type acceptedTypes struct {
-	bestType     string // the media type it likes best; "" where it allows none
-	allowsEvents bool   // whether it allows a stream, were there one to send
+	bestType     string // the preferred media type; "": none is allowed
+	allowsEvents bool   // whether it allows a stream of events
 }
 
-// json is how an answer is written that is never a stream.
+// json returns the media type of a response that is not a stream.
 func (a acceptedTypes) json() string {
 	if a.bestType == mediaResponse {
 		return mediaResponse
@@ -27,7 +27,7 @@ func (a acceptedTypes) json() string {
 	return mediaJSON
 }
 
-// An offer is a media type with how much the client likes it.
+// An offer is a media type with the preference of the client.
 type offer struct {
 	media    string
 	quality  float64
@@ -35,9 +35,9 @@ type offer struct {
 	position int // of where the header names it
 }
 
-// negotiate reads Accept as RFC 9110 has it: the highest quality wins, then
-// what is named more exactly, then what is named first. Wildcards, and a
-// missing header, mean application/json.
+// negotiate evaluates Accept as RFC 9110 defines it: the highest quality wins, then
+// the more specific media range, then the first one. Wildcards and a missing header
+// mean application/json.
 func negotiate(header []string) acceptedTypes {
 	offers := []offer{{media: mediaJSON}, {media: mediaResponse}, {media: mediaEvents}}
 	ranges := strings.Join(header, ",")
@@ -62,8 +62,8 @@ func negotiate(header []string) acceptedTypes {
 	return acceptedTypes{bestType: best.media, allowsEvents: offers[2].quality > 0}
 }
 
-// parseRange reads one element of Accept. An answer is always in UTF-8, so one
-// that asks for another charset is as good as absent.
+// parseRange parses one element of Accept. It ignores elements with a charset other
+// than UTF-8, because responses are always in UTF-8.
 func parseRange(text string) (media string, quality float64, ok bool) {
 	media, parameters, err := mime.ParseMediaType(text)
 	charset := parameters["charset"]

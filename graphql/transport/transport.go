@@ -1,7 +1,7 @@
-// Package transport is GraphQL over HTTP: POST, GET for queries, server-sent
-// events and websockets, with the media types and status codes that the
-// specification of each asks for. It runs what execute gives it and knows
-// neither the schema nor what stands behind it.
+// Package transport serves GraphQL over HTTP: POST, GET for queries, server-sent
+// events and websockets, with the media types and status codes of their
+// specifications. It runs operations with package execute and knows neither the schema
+// nor the data.
 package transport
 
 import (
@@ -30,10 +30,10 @@ type endpoint struct {
 	subscriptions tally // on sockets and streams, by caller
 }
 
-// A Caller is who sends a request. The zero value is nobody.
+// A Caller is the sender of a request. The zero value is an anonymous caller.
 type Caller struct {
-	Key     string    // tells callers apart where something is counted for each
-	Expires time.Time // what stays open longer ends then; zero: never
+	Key     string    // identifies the caller for limits
+	Expires time.Time // streams and websockets end then; zero: never
 }
 
 // Options are what the transports need to know of the service.
@@ -64,7 +64,7 @@ type Options struct {
 	Closing <-chan struct{}
 }
 
-// Bounds limit what the transports do; 0 turns one off.
+// Bounds are the limits of the transports. 0 turns a limit off.
 type Bounds struct {
 	BodyBytes  int64         // of a request, and of a message on a websocket
 	Timeout    time.Duration // of everything but a subscription
@@ -77,7 +77,7 @@ type Bounds struct {
 	Subscriptions int // at once of a caller, on all of its websockets and streams together
 }
 
-// DefaultBounds suit browsers and proxies.
+// DefaultBounds returns limits that suit browsers and proxies.
 func DefaultBounds() Bounds {
 	return Bounds{
 		BodyBytes: 1 << 20, Timeout: 30 * time.Second, InitWait: 5 * time.Second, KeepAlive: 12 * time.Second,
@@ -119,11 +119,11 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.answer(w, r, accepts, raw)
 }
 
-// answer executes what was read, as a stream where it is one.
+// answer executes a request and writes its response or stream.
 func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts acceptedTypes, raw *graphql.RawParams) {
 	ctx, operation, refused := e.executor.Prepare(r.Context(), raw)
 	if refused != nil {
-		if accepts.bestType == mediaEvents { // an EventSource sees no other answer
+		if accepts.bestType == mediaEvents { // an EventSource accepts no other response
 			ctx, end := e.lifetime(ctx)
 			e.stream(ctx, end, w, slices.Values([]*graphql.Response{refused}))
 			return
@@ -148,7 +148,7 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accept
 	}
 }
 
-// streamSubscription streams a subscription, where the caller may have one more.
+// streamSubscription streams a subscription if the caller has not reached the limit.
 func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts acceptedTypes, operation *graphql.OperationContext) {
 	caller := e.Identify(ctx).Key
 	leave, err := e.sockets.enter(caller, "sockets", e.Sockets)
@@ -173,5 +173,5 @@ func (e *endpoint) writeOnce(ctx context.Context, w http.ResponseWriter, r *http
 		write(w, statusOf(response, media), media, response)
 		return
 	}
-	e.refuse(w, r, media, context.DeadlineExceeded) // the executor has no answer once time is up
+	e.refuse(w, r, media, context.DeadlineExceeded) // the executor returns no response after its time limit
 }
