@@ -21,8 +21,8 @@ const Name = "acme"
 // Seed creates the organisation in a database without groups. It does nothing to any
 // other database.
 func Seed(ctx context.Context, p *platform.Platform) error {
-	ctx = platform.WithActor(ctx, platform.Operator("demonstration"))
-	empty, err := p.Groups.None(ctx)
+	ctx = platform.WithActor(ctx, platform.NewOperator("demonstration"))
+	empty, err := p.Groups.IsEmpty(ctx)
 	if err != nil || !empty {
 		return err
 	}
@@ -48,7 +48,7 @@ func Seed(ctx context.Context, p *platform.Platform) error {
 // Organisation returns the uid of the demonstration organisation, or "" if the
 // database has none.
 func Organisation(ctx context.Context, p *platform.Platform) (platform.UID, error) {
-	ctx = platform.WithActor(ctx, platform.Operator("demonstration"))
+	ctx = platform.WithActor(ctx, platform.NewOperator("demonstration"))
 	owner, err := p.Identities.Lookup(ctx, auth.DevelopmentIssuer, "owner")
 	if errors.Is(err, &platform.Error{Code: platform.CodeNotFound}) {
 		return "", nil

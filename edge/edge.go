@@ -1,7 +1,7 @@
-// Package edge is what the adapters of the three protocols share: what an error
-// of the core looks like outside, who hears of what clients are not shown, how
-// requests are named, and how names of fields are spelled. It must not decode or
-// encode a protocol, and knows no kind and no operation.
+// Package edge holds what the adapters of the three protocols share: the form of
+// errors for clients, the logging of hidden errors, request ids, and the spelling of
+// field names. It must not decode or encode a protocol, and knows no kind and no
+// operation.
 package edge
 
 import (
@@ -17,21 +17,22 @@ import (
 	"atrium/platform"
 )
 
-// RequestIDHeader carries the id of a request, in the request and its answer.
+// RequestIDHeader is the header with the id of a request, in the request and the
+// response.
 const RequestIDHeader = "X-Request-Id"
 
-// DefaultServiceDomain is what the domain of errors ends in unless told otherwise.
+// DefaultServiceDomain is the default suffix of the domain of errors.
 const DefaultServiceDomain = "atrium.dev"
 
-// Errors shows errors to clients, and reports what they are not shown. The zero
-// value reports to nobody.
+// Errors converts errors for clients and logs internal errors. The zero value logs
+// nothing.
 type Errors struct {
-	ServiceDomain string       // what ErrorInfo.domain ends in; "" is DefaultServiceDomain
-	Logger        *slog.Logger // receives what clients do not see; nil discards it
+	ServiceDomain string       // suffix of ErrorInfo.domain; "": DefaultServiceDomain
+	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 }
 
-// Show gives err as the core's error. One that names no area has the given one,
-// that of what was asked for.
+// Show converts err into an error of the core. If it names no area, Show sets the
+// given one.
 func Show(err error, area string) *platform.Error {
 	shown := *platform.AsError(err)
 	if shown.Area == "" {
@@ -40,12 +41,12 @@ func Show(err error, area string) *platform.Error {
 	return &shown
 }
 
-// Status gives the google.rpc.Status that every protocol shows of an error.
+// Status returns the google.rpc.Status that every protocol shows for an error.
 func (e Errors) Status(shown *platform.Error, requestID string) platform.Status {
 	return shown.Status(e.Domain(), requestID)
 }
 
-// Domain is what ErrorInfo.domain ends in.
+// Domain returns the suffix of ErrorInfo.domain.
 func (e Errors) Domain() string {
 	if e.ServiceDomain == "" {
 		return DefaultServiceDomain
@@ -53,7 +54,7 @@ func (e Errors) Domain() string {
 	return e.ServiceDomain
 }
 
-// Log gives the logger.
+// Log returns the logger.
 func (e Errors) Log() *slog.Logger {
 	if e.Logger == nil {
 		return slog.New(slog.DiscardHandler)
@@ -61,16 +62,15 @@ func (e Errors) Log() *slog.Logger {
 	return e.Logger
 }
 
-// IsHidden tells whether the operator must hear of an error, since the client is
-// not shown its cause. A client that went away is no error, whatever became of
-// its request.
+// IsHidden reports whether an error must be logged, because the client does not see
+// its cause. The disconnection of a client is not an error.
 func IsHidden(ctx context.Context, shown *platform.Error) bool {
 	hidden := shown.Code == platform.CodeInternal || shown.Code == platform.CodeUnavailable && shown.Unwrap() != nil
 	return hidden && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// Report notes the code of an error that is shown. It logs an error that
-// IsHidden, with what the attributes say of where it happened.
+// Report notes the code of an error in the trace. It logs the error with the
+// attributes if IsHidden.
 func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID string, attributes ...any) {
 	platform.TraceOf(ctx).NoteCode(shown.Code)
 	if !IsHidden(ctx, shown) {
@@ -84,15 +84,15 @@ func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID str
 	e.Log().Log(ctx, level, "request failed", append(attributes, "code", shown.Code.String(), "error", shown)...)
 }
 
-// ReportPanic logs a panic with its stack, and gives the error that hides it. It
-// is called where the panic is recovered.
+// ReportPanic logs a panic with its stack and returns the internal error for the
+// client. It must be called where the panic is recovered.
 func (e Errors) ReportPanic(ctx context.Context, cause any, requestID string, attributes ...any) error {
 	attributes = append([]any{"request_id", requestID}, attributes...)
 	e.Log().ErrorContext(ctx, "panic", append(attributes, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))...)
 	return fmt.Errorf("panic: %v", cause)
 }
 
-// httpStatus gives the HTTP status of each code.
+// httpStatus maps each code to its HTTP status.
 var httpStatus = map[platform.Code]int{
 	platform.CodeInvalidArgument:    http.StatusBadRequest,
 	platform.CodeFailedPrecondition: http.StatusBadRequest,
@@ -108,10 +108,10 @@ var httpStatus = map[platform.Code]int{
 	platform.CodeDeadlineExceeded:   http.StatusGatewayTimeout,
 }
 
-// HTTPStatus is the HTTP status of an error.
+// HTTPStatus returns the HTTP status of an error.
 func HTTPStatus(code platform.Code) int { return httpStatus[code] }
 
-// SetHeaders says in headers of an answer what HTTP has headers for.
+// SetHeaders sets the response headers that follow from an error.
 func SetHeaders(h http.Header, shown *platform.Error) {
 	if shown.Code == platform.CodeUnauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")

@@ -8,8 +8,8 @@ import (
 // AreasWithV1 are the service areas that have a version 1.
 var AreasWithV1 = []string{"iam", "registry", "vulnerabilities", "libraries", "advisory"}
 
-// AreaOf is the service area that a path lies in: registry of /registry/v2/repos
-// and of /platform.registry.v2.ReposService/GetRepo; "" where it lies in none.
+// AreaOf returns the service area of a path, or "": registry for /registry/v2/repos
+// and for /platform.registry.v2.ReposService/GetRepo.
 func AreaOf(path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if parts := strings.Split(first, "."); len(parts) > 2 && parts[0] == "platform" {
@@ -21,8 +21,8 @@ func AreaOf(path string) string {
 	return ""
 }
 
-// SnakeCase turns updateTime into update_time, and leaves snake_case as it is.
-// platform.CamelCase is the way back.
+// SnakeCase converts updateTime into update_time, and leaves snake_case unchanged.
+// platform.CamelCase does the reverse.
 func SnakeCase(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

@@ -85,7 +85,7 @@ func connectSQLite(path string) (*connection, error) {
 func connectPostgres(ctx context.Context, databaseURL string) (*connection, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
-		return nil, errors.New("the PostgreSQL URL is not well formed") // pgx's error would show the password
+		return nil, errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE") // pgx's error would show the password
 	}
 	config.MaxConns = queueConnections
 	config.ConnConfig.ConnectTimeout = databaseTimeout

@@ -63,7 +63,7 @@ const (
 	// the result of a delivery is stored with the delivery.
 	jobRetention = 5 * time.Minute
 	// maxTries limits the tries of one job. A job fails only through an error of
-	// this program or its database; Revive queues a discarded one again.
+	// this program or its database; RequeueLost queues a discarded one again.
 	maxTries = 1000
 
 	queueName = "deliveries"
@@ -167,14 +167,14 @@ func (d *Deliverer) Run(ctx context.Context) {
 func (d *Deliverer) start(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, databaseTimeout)
 	defer cancel()
-	if _, err := d.self.Beat(limited); err != nil {
+	if _, err := d.self.Heartbeat(limited); err != nil {
 		return err
 	}
 	unfinished, err := d.queue.JobList(limited, river.NewJobListParams().First(1).Queues(queueName).States(unfinishedStates()...))
 	if err != nil {
 		return err
 	}
-	if err := d.webhooks.Revive(limited, len(unfinished.Jobs) == 0); err != nil {
+	if err := d.webhooks.RequeueLost(limited, len(unfinished.Jobs) == 0); err != nil {
 		return err
 	}
 	return d.queue.Start(context.WithoutCancel(ctx)) // Run calls Stop

@@ -208,7 +208,7 @@ func TestADeliveryWhoseSecretCannotBeReadSaysSo(t *testing.T) {
 				return err
 			}
 			for i := range secrets {
-				secrets[i].Hidden = []byte("of another key")
+				secrets[i].Encrypted = []byte("of another key")
 			}
 			return tx.PutSecrets(t.Context(), secrets)
 		}

@@ -31,7 +31,7 @@ func (d *Deliverer) relayEvents(ctx context.Context) {
 		err := d.relayAll(ctx)
 		if err == nil && time.Since(revived) > reviveInterval {
 			revived = time.Now()
-			err = d.withTimeout(ctx, func(ctx context.Context) error { return d.webhooks.Revive(ctx, false) })
+			err = d.withTimeout(ctx, func(ctx context.Context) error { return d.webhooks.RequeueLost(ctx, false) })
 		}
 		retries.record(ctx, d.logger, err)
 		if !retries.wait(ctx, changed, d.wakeups) {
@@ -62,7 +62,7 @@ func (d *Deliverer) queueReady(ctx context.Context) error {
 	for {
 		var count int
 		err := d.withTimeout(ctx, func(ctx context.Context) error {
-			ready, err := d.webhooks.Ready(ctx, queueBatch)
+			ready, err := d.webhooks.ListReady(ctx, queueBatch)
 			if err != nil || len(ready) == 0 {
 				return err
 			}
@@ -71,7 +71,7 @@ func (d *Deliverer) queueReady(ctx context.Context) error {
 				return err
 			}
 			count = len(queued)
-			return d.webhooks.Queued(ctx, queued)
+			return d.webhooks.MarkQueued(ctx, queued)
 		})
 		if err != nil || count < queueBatch {
 			return err

@@ -52,7 +52,7 @@ func (d *Deliverer) startHeartbeats(ctx context.Context) (leave func(clean bool)
 // heartbeats have stopped, and removes those replicas. Two replicas may do so for
 // the same one: a ticket is valid for the first only.
 func (d *Deliverer) takeOver(ctx context.Context) error {
-	gone, err := d.self.Beat(ctx)
+	gone, err := d.self.Heartbeat(ctx)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
@@ -60,7 +60,7 @@ func (d *Deliverer) takeOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.webhooks.GiveBack(ctx, tickets...); err != nil {
+	if err := d.webhooks.Requeue(ctx, tickets...); err != nil {
 		return err
 	}
 	for _, replica := range gone {

@@ -126,7 +126,7 @@ func TestAReplicaThatEndsGivesBackItsTickets(t *testing.T) {
 			<-began
 		}
 		r.stop()
-		ready, err := w.p.Webhooks.Ready(t.Context(), 100)
+		ready, err := w.p.Webhooks.ListReady(t.Context(), 100)
 		if err != nil || len(ready) != 8 {
 			t.Errorf("%d deliveries of %s are ready (%v)", len(ready), s.UID, err)
 		}
@@ -137,7 +137,7 @@ func TestAReplicaThatEndsGivesBackItsTickets(t *testing.T) {
 		}
 		other := w.p.Webhooks.Replica("other")
 		for range 6 {
-			if gone, err := other.Beat(t.Context()); err != nil || len(gone) > 0 {
+			if gone, err := other.Heartbeat(t.Context()); err != nil || len(gone) > 0 {
 				t.Errorf("%v count as stopped (%v), although the replica left", gone, err)
 			}
 		}

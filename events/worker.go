@@ -63,7 +63,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	pause, again, err := d.process(ctx, ticket)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return d.withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) error { return d.webhooks.GiveBack(ctx, ticket) })
+		return d.withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) error { return d.webhooks.Requeue(ctx, ticket) })
 	case err == nil && again:
 		return river.JobSnooze(max(pause, 0))
 	}
@@ -74,7 +74,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 // a ticket that is no longer valid. If again is true, the ticket is to be used
 // again after the pause.
 func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause time.Duration, again bool, err error) {
-	dispatch, err := d.webhooks.Begin(ctx, ticket)
+	dispatch, err := d.webhooks.BeginAttempt(ctx, ticket)
 	if err != nil || dispatch == nil {
 		return 0, false, err
 	}
@@ -90,7 +90,7 @@ func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause 
 		return 0, false, err // it was interrupted on this side: that is no failure of the sink
 	}
 	err = d.withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
-		pause, again, err = d.webhooks.End(ctx, dispatch, attempt)
+		pause, again, err = d.webhooks.EndAttempt(ctx, dispatch, attempt)
 		return err
 	})
 	if err == nil {

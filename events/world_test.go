@@ -46,7 +46,7 @@ func newWorld(t testing.TB, url string) *world {
 	t.Helper()
 	w := &world{t: t, url: url}
 	w.p = w.platform(storetest.Open(t, url))
-	operator := platform.WithActor(t.Context(), platform.Operator("test"))
+	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	org, err := w.p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// What the caller was told.
+// The code that the caller received.
 type AcceptGroupInviteInput struct {
 	// The code of the invite.
 	Code string `json:"code"`
@@ -43,7 +43,7 @@ type ArtifactVersionByUIDsInput struct {
 
 // Several new role bindings on one group.
 type BatchCreateRoleBindingsInput struct {
-	// Uid of the group on which they will count.
+	// Uid of the group on which they apply.
 	Parent platform.UID `json:"parent"`
 	// The bindings, 1 to 25.
 	Requests []*BatchCreateRoleBindingsRequest `json:"requests"`
@@ -61,9 +61,9 @@ type BatchCreateRoleBindingsPayload struct {
 
 // One of several new role bindings.
 type BatchCreateRoleBindingsRequest struct {
-	// Uid of the group; where given it must be the batch's.
+	// Uid of the group; must equal that of the batch if given.
 	Parent *platform.UID `json:"parent,omitempty"`
-	// What to bind.
+	// The binding to create.
 	RoleBinding map[string]any `json:"roleBinding"`
 }
 
@@ -87,7 +87,7 @@ type BatchDeleteRoleBindingsInput struct {
 	Uids []platform.UID `json:"uids"`
 }
 
-// The role bindings that are gone.
+// The role bindings that were deleted.
 type BatchDeleteRoleBindingsPayload struct {
 	// Their global ids in the order of the uids, for removing them from a client's cache.
 	DeletedIds []platform.UID `json:"deletedIds"`
@@ -101,7 +101,7 @@ type BatchDeleteTagsInput struct {
 	Uids []platform.UID `json:"uids"`
 }
 
-// The tags that are gone.
+// The tags that were deleted.
 type BatchDeleteTagsPayload struct {
 	// Their global ids in the order of the uids, for removing them from a client's cache.
 	DeletedIds []platform.UID `json:"deletedIds"`
@@ -177,15 +177,15 @@ type IdentityProviderByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
-// Which deliveries to make once more.
+// The deliveries to send again.
 type RedeliverInput struct {
 	// Their uids, 1 to 200.
 	Uids []platform.UID `json:"uids"`
 }
 
-// The deliveries that are under way again.
+// The deliveries that were queued again.
 type RedeliverPayload struct {
-	// As they are now, in the order they were asked for.
+	// Their current state, in the requested order.
 	Deliveries []*platform.Delivery `json:"deliveries"`
 }
 
@@ -209,7 +209,7 @@ type RoleByUIDsInput struct {
 	UID platform.UID `json:"UID"`
 }
 
-// Whose secret to replace.
+// The subscription whose secret is replaced.
 type RotateSubscriptionSecretInput struct {
 	// Uid of the subscription.
 	UID platform.UID `json:"uid"`
@@ -250,7 +250,7 @@ type VerifyIdentityProviderInput struct {
 	UID platform.UID `json:"uid"`
 }
 
-// The identity provider, which takes effect now.
+// The identity provider, which is now in effect.
 type VerifyIdentityProviderPayload struct {
 	// The identity provider.
 	IdentityProvider *platform.IdentityProvider `json:"identityProvider"`

@@ -566,7 +566,7 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
 var sources = []*ast.Source{
 	{Name: "../../schema/account_association.graphqls", Input: `extend type Query {
-  "One account association. NOT_FOUND where there is none; PERMISSION_DENIED without account_associations.list on it, whether it exists or not."
+  "One account association. NOT_FOUND if there is none; PERMISSION_DENIED without account_associations.list on it, whether it exists or not."
   accountAssociation(
     "Its uid, which is the group's."
     uid: ID!
@@ -577,19 +577,19 @@ var sources = []*ast.Source{
     descendantsOf: ID
     "Only the account association of this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: AccountAssociationFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: AccountAssociationOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): AccountAssociationConnection
 }
@@ -597,7 +597,7 @@ var sources = []*ast.Source{
 extend type Mutation {
   """
   Ties a group to accounts. Needs account_associations.create on the group and, for services that are to act as
-  identities, every capability that is bound to those. ALREADY_EXISTS where the group has an association.
+  identities, every capability that is bound to those. ALREADY_EXISTS if the group has an association.
   """
   createAccountAssociation(
     "The new account association."
@@ -605,19 +605,19 @@ extend type Mutation {
   ): CreateAccountAssociationPayload
   "Changes what a group is tied to. Needs account_associations.update and what a creation needs of identities."
   updateAccountAssociation(
-    "The changes."
+    "The fields to change."
     input: UpdateAccountAssociationInput!
   ): UpdateAccountAssociationPayload
-  "Unties a group from its accounts. Needs account_associations.delete."
+  "Deletes the account association of a group. Needs account_associations.delete."
   deleteAccountAssociation(
-    "Which one."
+    "Its key."
     input: DeleteAccountAssociationInput!
   ): DeleteAccountAssociationPayload
 }
 
 """
-What ties a group to accounts elsewhere: at clouds, on GitHub, and to this platform's own services. A group has at most
-one, and it has the group's uid.
+Connects a group with accounts of cloud providers, of GitHub and of this platform's own services. A group has at most
+one association, which has the group's uid.
 """
 type AccountAssociation implements Node @key(fields: "uid") {
   "Global id. It differs from the group's."
@@ -632,7 +632,7 @@ type AccountAssociation implements Node @key(fields: "uid") {
   amazon: AmazonAccount
   "The project of Google Cloud."
   google: GoogleAccount
-  "As whom services of this platform act in the group."
+  "The identities as which services of this platform act in the group."
   platform: PlatformServices
   "The tenant of Microsoft Azure."
   azure: AzureAccount
@@ -643,15 +643,15 @@ type AccountAssociation implements Node @key(fields: "uid") {
   "When it was last changed."
   updateTime: DateTime!
 
-  "The group that it ties."
+  "The group of the association."
   group: Group
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -669,7 +669,7 @@ type GoogleAccount {
   projectNumber: String!
 }
 
-"As whom services of this platform act in a group."
+"The identities as which services of this platform act in a group."
 type PlatformServices {
   "The uid of an identity, by the name of the service."
   serviceBindings: StringMap!
@@ -679,7 +679,7 @@ type PlatformServices {
 type AzureAccount {
   "Id of the tenant."
   tenantId: String!
-  "Ids of clients, by what they are for."
+  "Client ids by purpose."
   clientIds: StringMap!
 }
 
@@ -701,7 +701,7 @@ type GitHubAppInstallations {
 type GitHubInstallation {
   "Number of the installation."
   installationId: Int64!
-  "Who it is installed for."
+  "The account it is installed for."
   name: String
 }
 
@@ -711,27 +711,27 @@ type AccountAssociationConnection {
   edges: [AccountAssociationEdge!]!
   "The page without cursors."
   nodes: [AccountAssociation!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many account associations the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many account associations the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Account association in a page."
 type AccountAssociationEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The account association."
   node: AccountAssociation!
 }
 
-"Which account associations to list; fields that are given must all hold."
+"Which account associations to list; all given fields must match."
 input AccountAssociationFilter {
   "Exactly this name."
   name: String
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
@@ -741,9 +741,9 @@ input AccountAssociationFilter {
 
 "How to sort account associations."
 input AccountAssociationOrder {
-  "What to sort by."
+  "Field to sort by."
   field: AccountAssociationOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -771,7 +771,7 @@ input CreateAccountAssociationInput {
   amazon: AmazonAccountInput
   "The project of Google Cloud."
   google: GoogleAccountInput
-  "As whom services of this platform are to act in the group."
+  "The identities as which services of this platform act in the group."
   platform: PlatformServicesInput
   "The tenant of Microsoft Azure."
   azure: AzureAccountInput
@@ -793,7 +793,7 @@ input GoogleAccountInput {
   projectNumber: String!
 }
 
-"As whom services of this platform are to act in a group."
+"The identities as which services of this platform act in a group."
 input PlatformServicesInput {
   "The uid of an identity that can act in the group, by the name of the service; 1 to 100. The caller must hold all that is bound to it."
   serviceBindings: StringMap!
@@ -803,7 +803,7 @@ input PlatformServicesInput {
 input AzureAccountInput {
   "Id of the tenant."
   tenantId: String!
-  "Ids of clients, by what they are for; 1 to 100."
+  "Client ids by purpose; 1 to 100."
   clientIds: StringMap!
 }
 
@@ -849,7 +849,7 @@ input UpdateAccountAssociationInput {
   amazon: AmazonAccountInput
   "New project of Google Cloud."
   google: GoogleAccountInput
-  "As whom services act from now on, all of them."
+  "The identities as which services act from now on; replaces all of them."
   platform: PlatformServicesInput
   "New tenant of Microsoft Azure."
   azure: AzureAccountInput
@@ -875,7 +875,7 @@ input DeleteAccountAssociationInput {
   uid: ID!
 }
 
-"The account association that is gone."
+"The account association that was deleted."
 type DeleteAccountAssociationPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -891,11 +891,11 @@ type DeleteAccountAssociationPayload {
   advisoryActivity(
     "Uid of a group, for all anywhere below it, or of a repo, for those that it has."
     within: ID!
-    "How long each interval is."
+    "Length of each interval."
     interval: ActivityInterval! = DAY
-    "The first interval is the one that this time lies in; 30 intervals before the last where absent."
+    "A time in the first interval; default: 30 intervals in total."
     from: DateTime
-    "The last interval is the one that this time lies in; now where absent."
+    "A time in the last interval; default: now."
     to: DateTime
   ): [AdvisoryActivity!]
   """
@@ -905,11 +905,11 @@ type DeleteAccountAssociationPayload {
   eventActivity(
     "Uid of a group, for what happened in it and anywhere below."
     within: ID!
-    "How long each interval is."
+    "Length of each interval."
     interval: ActivityInterval! = DAY
-    "The first interval is the one that this time lies in; 30 intervals before the last where absent."
+    "A time in the first interval; default: 30 intervals in total."
     from: DateTime
-    "The last interval is the one that this time lies in; now where absent."
+    "A time in the last interval; default: now."
     to: DateTime
     "Only events of these types, as in ` + "`" + `auditLog` + "`" + `; an empty list finds no intervals."
     types: [String!]
@@ -926,7 +926,7 @@ enum ActivityInterval {
 
 "What became of advisories in one interval. There is one for each interval, of zeros where nothing happened: at most 400."
 type AdvisoryActivity {
-  "When the interval begins."
+  "Start of the interval."
   time: DateTime!
   "How many were published."
   opened: Int!
@@ -936,7 +936,7 @@ type AdvisoryActivity {
 
 "What was changed in one interval. There is one for each interval, of zeros where nothing happened: at most 400."
 type EventActivity {
-  "When the interval begins."
+  "Start of the interval."
   time: DateTime!
   "How many changes were made."
   made: Int!
@@ -945,7 +945,7 @@ type EventActivity {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/advisory.graphqls", Input: `extend type Query {
-  "One advisory. NOT_FOUND where there is none; PERMISSION_DENIED without advisories.list on it, whether it exists or not."
+  "One advisory. NOT_FOUND if there is none; PERMISSION_DENIED without advisories.list on it, whether it exists or not."
   advisory(
     "Its uid."
     uid: ID!
@@ -956,19 +956,19 @@ type EventActivity {
     descendantsOf: ID
     "Only advisories directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: AdvisoryFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: AdvisoryOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): AdvisoryConnection
 }
@@ -989,11 +989,11 @@ How many advisories there are, by their latest event. Each number is the totalCo
 corresponding filter. Withdrawn advisories do not count.
 """
 type AdvisorySummary {
-  "Those whose latest event neither fixes them nor says that they are none: all that somebody may have to look at."
+  "Advisories that are neither fixed nor false positives, according to the latest event."
   open: SeverityCount!
-  "Those whose latest event is FIXED."
+  "Advisories whose latest event is FIXED."
   fixed: SeverityCount!
-  "Those whose latest event is FALSE_POSITIVE_DETERMINATION."
+  "Advisories whose latest event is FALSE_POSITIVE_DETERMINATION."
   notAffected: SeverityCount!
 }
 
@@ -1015,13 +1015,13 @@ type SeverityCount {
   unknown: Int!
 }
 
-"What is known of one vulnerability in one artifact. Advisories come from feeds and are read only."
+"Describes one vulnerability in one artifact. Advisories come from feeds and are read only."
 type Advisory implements Node @key(fields: "uid") {
   "Global id."
   id: ID!
   "Uid: the group's, a slash, 16 hex digits."
   uid: ID!
-  "The advisory's name at its source, such as GO-2024-3228; one for each artifact it speaks of."
+  "The id of the advisory at its source, such as GO-2024-3228. There is one advisory for each affected artifact."
   advisoryId: String!
   "An earlier name of it."
   legacyAdvisoryId: String
@@ -1029,7 +1029,7 @@ type Advisory implements Node @key(fields: "uid") {
   createTime: DateTime!
   "When it was last changed."
   updateTime: DateTime!
-  "When it was withdrawn; null while it stands."
+  "When it was withdrawn; null if it was not."
   deleteTime: DateTime
   "Who wrote it."
   author: String
@@ -1047,11 +1047,11 @@ type Advisory implements Node @key(fields: "uid") {
   componentType: String
   "Other names of the vulnerability, such as its CVE."
   aliases: [String!]!
-  "What became known, the earliest first."
+  "The history of the advisory, earliest first."
   events: [AdvisoryEvent!]!
   "How severe it is, by one or more scales."
   severities: [Severity!]!
-  "How bad it is, in one value that the service computes."
+  "The severity, which the service computes."
   severity: AdvisorySeverity!
 
   "The group it belongs to."
@@ -1059,18 +1059,17 @@ type Advisory implements Node @key(fields: "uid") {
   "Metadata of the vulnerability under its advisoryId and its aliases, each once; those that are not known are left out."
   vulnerabilities: [VulnerabilityMetadata!]
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
 """
-Something that became known about a vulnerability in an artifact. ` + "`" + `type` + "`" + ` tells which of the fields below it holds what
-was found; all others of them are null.
+One step in the history of an advisory. ` + "`" + `type` + "`" + ` tells which of the fields below it is set; all others of them are null.
 """
 type AdvisoryEvent {
   "Uid of the event, where its source gives one."
@@ -1085,24 +1084,24 @@ type AdvisoryEvent {
   author: String
   "Who reviewed it."
   reviewer: String
-  "What the review came to."
+  "The result of the review."
   reviewState: ReviewState
   "Where it is being worked on, usually a URL."
   issue: String
 
   "DETECTION: how the vulnerability was found."
   detection: AdvisoryDetection
-  "FIXED: the version without it."
+  "FIXED: the version that fixes it."
   fixed: AdvisoryFix
-  "FALSE_POSITIVE_DETERMINATION: why it is none here."
+  "FALSE_POSITIVE_DETERMINATION: why it does not affect the artifact."
   falsePositiveDetermination: AdvisoryFalsePositive
-  "TRUE_POSITIVE_DETERMINATION: it is one."
+  "TRUE_POSITIVE_DETERMINATION: it affects the artifact."
   truePositiveDetermination: AdvisoryNote
-  "ANALYSIS_NOT_PLANNED: nobody will look into it."
+  "ANALYSIS_NOT_PLANNED: no analysis is planned."
   analysisNotPlanned: AdvisoryNote
-  "FIX_NOT_PLANNED: it will stay."
+  "FIX_NOT_PLANNED: no fix is planned."
   fixNotPlanned: AdvisoryNote
-  "PENDING_UPSTREAM_FIX: it waits for the project the artifact is made from."
+  "PENDING_UPSTREAM_FIX: the fix must come from the upstream project."
   pendingUpstreamFix: AdvisoryNote
   "PATCHED: the versions that carry a patch."
   patched: AdvisoryPatch
@@ -1112,11 +1111,11 @@ type AdvisoryEvent {
 enum AdvisoryEventType {
   "The vulnerability was found in the artifact."
   DETECTION
-  "It was examined, and is one."
+  "An analysis confirmed that the artifact is affected."
   TRUE_POSITIVE_DETERMINATION
-  "A version without it is there."
+  "A fixed version exists."
   FIXED
-  "It was examined, and is none here."
+  "An analysis found that the artifact is not affected."
   FALSE_POSITIVE_DETERMINATION
   "No examination is planned."
   ANALYSIS_NOT_PLANNED
@@ -1128,15 +1127,15 @@ enum AdvisoryEventType {
   PATCHED
 }
 
-"What a review came to."
+"The result of a review."
 enum ReviewState {
   "Not reviewed yet."
   PENDING
-  "Right."
+  "The event is correct."
   APPROVED
-  "To be changed."
+  "The event must be changed."
   REQUEST_CHANGES
-  "Wrong."
+  "The event is wrong."
   REJECTED
 }
 
@@ -1182,11 +1181,11 @@ type AdvisoryScanDetection {
   grypeDbChecksum: String
 }
 
-"The version in which a vulnerability is gone."
+"The version that fixes a vulnerability."
 type AdvisoryFix {
   "That version of the artifact."
   fixedVersion: String
-  "A remark."
+  "A note."
   note: String
   "Version of the scanner that no longer finds it."
   scannerVersion: String
@@ -1196,7 +1195,7 @@ type AdvisoryFix {
   grypeDbChecksum: String
 }
 
-"Why a vulnerability is none here."
+"Why a vulnerability does not affect the artifact."
 type AdvisoryFalsePositive {
   "The kind of reason."
   type: FalsePositiveType
@@ -1204,7 +1203,7 @@ type AdvisoryFalsePositive {
   note: String
 }
 
-"Kinds of reasons why a vulnerability is none in an artifact."
+"Reasons why a vulnerability does not affect an artifact."
 enum FalsePositiveType {
   "The vulnerability record itself is contested."
   VULNERABILITY_RECORD_ANALYSIS_CONTESTED
@@ -1246,7 +1245,7 @@ type AdvisorySeverity {
   source: SeveritySource
 }
 
-"How bad a vulnerability is."
+"The severity of a vulnerability."
 enum SeverityRating {
   "9.0 to 10.0 by CVSS 3 or 4."
   CRITICAL
@@ -1258,7 +1257,7 @@ enum SeverityRating {
   LOW
   "0 by CVSS 3 or 4."
   NONE
-  "No source says how bad it is."
+  "No source has a severity."
   UNKNOWN
 }
 
@@ -1268,13 +1267,13 @@ enum SeveritySource {
   ADVISORY
   "A score of a vulnerability that the advisory names."
   VULNERABILITY
-  "A word of the feed, which has no score."
+  "A rating of the feed in words, without a score."
   FEED
 }
 
-"A remark."
+"A note."
 type AdvisoryNote {
-  "The remark."
+  "The text of the note."
   note: String
 }
 
@@ -1282,7 +1281,7 @@ type AdvisoryNote {
 type AdvisoryPatch {
   "Those versions of the artifact."
   patchedVersions: [String!]!
-  "A remark."
+  "A note."
   note: String
 }
 
@@ -1310,23 +1309,23 @@ type AdvisoryConnection {
   edges: [AdvisoryEdge!]!
   "The page without cursors."
   nodes: [Advisory!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many advisories the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many advisories the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Advisory in a page."
 type AdvisoryEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The advisory."
   node: Advisory!
 }
 
-"Which advisories to list; fields that are given must all hold."
+"Which advisories to list; all given fields must match."
 input AdvisoryFilter {
   "Only with one of these names at the source."
   advisoryIds: [String!]
@@ -1366,21 +1365,21 @@ input AdvisoryFilter {
   severities: [SeverityRating!]
   "Only with at least this score, from 0 to 10. What has no score is left out."
   minScore: Float
-  "Also those that were withdrawn, which are left out otherwise."
+  "true: includes withdrawn advisories; default: false."
   withdrawn: Boolean
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort advisories."
 input AdvisoryOrder {
-  "What to sort by."
+  "Field to sort by."
   field: AdvisoryOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -1396,7 +1395,7 @@ enum AdvisoryOrderField {
   UPDATE_TIME
   "By uid: depth first along the tree of groups."
   UID
-  "By the time of withdrawal, those that stand first. Reads and sorts all of the list: narrow long ones."
+  "By the time of withdrawal, those that stand first. Reads and sorts all of the list: filter long ones first."
   DELETE_TIME
   "By rating, then by score; the worst is last, so DESC shows it first."
   SEVERITY
@@ -1438,8 +1437,7 @@ type DocumentAdvisory {
 }
 
 """
-Something that became known about a vulnerability in an artifact. ` + "`" + `type` + "`" + ` tells which of the fields below it holds what
-was found; all others of them are null.
+One step in the history of an advisory. ` + "`" + `type` + "`" + ` tells which of the fields below it is set; all others of them are null.
 """
 type DocumentEvent {
   "What the event is; never PATCHED."
@@ -1449,17 +1447,17 @@ type DocumentEvent {
 
   "DETECTION: how the vulnerability was found."
   detection: DocumentDetection
-  "FIXED: the version without it."
+  "FIXED: the version that fixes it."
   fixed: DocumentFix
-  "FALSE_POSITIVE_DETERMINATION: why it is none here."
+  "FALSE_POSITIVE_DETERMINATION: why it does not affect the artifact."
   falsePositiveDetermination: AdvisoryFalsePositive
-  "TRUE_POSITIVE_DETERMINATION: it is one."
+  "TRUE_POSITIVE_DETERMINATION: it affects the artifact."
   truePositiveDetermination: AdvisoryNote
-  "ANALYSIS_NOT_PLANNED: nobody will look into it."
+  "ANALYSIS_NOT_PLANNED: no analysis is planned."
   analysisNotPlanned: AdvisoryNote
-  "FIX_NOT_PLANNED: it will stay."
+  "FIX_NOT_PLANNED: no fix is planned."
   fixNotPlanned: AdvisoryNote
-  "PENDING_UPSTREAM_FIX: it waits for the project the artifact is made from."
+  "PENDING_UPSTREAM_FIX: the fix must come from the upstream project."
   pendingUpstreamFix: AdvisoryNote
 }
 
@@ -1497,7 +1495,7 @@ type DocumentScan {
   grypeDbChecksum: String
 }
 
-"The version in which a vulnerability is gone."
+"The version that fixes a vulnerability."
 type DocumentFix {
   "That version of the artifact."
   fixedVersion: String
@@ -1510,26 +1508,26 @@ type DocumentFix {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/artifact.graphqls", Input: `extend type Query {
-  "One artifact. NOT_FOUND where there is none; PERMISSION_DENIED without libraries.artifacts.list on any group, whether it exists or not."
+  "One artifact. NOT_FOUND if there is none; PERMISSION_DENIED without libraries.artifacts.list on any group, whether it exists or not."
   artifact(
     "Its uid."
     uid: ID!
   ): Artifact
   "Artifacts of some ecosystems, the same for every organization. PERMISSION_DENIED without libraries.artifacts.list on any group."
   artifacts(
-    "Of which ecosystems, and what else must hold."
+    "Filter, with at least one ecosystem; all given conditions must match."
     where: ArtifactFilter!
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: ArtifactOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): ArtifactConnection
   "How many artifacts each ecosystem has: each of those asked for once, in the order of the enum. One read, however many there are."
@@ -1545,11 +1543,11 @@ type Artifact implements Node @key(fields: "uid") {
   id: ID!
   "Uid: 40 hex digits. It lies in no group."
   uid: ID!
-  "What its ecosystem calls it, unique there: ` + "`" + `com.google.guava:guava` + "`" + `, ` + "`" + `numpy` + "`" + `."
+  "The name, unique in its ecosystem: ` + "`" + `com.google.guava:guava` + "`" + `, ` + "`" + `numpy` + "`" + `."
   name: String!
   "One line of text."
   description: String
-  "The language's world of libraries that it is from."
+  "The ecosystem of the library."
   ecosystem: Ecosystem!
   "The highest of its versions in its ecosystem's order, pre-releases among them: the first of ` + "`" + `versions` + "`" + ` by default. Null while it has none."
   latestVersion: String
@@ -1562,30 +1560,30 @@ type Artifact implements Node @key(fields: "uid") {
 
   "Its versions."
   versions(
-    "Sort order, with uid as the tie-break; the highest version first where absent."
+    "Sort order, with uid as the tie-break; default: highest version first."
     orderBy: ArtifactVersionOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): ArtifactVersionConnection
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
-"A language's world of libraries, with its own names and its own order of versions."
+"A package ecosystem, with its own names and its own order of versions."
 enum Ecosystem {
   "Maven: names are ` + "`" + `group:artifact` + "`" + `, versions sort as Maven sorts them."
   JAVA
@@ -1607,23 +1605,23 @@ type ArtifactConnection {
   edges: [ArtifactEdge!]!
   "The page without cursors."
   nodes: [Artifact!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many artifacts the list has over all pages. It costs a read of its own."
+  "How many artifacts the list has over all pages. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Artifact in a page."
 type ArtifactEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The artifact."
   node: Artifact!
 }
 
-"Which artifacts to list; fields that are given must all hold."
+"Which artifacts to list; all given fields must match."
 input ArtifactFilter {
   "Of one of these ecosystems, at least one."
   ecosystems: [Ecosystem!]!
@@ -1637,9 +1635,9 @@ input ArtifactFilter {
 
 "How to sort artifacts."
 input ArtifactOrder {
-  "What to sort by."
+  "Field to sort by."
   field: ArtifactOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -1677,12 +1675,12 @@ type ArtifactVersion implements Node @key(fields: "uid") {
   "The artifact it is a version of."
   artifact: Artifact
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -1692,17 +1690,17 @@ type ArtifactVersionConnection {
   edges: [ArtifactVersionEdge!]!
   "The page without cursors."
   nodes: [ArtifactVersion!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many versions the list has over all pages. It costs a read of its own."
+  "How many versions the list has over all pages. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Version in a page."
 type ArtifactVersionEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The version."
   node: ArtifactVersion!
@@ -1710,9 +1708,9 @@ type ArtifactVersionEdge {
 
 "How to sort versions."
 input ArtifactVersionOrder {
-  "What to sort by."
+  "Field to sort by."
   field: ArtifactVersionOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -1757,7 +1755,7 @@ enum ArtifactVersionOrderField {
     after: String
     "Page size from the oldest, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
   ): AuditLogConnection
 }
@@ -1885,8 +1883,8 @@ enum Capability {
 }
 
 """
-One event on its way to the sink of one subscription. It is kept for a while after it has ended: 30 days, unless the
-operator says otherwise.
+The delivery of one event to the sink of one subscription. Ended deliveries are kept for 30 days, unless the operator
+configures another time.
 """
 type Delivery implements Node @key(fields: "uid") {
   "Global id."
@@ -1897,46 +1895,46 @@ type Delivery implements Node @key(fields: "uid") {
   eventId: ID!
   "Type of the event, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
   eventType: String!
-  "What has become of it."
+  "The state of the delivery."
   state: DeliveryState!
-  "How often it was tried, at most 10 times."
+  "Number of attempts, at most 10."
   attempts: Int!
-  "HTTP status of the last answer; null where the last attempt got none."
+  "HTTP status of the last response; null if the last attempt got none."
   lastStatus: Int
-  "Why the last attempt failed; null where it did not."
+  "Why the last attempt failed; null if it succeeded."
   lastError: String
-  "How the last answer of the sink starts, at most 1 KiB."
+  "Start of the sink's last response, at most 1 KiB."
   lastAnswer: String
-  "When it was last tried."
+  "Time of the last attempt."
   lastAttemptTime: DateTime
-  "When it is tried next; null once it has ended."
+  "Time of the next attempt; null once the delivery has ended."
   nextAttemptTime: DateTime
-  "When the event was addressed to the subscription."
+  "When the delivery was created."
   createTime: DateTime!
   "When the state last changed."
   updateTime: DateTime!
 
-  "The subscription whose sink it goes to."
+  "The subscription that receives it."
   subscription: EventSubscription
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
-"What has become of a delivery."
+"The state of a delivery."
 enum DeliveryState {
-  "It has not been tried yet."
+  "No attempt was made yet."
   PENDING
-  "It failed, and is tried again."
+  "The last attempt failed; there will be another one."
   RETRYING
-  "The sink has taken it."
+  "The sink has accepted it."
   DELIVERED
-  "It is tried no more, unless ` + "`" + `redeliver` + "`" + ` asks for it."
+  "It has failed. There are no further attempts, unless ` + "`" + `redeliver` + "`" + ` asks for them."
   FAILED
 }
 
@@ -1946,11 +1944,11 @@ type DeliveryConnection {
   edges: [DeliveryEdge!]!
   "The page without cursors."
   nodes: [Delivery!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
   "How many deliveries the list has over all pages. They are counted for each answer, which takes as long as there are many."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
@@ -1962,7 +1960,7 @@ type DeliveryEdge {
   node: Delivery!
 }
 
-"Which deliveries to list; fields that are given must all hold."
+"Which deliveries to list; all given fields must match."
 input DeliveryFilter {
   "Only those in this state."
   state: DeliveryState
@@ -1972,9 +1970,9 @@ input DeliveryFilter {
 
 "How to sort deliveries."
 input DeliveryOrder {
-  "What to sort by."
+  "Field to sort by."
   field: DeliveryOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -1984,82 +1982,82 @@ enum DeliveryOrderField {
   CREATE_TIME
   "By uid."
   UID
-  "By the time of the last change. Reads and sorts all of the list: narrow long ones."
+  "By the time of the last change. Reads and sorts all of the list: filter long ones first."
   UPDATE_TIME
-  "By the time of the last attempt, those without one first. Reads and sorts all of the list: narrow long ones."
+  "By the time of the last attempt, those without one first. Reads and sorts all of the list: filter long ones first."
   LAST_ATTEMPT_TIME
-  "By the time of the next attempt, those without one first. Reads and sorts all of the list: narrow long ones."
+  "By the time of the next attempt, those without one first. Reads and sorts all of the list: filter long ones first."
   NEXT_ATTEMPT_TIME
-  "By eventType, in byte order. Reads and sorts all of the list: narrow long ones."
+  "By eventType, in byte order. Reads and sorts all of the list: filter long ones first."
   EVENT_TYPE
 }
 
-"Which deliveries to make once more."
+"The deliveries to send again."
 input RedeliverInput {
   "Their uids, 1 to 200."
   uids: [ID!]!
 }
 
-"The deliveries that are under way again."
+"The deliveries that were queued again."
 type RedeliverPayload {
-  "As they are now, in the order they were asked for."
+  "Their current state, in the requested order."
   deliveries: [Delivery!]!
 }
 `, BuiltIn: false},
-	{Name: "../../schema/event.graphqls", Input: `"What is told while it happens, over server-sent events or a websocket."
+	{Name: "../../schema/event.graphqls", Input: `"Live data, over server-sent events or a websocket."
 type Subscription {
   """
   Recorded changes as they happen: each event that the caller may see at that moment, in order, none left out.
   Whoever may read a resource hears of its changes. It ends with the caller's token.
   """
   events(
-    "Only of this group and everything below it, by its uid."
+    "Only events of this group and everything below it, by its uid."
     descendantsOf: ID
     """
     Only events of these types, at most 100; all where it is absent. A type can be given without prefix and version, as
     ` + "`" + `iam.group.created` + "`" + `. INVALID_ARGUMENT for one that there is not, and for an empty list.
     """
     types: [String!]
-    "Resume behind the event of this id; an empty text replays from the oldest that is kept. Absent: from now on."
+    "Resumes after the event with this id. An empty text replays all stored events. Default: only new events."
     after: String
-    "Complete after so many events; 0 or absent: never."
+    "Completes after this many events; 0 or absent: no limit."
     first: Int
   ): Event!
 }
 
-"The record of one change, or of one that was refused."
+"The record of one change, or of one denied change."
 type Event implements Node @key(fields: "id") {
   "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `, in ` + "`" + `auditLog` + "`" + ` too. It is its global id as it stands: who may read the audit log of its group finds it by ` + "`" + `node` + "`" + `."
   id: ID!
   "What happened to which kind, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
   type: String!
-  "The same as a value of an enum. Null of a type that this version does not know."
+  "The type as an enum value; null if this version does not know the type."
   kind: EventKind
-  "Uid of the resource that changed; of a creation that was refused, of what it was to lie in."
+  "Uid of the resource that changed. For a denied creation: uid of the parent."
   subject: ID!
   """
   The resource that changed, as it is now; null once it is gone. Of a creation that was refused, what it was to lie in. A page of
   events, and events that a feed gives together, take one read for each type.
   """
   resource: Node
-  "Uid of the group it lies in: the same as ` + "`" + `groupUid` + "`" + `."
+  "Uid of the group of the resource: the same as ` + "`" + `groupUid` + "`" + `."
   group: ID!
-  "Uid of the group it lies in."
+  "Uid of the group of the resource."
   groupUid: ID!
-  "The group it lies in, as it is now; null once it is gone."
+  "The group of the resource, as it is now; null after its deletion."
   groupNode: Group
   "When it changed."
   time: DateTime!
   "Who changed it."
   actor: EventActor!
-  "The resource after the change, before it where it was deleted, in the form of REST and without secrets."
+  "The resource after the change (before a deletion), in the form of REST and without secrets."
   body: JSON
   """
   What an update made of each field that it named, whether its value is another or not. Null of what is no update, and of what
   was recorded before there were changes.
   """
   changes: [EventChange!]
-  "Why the change was refused, with what was lacking as ` + "`" + `body` + "`" + `; null where it was made. Only ` + "`" + `auditLog` + "`" + ` has those."
+  "Why the change was denied; ` + "`" + `body` + "`" + ` names what was missing. Null if the change was made. Only ` + "`" + `auditLog` + "`" + ` has denied changes."
   denied: String
   """
   How often it happened. Refusals of the same change of the same resource to the same caller within a minute are one
@@ -2072,23 +2070,23 @@ type Event implements Node @key(fields: "id") {
 type EventActor {
   "Uid of the identity, or the name of the operator's command."
   subject: String!
-  "What its token said: ` + "`" + `iss` + "`" + `, ` + "`" + `sub` + "`" + ` and, where it has one, ` + "`" + `email` + "`" + `."
+  "Claims of the token: ` + "`" + `iss` + "`" + `, ` + "`" + `sub` + "`" + ` and, if present, ` + "`" + `email` + "`" + `."
   act: StringMap
-  "The identity as it is now; null where it is gone, or was none."
+  "The identity as it is now; null if it was deleted or the actor was not an identity."
   identity: Identity
 }
 
-"What an update made of one field."
+"The change of one field by an update."
 type EventChange {
-  "The field, or the part of one that a mask named: ` + "`" + `description` + "`" + `, ` + "`" + `oidc.clientId` + "`" + `."
+  "The field, or the part of a field that a mask named: ` + "`" + `description` + "`" + `, ` + "`" + `oidc.clientId` + "`" + `."
   field: String!
-  "Its value before, in the form of REST. Null where it had none, where it is a secret, and where it is longer than 16 KiB."
+  "The value before, in the form of REST. Null if there was none, if it is a secret, or if it is longer than 16 KiB."
   before: JSON
-  "Its value after; null as ` + "`" + `before` + "`" + ` is."
+  "The value after; null in the same cases as ` + "`" + `before` + "`" + `."
   after: JSON
 }
 
-"What an event tells of: its type without prefix and version, in upper snake case."
+"The kind of an event: its type without prefix and version, in upper snake case."
 enum EventKind {
   "A group was made."
   IAM_GROUP_CREATED
@@ -2158,13 +2156,13 @@ enum EventKind {
   EVENTS_SUBSCRIPTION_DELETED
   "A test event of a subscription."
   EVENTS_SUBSCRIPTION_TEST
-  "A subscription was disabled, since its sink kept failing."
+  "A subscription was disabled, because its sink kept failing."
   EVENTS_SUBSCRIPTION_DISABLED
-  "An operator allowed a group the callers of an issuer."
+  "An operator allowed an organization to decide about the callers of an issuer."
   IAM_GROUP_ISSUER_ALLOWED
-  "An operator took that back."
+  "An operator revoked that."
   IAM_GROUP_ISSUER_REVOKED
-  "A delivery is sent once more."
+  "A delivery was queued again."
   EVENTS_SUBSCRIPTION_REDELIVERED
 }
 
@@ -2172,7 +2170,7 @@ enum EventKind {
 scalar JSON
 `, BuiltIn: false},
 	{Name: "../../schema/external_group_role_mapping.graphqls", Input: `extend type Query {
-  "One mapping. NOT_FOUND where there is none; PERMISSION_DENIED without identity_providers.list on it, whether it exists or not."
+  "One mapping. NOT_FOUND if there is none; PERMISSION_DENIED without identity_providers.list on it, whether it exists or not."
   externalGroupRoleMapping(
     "Its uid."
     uid: ID!
@@ -2183,19 +2181,19 @@ scalar JSON
     descendantsOf: ID
     "Only mappings of this identity provider, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: ExternalGroupRoleMappingFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: ExternalGroupRoleMappingOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): ExternalGroupRoleMappingConnection
 }
@@ -2210,9 +2208,9 @@ extend type Mutation {
     "The new mapping."
     input: CreateExternalGroupRoleMappingInput!
   ): CreateExternalGroupRoleMappingPayload
-  "Deletes a mapping; it counts from the next request on. Needs identity_providers.delete."
+  "Deletes a mapping; this takes effect with the next request. Needs identity_providers.delete."
   deleteExternalGroupRoleMapping(
-    "Which one."
+    "Its key."
     input: DeleteExternalGroupRoleMappingInput!
   ): DeleteExternalGroupRoleMappingPayload
   "Deletes up to 200 mappings: all of them or, on any error, none. Needs identity_providers.delete on the parent."
@@ -2223,8 +2221,8 @@ extend type Mutation {
 }
 
 """
-Gives a role to everybody whose token of an identity provider lists an external group, for as long as tokens list it.
-It is bound to no identity.
+Gives a role to every caller whose token of an identity provider lists an external group, as long as tokens list it.
+It is not bound to an identity.
 """
 type ExternalGroupRoleMapping implements Node @key(fields: "uid") {
   "Global id."
@@ -2237,24 +2235,24 @@ type ExternalGroupRoleMapping implements Node @key(fields: "uid") {
   externalGroupId: String!
   "Uid of the role."
   roleUid: ID!
-  "Uid of the group on which the role counts."
+  "Uid of the group on which the role applies."
   scopeUid: ID!
   "When it was created."
   createTime: DateTime!
 
-  "The identity provider whose tokens count."
+  "The identity provider whose tokens list the group."
   identityProvider: IdentityProvider
-  "The role that they bring."
+  "The role that callers get."
   role: Role
-  "The group on which the role counts, with everything below it."
+  "The group on which the role applies, including everything below it."
   scope: Group
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -2264,23 +2262,23 @@ type ExternalGroupRoleMappingConnection {
   edges: [ExternalGroupRoleMappingEdge!]!
   "The page without cursors."
   nodes: [ExternalGroupRoleMapping!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many mappings the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many mappings the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Mapping in a page."
 type ExternalGroupRoleMappingEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The mapping."
   node: ExternalGroupRoleMapping!
 }
 
-"Which mappings to list; fields that are given must all hold."
+"Which mappings to list; all given fields must match."
 input ExternalGroupRoleMappingFilter {
   "Only those of this identity provider, by its uid."
   identityProvider: ID
@@ -2290,19 +2288,19 @@ input ExternalGroupRoleMappingFilter {
   role: ID
   "Only those on exactly this group, by its uid."
   scope: ID
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort mappings."
 input ExternalGroupRoleMappingOrder {
-  "What to sort by."
+  "Field to sort by."
   field: ExternalGroupRoleMappingOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -2312,7 +2310,7 @@ enum ExternalGroupRoleMappingOrderField {
   UID
   "By the time of creation."
   CREATE_TIME
-  "By externalGroupId, in byte order. Reads and sorts all of the list: narrow long ones."
+  "By externalGroupId, in byte order. Reads and sorts all of the list: filter long ones first."
   EXTERNAL_GROUP_ID
 }
 
@@ -2324,7 +2322,7 @@ input CreateExternalGroupRoleMappingInput {
   externalGroupId: String!
   "Uid of the role: a built-in one, or one of the scope or above it."
   roleUid: ID!
-  "Uid of the group on which the role is to count: the provider's, which it is where absent, or one below."
+  "Uid of the group on which the role applies: the provider's group (the default) or a group below it."
   scope: ID
 }
 
@@ -2342,7 +2340,7 @@ input DeleteExternalGroupRoleMappingInput {
   uid: ID!
 }
 
-"The mapping that is gone."
+"The mapping that was deleted."
 type DeleteExternalGroupRoleMappingPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -2358,7 +2356,7 @@ input BatchDeleteExternalGroupRoleMappingsInput {
   uids: [ID!]!
 }
 
-"The mappings that are gone."
+"The mappings that were deleted."
 type BatchDeleteExternalGroupRoleMappingsPayload {
   "What they were, in the order they were asked for."
   externalGroupRoleMappings: [ExternalGroupRoleMapping!]!
@@ -2370,8 +2368,8 @@ type BatchDeleteExternalGroupRoleMappingsPayload {
 `, BuiltIn: false},
 	{Name: "../../schema/group.graphqls", Input: `extend type Query {
   """
-  One group, by its uid or by its path: exactly one of them is given. By uid, NOT_FOUND where there is none, and
-  PERMISSION_DENIED without groups.list on it, whether it exists or not. By path, NOT_FOUND where there is none or the
+  One group, by its uid or by its path: exactly one of them is given. By uid, NOT_FOUND if there is none, and
+  PERMISSION_DENIED without groups.list on it, whether it exists or not. By path, NOT_FOUND if there is none or the
   caller lacks groups.list on it, and PERMISSION_DENIED for who has it nowhere.
   """
   group(
@@ -2386,19 +2384,19 @@ type BatchDeleteExternalGroupRoleMappingsPayload {
     descendantsOf: ID
     "Only groups directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: GroupFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: GroupOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): GroupConnection
 }
@@ -2411,12 +2409,12 @@ extend type Mutation {
   ): CreateGroupPayload
   "Changes a group. Needs groups.update."
   updateGroup(
-    "The changes."
+    "The fields to change."
     input: UpdateGroupInput!
   ): UpdateGroupPayload
   "Deletes a group. Needs groups.delete. FAILED_PRECONDITION (RESOURCE_NOT_EMPTY) while anything is in it."
   deleteGroup(
-    "Which one."
+    "Its key."
     input: DeleteGroupInput!
   ): DeleteGroupPayload
 }
@@ -2455,98 +2453,98 @@ type Group implements Node @key(fields: "uid") {
   ancestors: [Group!]
   "Groups directly in this one."
   children(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: GroupFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: GroupOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): GroupConnection
-  "The group directly in this one that has this name; null where there is none."
+  "The group directly in this one that has this name; null if there is none."
   child(
     "Exactly this name."
     name: String!
   ): Group
   "Groups anywhere below this one."
   descendants(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: GroupFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: GroupOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): GroupConnection
   "Identities below this group."
   identities(
     "Only identities directly in this group, none of groups below it."
     directOnly: Boolean = false
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: IdentityFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: IdentityOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): IdentityConnection
   "Custom roles below this group. The built-in roles are in no group: ` + "`" + `roles(where: {inRoot: true})` + "`" + `."
   roles(
     "Only roles directly in this group, none of groups below it."
     directOnly: Boolean = false
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RoleFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: RoleOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RoleConnection
   "Role bindings on this group and on groups below it. Those inherited from above: ` + "`" + `effectiveBindings` + "`" + `."
   roleBindings(
     "Only role bindings directly in this group, none of groups below it."
     directOnly: Boolean = false
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RoleBindingFilter
-    "Sort order, with uid as the tie-break; newest first where absent."
+    "Sort order, with uid as the tie-break; default: newest first."
     orderBy: RoleBindingOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RoleBindingConnection
   """
@@ -2556,75 +2554,75 @@ type Group implements Node @key(fields: "uid") {
   effectiveBindings(
     "Only bindings of roles that hold this capability."
     capability: Capability
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RoleBindingConnection
   "Repos below this group."
   repos(
     "Only repos directly in this group, none of groups below it."
     directOnly: Boolean = false
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RepoFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: RepoOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RepoConnection
-  "The repo directly in this group that has this name; null where there is none."
+  "The repo directly in this group that has this name; null if there is none."
   repo(
     "Exactly this name, with its slashes."
     name: String!
   ): Repo
   "Tags of all repos below this group."
   tags(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: TagFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: TagOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): TagConnection
   "Advisories below this group."
   advisories(
     "Only advisories directly in this group, none of groups below it."
     directOnly: Boolean = false
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: AdvisoryFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: AdvisoryOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): AdvisoryConnection
   "How many advisories are anywhere below it, as ` + "`" + `advisories` + "`" + ` lists them: one read of counters for all groups of a page."
@@ -2633,19 +2631,19 @@ type Group implements Node @key(fields: "uid") {
   identityProviders(
     "Only identity providers directly in this group, none of groups below it."
     directOnly: Boolean = false
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: IdentityProviderFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: IdentityProviderOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): IdentityProviderConnection
   "What this group is tied to elsewhere; null where it is to nothing."
@@ -2654,53 +2652,53 @@ type Group implements Node @key(fields: "uid") {
   invites(
     "Only invites directly in this group, none of groups below it."
     directOnly: Boolean = false
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: GroupInviteFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: GroupInviteOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): GroupInviteConnection
   "Which terms count for this group: accepted for it, or for a group above it."
   termsAcceptances(
-    "Sort order; by document where absent."
+    "Sort order; default: by document."
     orderBy: TermsAcceptanceOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): TermsAcceptanceConnection
   "Event subscriptions below this group."
   subscriptions(
     "Only subscriptions directly in this group, none of groups below it."
     directOnly: Boolean = false
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: EventSubscriptionFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: EventSubscriptionOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): EventSubscriptionConnection
   """
@@ -2711,22 +2709,22 @@ type Group implements Node @key(fields: "uid") {
   whoCan(
     "What they may do."
     capability: Capability!
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
     "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or one of ` + "`" + `effectiveBindings` + "`" + ` with this capability."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
   ): HolderConnection
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -2736,9 +2734,9 @@ type HolderConnection {
   edges: [HolderEdge!]!
   "The identities of the page that the caller may see, each as often as bindings let it."
   nodes: [Identity!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many bindings the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many bindings the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
 }
 
@@ -2790,23 +2788,23 @@ type GroupConnection {
   edges: [GroupEdge!]!
   "The page without cursors."
   nodes: [Group!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many groups the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many groups the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Group in a page."
 type GroupEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The group."
   node: Group!
 }
 
-"Which groups to list; fields that are given must all hold."
+"Which groups to list; all given fields must match."
 input GroupFilter {
   "Exactly this name."
   name: String
@@ -2815,7 +2813,7 @@ input GroupFilter {
   of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
   """
   query: String
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
@@ -2825,9 +2823,9 @@ input GroupFilter {
 
 "How to sort groups."
 input GroupOrder {
-  "What to sort by."
+  "Field to sort by."
   field: GroupOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -2889,7 +2887,7 @@ input DeleteGroupInput {
   uid: ID!
 }
 
-"The group that is gone."
+"The group that was deleted."
 type DeleteGroupPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -2898,7 +2896,7 @@ type DeleteGroupPayload {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/group_invite.graphqls", Input: `extend type Query {
-  "One invite. NOT_FOUND where there is none; PERMISSION_DENIED without group_invites.list on it, whether it exists or not."
+  "One invite. NOT_FOUND if there is none; PERMISSION_DENIED without group_invites.list on it, whether it exists or not."
   groupInvite(
     "Its uid."
     uid: ID!
@@ -2909,19 +2907,19 @@ type DeleteGroupPayload {
     descendantsOf: ID
     "Only invites directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: GroupInviteFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: GroupInviteOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): GroupInviteConnection
 }
@@ -2935,9 +2933,9 @@ extend type Mutation {
     "The new invite."
     input: CreateGroupInviteInput!
   ): CreateGroupInvitePayload
-  "Takes an invite back. Needs group_invites.delete. Who accepted it before keeps the role."
+  "Deletes an invite. Needs group_invites.delete. Identities that have accepted it keep the role."
   deleteGroupInvite(
-    "Which one."
+    "Its key."
     input: DeleteGroupInviteInput!
   ): DeleteGroupInvitePayload
   """
@@ -2952,7 +2950,7 @@ extend type Mutation {
   ): AcceptGroupInvitePayload
 }
 
-"Offers a role in a group to whoever has its code, until it expires."
+"Offers a role in a group to the holder of its code, until it expires."
 type GroupInvite implements Node @key(fields: "uid") {
   "Global id."
   id: ID!
@@ -2960,15 +2958,15 @@ type GroupInvite implements Node @key(fields: "uid") {
   uid: ID!
   "Uid of the role that is offered."
   roleUid: ID!
-  "The only one who can accept, by a verified email address; null for anyone with the code."
+  "Verified email address of the only person who can accept; null: anyone with the code can."
   email: String
   "When it expires."
   expirationTime: DateTime!
-  "Whether it is gone once it is accepted."
+  "Whether it is deleted when it is accepted."
   singleUse: Boolean!
-  "What the invited are told. Only the answer to ` + "`" + `createGroupInvite` + "`" + ` has it; null everywhere else."
+  "The code for the invited person. Only the response to ` + "`" + `createGroupInvite` + "`" + ` has it; null everywhere else."
   code: String
-  "The part of the code that is no secret: tells codes apart."
+  "The part of the code that is not secret; it identifies the code."
   keyId: String!
   "When it was created."
   createTime: DateTime!
@@ -2978,12 +2976,12 @@ type GroupInvite implements Node @key(fields: "uid") {
   "The role that is offered."
   role: Role
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -2993,39 +2991,39 @@ type GroupInviteConnection {
   edges: [GroupInviteEdge!]!
   "The page without cursors."
   nodes: [GroupInvite!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many invites the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many invites the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Invite in a page."
 type GroupInviteEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The invite."
   node: GroupInvite!
 }
 
-"Which invites to list; fields that are given must all hold."
+"Which invites to list; all given fields must match."
 input GroupInviteFilter {
   "Only the one whose code begins with this."
   keyId: String
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort invites."
 input GroupInviteOrder {
-  "What to sort by."
+  "Field to sort by."
   field: GroupInviteOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -3037,9 +3035,9 @@ enum GroupInviteOrderField {
   CREATE_TIME
   "By the time of expiry."
   EXPIRATION_TIME
-  "By email, in byte order, those without one first. Reads and sorts all of the list: narrow long ones."
+  "By email, in byte order, those without one first. Reads and sorts all of the list: filter long ones first."
   EMAIL
-  "By the name of the role, in byte order. Reads and sorts all of the list: narrow long ones."
+  "By the name of the role, in byte order. Reads and sorts all of the list: filter long ones first."
   ROLE_NAME
 }
 
@@ -3053,7 +3051,7 @@ input CreateGroupInviteInput {
   email: String
   "How long it can be accepted: 1 second to 365 days."
   ttl: Duration!
-  "Whether it is gone once it is accepted."
+  "Whether it is deleted when it is accepted."
   singleUse: Boolean
 }
 
@@ -3071,7 +3069,7 @@ input DeleteGroupInviteInput {
   uid: ID!
 }
 
-"The invite that is gone."
+"The invite that was deleted."
 type DeleteGroupInvitePayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -3079,13 +3077,13 @@ type DeleteGroupInvitePayload {
   deletedUid: ID!
 }
 
-"What the caller was told."
+"The code that the caller received."
 input AcceptGroupInviteInput {
   "The code of the invite."
   code: String!
 }
 
-"What the caller has now."
+"The resulting role binding."
 type AcceptGroupInvitePayload {
   "The role binding."
   roleBinding: RoleBinding!
@@ -3094,7 +3092,7 @@ type AcceptGroupInvitePayload {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/identity.graphqls", Input: `extend type Query {
-  "One identity. NOT_FOUND where there is none; PERMISSION_DENIED without identity.list on it, whether it exists or not."
+  "One identity. NOT_FOUND if there is none; PERMISSION_DENIED without identity.list on it, whether it exists or not."
   identity(
     "Its uid."
     uid: ID!
@@ -3105,22 +3103,22 @@ type AcceptGroupInvitePayload {
     descendantsOf: ID
     "Only identities directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: IdentityFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: IdentityOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): IdentityConnection
-  "Uid of the identity whose rule names exactly this issuer and subject, the oldest of several. Any token may ask. NOT_FOUND where there is none."
+  "Uid of the identity whose rule names exactly this issuer and subject, the oldest of several. Any token may ask. NOT_FOUND if there is none."
   lookupIdentity(
     "The ` + "`" + `iss` + "`" + ` claim of a token."
     issuer: String!
@@ -3137,19 +3135,19 @@ extend type Mutation {
   ): CreateIdentityPayload
   "Changes an identity. Needs identity.update and, to change which tokens it matches, every capability that is bound to it."
   updateIdentity(
-    "The changes."
+    "The fields to change."
     input: UpdateIdentityInput!
   ): UpdateIdentityPayload
   "Deletes an identity. Needs identity.delete. FAILED_PRECONDITION (RESOURCE_IN_USE) while a role is bound to it."
   deleteIdentity(
-    "Which one."
+    "Its key."
     input: DeleteIdentityInput!
   ): DeleteIdentityPayload
 }
 
 """
-Who acts: a person or a workload. A bearer token acts as every identity whose rule (` + "`" + `claimMatch` + "`" + ` or ` + "`" + `staticKeys` + "`" + `) it
-satisfies. An identity acts only within the group it lives under.
+A person or a workload that makes requests. A bearer token acts as every identity whose rule (` + "`" + `claimMatch` + "`" + ` or
+` + "`" + `staticKeys` + "`" + `) it satisfies. An identity has no rights outside of the group that contains it.
 """
 type Identity implements Node @key(fields: "uid") {
   "Global id."
@@ -3160,13 +3158,13 @@ type Identity implements Node @key(fields: "uid") {
   name: String!
   "One line of text."
   description: String
-  "Email address that the identity's issuer vouches for."
+  "Email address that the issuer has verified."
   email: String
-  "Email address that no one vouches for."
+  "Email address that is not verified."
   emailUnverified: String
   "Company the identity belongs to."
   company: String
-  "When it last made a request, to the minute; when it was created, until it makes its first."
+  "Time of the last request, to the minute; the creation time before the first request."
   lastSeenTime: DateTime
   "When it was created."
   createTime: DateTime!
@@ -3177,44 +3175,44 @@ type Identity implements Node @key(fields: "uid") {
   "Keys stored with the identity that sign its tokens; null where ` + "`" + `claimMatch` + "`" + ` decides."
   staticKeys: StaticKeys
 
-  "The group it lives under, which bounds what it can reach."
+  "The group that contains it. It has no rights outside of this group."
   group: Group
   "The roles bound to it, on any group that the caller may see."
   roleBindings(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RoleBindingFilter
-    "Sort order, with uid as the tie-break; newest first where absent."
+    "Sort order, with uid as the tie-break; default: newest first."
     orderBy: RoleBindingOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RoleBindingConnection
-  "What it may do on a resource, permissions inherited from groups above included. Needs identity.list and role_bindings.list on the identity."
+  "Its capabilities on a resource, including inherited ones. Needs identity.list and role_bindings.list on the identity."
   effectiveCapabilities(
     "The resource's uid."
     on: ID!
   ): [Capability!]
   "Whether it has a capability on a resource, there or from a group above. Needs the same as ` + "`" + `effectiveCapabilities` + "`" + `."
   can(
-    "The capability in question."
+    "The capability to check."
     capability: Capability!
     "The resource's uid."
     on: ID!
   ): Boolean
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -3252,13 +3250,13 @@ type StaticKeys {
   subject: String!
   "The issuer's public keys, a JSON Web Key Set as text."
   issuerKeys: String!
-  "When the keys stop counting; null for never."
+  "When the keys expire; null: never."
   expirationTime: DateTime
-  "The audiences that tokens may have; none given: this service."
+  "The allowed audiences of tokens; if empty, tokens must be issued for this service."
   audiences: [String!]!
 }
 
-"By which rule tokens act as an identity."
+"The type of rule by which tokens act as an identity."
 enum RelationshipType {
   "By the claims of a token of a known issuer."
   CLAIM_MATCH
@@ -3272,48 +3270,48 @@ type IdentityConnection {
   edges: [IdentityEdge!]!
   "The page without cursors."
   nodes: [Identity!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many identities the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many identities the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Identity in a page."
 type IdentityEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The identity."
   node: Identity!
 }
 
-"Which identities to list; fields that are given must all hold."
+"Which identities to list; all given fields must match."
 input IdentityFilter {
   "Exactly this name."
   name: String
   "Only those with this kind of rule."
   relationshipType: RelationshipType
-  "Only those that made no request since, never seen ones included."
+  "Only those without a request since this time, including those never seen."
   lastSeenBefore: DateTime
   """
   Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case: a word
   of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
   """
   query: String
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort identities."
 input IdentityOrder {
-  "What to sort by."
+  "Field to sort by."
   field: IdentityOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -3329,7 +3327,7 @@ enum IdentityOrderField {
   UID
   "By the time of the last request, never seen ones earliest."
   LAST_SEEN_TIME
-  "By email, in byte order, those without one first. Reads and sorts all of the list: narrow long ones."
+  "By email, in byte order, those without one first. Reads and sorts all of the list: filter long ones first."
   EMAIL
 }
 
@@ -3377,9 +3375,9 @@ input StaticKeysInput {
   subject: String!
   "JSON Web Key Set as text, at least one key, at most 64 KiB."
   issuerKeys: String!
-  "When the keys stop counting."
+  "When the keys expire."
   expirationTime: DateTime
-  "Audiences that tokens may have, at most 20; none: this service."
+  "The allowed audiences of tokens, at most 20; if empty, tokens must be issued for this service."
   audiences: [String!]
 }
 
@@ -3425,7 +3423,7 @@ input DeleteIdentityInput {
   uid: ID!
 }
 
-"The identity that is gone."
+"The identity that was deleted."
 type DeleteIdentityPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -3434,7 +3432,7 @@ type DeleteIdentityPayload {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/identity_provider.graphqls", Input: `extend type Query {
-  "One identity provider. NOT_FOUND where there is none; PERMISSION_DENIED without identity_providers.list on it, whether it exists or not."
+  "One identity provider. NOT_FOUND if there is none; PERMISSION_DENIED without identity_providers.list on it, whether it exists or not."
   identityProvider(
     "Its uid."
     uid: ID!
@@ -3445,19 +3443,19 @@ type DeleteIdentityPayload {
     descendantsOf: ID
     "Only identity providers directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: IdentityProviderFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: IdentityProviderOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): IdentityProviderConnection
 }
@@ -3465,7 +3463,7 @@ type DeleteIdentityPayload {
 extend type Mutation {
   """
   Creates an identity provider. Needs identity_providers.create and role_bindings.create on the parent, and every
-  capability of the default role. ALREADY_EXISTS where the group has a provider of that name.
+  capability of the default role. ALREADY_EXISTS if the group has a provider of that name.
   """
   createIdentityProvider(
     "The new identity provider."
@@ -3476,7 +3474,7 @@ extend type Mutation {
   or the default role also every capability that they then get, those of the provider's mappings among them.
   """
   updateIdentityProvider(
-    "The changes."
+    "The fields to change."
     input: UpdateIdentityProviderInput!
   ): UpdateIdentityProviderPayload
   """
@@ -3487,7 +3485,7 @@ extend type Mutation {
   role_bindings.create. FAILED_PRECONDITION (ISSUER_NOT_VERIFIED) without proof; UNAVAILABLE where the file cannot be read.
   """
   verifyIdentityProvider(
-    "Which one."
+    "Its key."
     input: VerifyIdentityProviderInput!
   ): VerifyIdentityProviderPayload
   """
@@ -3495,15 +3493,15 @@ extend type Mutation {
   identity_providers.delete. FAILED_PRECONDITION (RESOURCE_NOT_EMPTY) while it has mappings.
   """
   deleteIdentityProvider(
-    "Which one."
+    "Its key."
     input: DeleteIdentityProviderInput!
   ): DeleteIdentityProviderPayload
 }
 
 """
-An OpenID provider of a group's own. Who brings a token of it gets an identity in the group on first use, with the
-default role. It takes effect once the organisation has proven that the issuer is its own (` + "`" + `verifyIdentityProvider` + "`" + `), or
-the operator has allowed it.
+Lets users of an OpenID provider sign in to a group. The first token of a user creates an identity in the group, with
+the default role. It takes effect once the organisation has proven that it controls the issuer
+(` + "`" + `verifyIdentityProvider` + "`" + `), or the operator has allowed it.
 """
 type IdentityProvider implements Node @key(fields: "uid") {
   "Global id."
@@ -3514,67 +3512,67 @@ type IdentityProvider implements Node @key(fields: "uid") {
   name: String!
   "One line of text."
   description: String
-  "Uid of the role that newcomers get."
+  "Uid of the role that new users get."
   defaultRoleUid: ID!
-  "Which tokens come in; null where none do."
+  "The tokens that it accepts; null: none."
   oidc: OIDC
-  "Whether the organisation has proven the issuer, so that its callers come in."
+  "Whether the organisation has proven the issuer, so that new users can sign in."
   issuerVerified: Boolean!
-  "When that was last confirmed; null where it is not proven."
+  "When the proof was last confirmed; null if the issuer is not proven."
   issuerVerifyTime: DateTime
   "When it was created."
   createTime: DateTime!
   "When it was last changed."
   updateTime: DateTime!
 
-  "The group that it lets people into."
+  "The group that users sign in to."
   group: Group
-  "The role that newcomers get."
+  "The role that new users get."
   defaultRole: Role
-  "Which external groups of the provider get which roles."
+  "The roles of the provider's external groups."
   mappings(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: ExternalGroupRoleMappingFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: ExternalGroupRoleMappingOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): ExternalGroupRoleMappingConnection
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
-"Which tokens an identity provider stands for. A token must be made for the client, or for this service by way of the client."
+"The tokens that an identity provider accepts. A token must be issued for the client, or for this service through the client."
 type OIDC {
   "` + "`" + `iss` + "`" + ` of the tokens."
   issuer: String!
   "The client at the provider."
   clientId: String!
-  "Scopes to ask the provider for, beside the usual ones."
+  "Scopes to request from the provider, in addition to the usual ones."
   additionalScopes: [String!]!
-  "The claim that lists the external groups of the bearer; null where there is none."
+  "The claim that lists the external groups of a user; null: none."
   groupsClaim: String
-  "Which claim tells the people of the provider apart; null is the same as SUB_EQUALS_EXTERNAL_ID."
+  "The claim that identifies a user; null means SUB_EQUALS_EXTERNAL_ID."
   correlationRule: CorrelationRule
-  "Whether clients prove with PKCE that a sign-in is theirs."
+  "Whether clients use PKCE to sign in."
   pkceEnabled: Boolean!
 }
 
-"Which claim tells the people of an identity provider apart."
+"The claim that identifies a user of an identity provider."
 enum CorrelationRule {
   "` + "`" + `sub` + "`" + `."
   SUB_EQUALS_EXTERNAL_ID
@@ -3588,39 +3586,39 @@ type IdentityProviderConnection {
   edges: [IdentityProviderEdge!]!
   "The page without cursors."
   nodes: [IdentityProvider!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many identity providers the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many identity providers the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Identity provider in a page."
 type IdentityProviderEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The identity provider."
   node: IdentityProvider!
 }
 
-"Which identity providers to list; fields that are given must all hold."
+"Which identity providers to list; all given fields must match."
 input IdentityProviderFilter {
   "Exactly this name."
   name: String
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort identity providers."
 input IdentityProviderOrder {
-  "What to sort by."
+  "Field to sort by."
   field: IdentityProviderOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -3638,33 +3636,33 @@ enum IdentityProviderOrderField {
 
 "A new identity provider."
 input CreateIdentityProviderInput {
-  "Uid of the group that it lets people into."
+  "Uid of the group that users sign in to."
   parent: ID!
   "1 to 255 of lower-case letters, digits, space, ` + "`" + `.` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `-` + "`" + `; unique in the group."
   name: String!
   "One line of at most 512 characters."
   description: String
-  "Uid of the role that newcomers get: a built-in one, or one of that group or above it."
+  "Uid of the role that new users get: a built-in one, or one of that group or above it."
   defaultRole: ID!
-  "Which tokens come in; none where absent."
+  "The tokens that it accepts; default: none."
   oidc: OIDCInput
 }
 
-"Which tokens an identity provider stands for."
+"The tokens that an identity provider accepts."
 input OIDCInput {
   "` + "`" + `iss` + "`" + ` of the tokens, an https URL."
   issuer: String!
   "The client at the provider."
   clientId: String!
-  "The client's secret, kept encrypted; no answer shows it. In an update an absent one stays as it is, null removes it."
+  "The client's secret, stored encrypted; no response shows it. In an update, an absent secret stays as it is and null removes it."
   clientSecret: String
-  "Scopes to ask the provider for, beside the usual ones, at most 20."
+  "Scopes to request from the provider, in addition to the usual ones; at most 20."
   additionalScopes: [String!]
-  "The claim that lists the external groups of the bearer; without it mappings count for nobody."
+  "The claim that lists the external groups of a user; without it, mappings have no effect."
   groupsClaim: String
-  "Which claim tells people apart; SUB_EQUALS_EXTERNAL_ID where absent. It cannot be changed later."
+  "The claim that identifies a user; default: SUB_EQUALS_EXTERNAL_ID. It cannot be changed later."
   correlationRule: CorrelationRule
-  "Whether clients prove with PKCE that a sign-in is theirs."
+  "Whether clients use PKCE to sign in."
   pkceEnabled: Boolean
 }
 
@@ -3686,7 +3684,7 @@ input UpdateIdentityProviderInput {
   description: String
   "Uid of the new default role; cannot be cleared."
   defaultRole: ID
-  "New configuration, replacing the whole of the old one but for an absent client secret."
+  "New configuration; replaces the whole old one, except that an absent client secret stays."
   oidc: OIDCInput
   """
   Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
@@ -3708,7 +3706,7 @@ input VerifyIdentityProviderInput {
   uid: ID!
 }
 
-"The identity provider, which takes effect now."
+"The identity provider, which is now in effect."
 type VerifyIdentityProviderPayload {
   "The identity provider."
   identityProvider: IdentityProvider!
@@ -3720,7 +3718,7 @@ input DeleteIdentityProviderInput {
   uid: ID!
 }
 
-"The identity provider that is gone."
+"The identity provider that was deleted."
 type DeleteIdentityProviderPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -3728,7 +3726,7 @@ type DeleteIdentityProviderPayload {
   deletedUid: ID!
 }
 `, BuiltIn: false},
-	{Name: "../../schema/image.graphqls", Input: `"What a digest stands for in a repo, as far as its source tells."
+	{Name: "../../schema/image.graphqls", Input: `"The image that a digest identifies in a repo, as described by its source."
 type Image {
   "` + "`" + `sha256:` + "`" + ` and 64 hex digits."
   digest: String!
@@ -3753,8 +3751,8 @@ type ImageSize {
 `, BuiltIn: false},
 	{Name: "../../schema/repo.graphqls", Input: `extend type Query {
   """
-  One repo, by its uid or by its path: exactly one of them is given. By uid, NOT_FOUND where there is none, and
-  PERMISSION_DENIED without repo.list on it, whether it exists or not. By path, NOT_FOUND where there is none or the
+  One repo, by its uid or by its path: exactly one of them is given. By uid, NOT_FOUND if there is none, and
+  PERMISSION_DENIED without repo.list on it, whether it exists or not. By path, NOT_FOUND if there is none or the
   caller lacks repo.list on it, and PERMISSION_DENIED for who has it nowhere.
   """
   repo(
@@ -3772,37 +3770,37 @@ type ImageSize {
     descendantsOf: ID
     "Only repos directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RepoFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: RepoOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RepoConnection
 }
 
 extend type Mutation {
-  "Creates a repo. Needs repo.create on the parent. ALREADY_EXISTS where the group has a repo of that name."
+  "Creates a repo. Needs repo.create on the parent. ALREADY_EXISTS if the group has a repo of that name."
   createRepo(
     "The new repo."
     input: CreateRepoInput!
   ): CreateRepoPayload
   "Changes a repo. Needs repo.update."
   updateRepo(
-    "The changes."
+    "The fields to change."
     input: UpdateRepoInput!
   ): UpdateRepoPayload
   "Deletes a repo. Needs repo.delete. FAILED_PRECONDITION (RESOURCE_NOT_EMPTY) while it has tags."
   deleteRepo(
-    "Which one."
+    "Its key."
     input: DeleteRepoInput!
   ): DeleteRepoPayload
   """
@@ -3810,7 +3808,7 @@ extend type Mutation {
   under its place: ` + "`" + `requests[2].name` + "`" + `.
   """
   batchUpdateRepos(
-    "The changes."
+    "The fields to change."
     input: BatchUpdateReposInput!
   ): BatchUpdateReposPayload
   "Replaces the readme of a repo. Needs repo.update."
@@ -3834,36 +3832,36 @@ type Repo implements Node @key(fields: "uid") {
   catalogTier: CatalogTier
   "Bundles it is part of."
   bundles: [String!]!
-  "Other names under which it is found."
+  "Other names of the repo, which searches find."
   aliases: [String!]!
   "Tags that are kept up to date."
   activeTags: [String!]!
-  "Where it is copied from; null where it is not a copy."
+  "The source it is copied from; null if it is not a copy."
   syncConfig: SyncConfig
   "When it was created."
   createTime: DateTime!
-  "When it was last changed, its readme included and its tags not."
+  "When it was last changed, including its readme but not its tags."
   updateTime: DateTime!
 
-  "The group it lives in."
+  "The group that contains it."
   group: Group
   "Introduction to the repo, in Markdown; null where none was written."
   readme: String
   "Its tags. Those past their end of life: ` + "`" + `where: {deprecated: true}` + "`" + `."
   tags(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: TagFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: TagOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): TagConnection
   "Its tag of this name; null where it has none."
@@ -3877,40 +3875,40 @@ type Repo implements Node @key(fields: "uid") {
   cursors are good for this field only.
   """
   advisories(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: AdvisoryFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: AdvisoryOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): AdvisoryConnection
   "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all repos of a page."
   advisorySummary: AdvisorySummary
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
-"Where a repo is copied from, and how."
+"The source of a copied repo, and how it is copied."
 type SyncConfig {
-  "What it is copied from."
+  "The source it is copied from."
   source: String!
   "Whether copied tags get unique names."
   uniqueTags: Boolean!
-  "When the copying ends; null for never."
+  "When copying ends; null: never."
   expirationTime: DateTime
   "Setting for Google Cloud, kept as it was given."
   google: String
@@ -3946,21 +3944,21 @@ type RepoConnection {
   edges: [RepoEdge!]!
   "The page without cursors."
   nodes: [Repo!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many repos the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many repos the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
-  "How all repos of the list, over all pages, are spread. One read for all lists of a level, which looks at each of their repos."
+  "Counts all repos of the list, over all pages, by their values. Needs one read for all lists of a level, which reads each of their repos."
   facets: RepoFacets
 }
 
 "How many repos of a list have which values; the values that most have come first, at most 100 of each field."
 type RepoFacets {
-  "By part of the catalog."
+  "Counts by catalog tier."
   tier: [TierFacet!]!
-  "By bundle. A repo counts in each of its bundles."
+  "Counts by bundle. A repo counts in each of its bundles."
   bundle: [BundleFacet!]!
 }
 
@@ -3982,13 +3980,13 @@ type BundleFacet {
 
 "Repo in a page."
 type RepoEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The repo."
   node: Repo!
 }
 
-"Which repos to list; fields that are given must all hold."
+"Which repos to list; all given fields must match."
 input RepoFilter {
   "Exactly this name."
   name: String
@@ -4003,19 +4001,19 @@ input RepoFilter {
   bundles: [String!]
   "Only those that are found under one of these other names, at most 1000 of at most 512 characters each. Case counts."
   aliases: [String!]
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort repos."
 input RepoOrder {
-  "What to sort by."
+  "Field to sort by."
   field: RepoOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -4047,13 +4045,13 @@ input CreateRepoInput {
   aliases: [String!]
   "Tags that are kept up to date, at most 1000 of at most 512 characters each."
   activeTags: [String!]
-  "Where it is copied from."
+  "The source to copy from."
   syncConfig: SyncConfigInput
 }
 
-"Where a repo is copied from."
+"The source of a copied repo."
 input SyncConfigInput {
-  "What to copy from."
+  "The source to copy from."
   source: String!
   "Setting for Google Cloud, kept as it was given."
   google: String
@@ -4109,7 +4107,7 @@ input DeleteRepoInput {
   uid: ID!
 }
 
-"The repo that is gone."
+"The repo that was deleted."
 type DeleteRepoPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -4199,7 +4197,7 @@ type ResolvedVulnerability {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/role.graphqls", Input: `extend type Query {
-  "One role. NOT_FOUND where there is none; PERMISSION_DENIED without roles.list on it or, for a built-in one, anywhere."
+  "One role. NOT_FOUND if there is none; PERMISSION_DENIED without roles.list on it or, for a built-in one, anywhere."
   role(
     "Its uid."
     uid: ID!
@@ -4210,37 +4208,37 @@ type ResolvedVulnerability {
     descendantsOf: ID
     "Only custom roles directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RoleFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: RoleOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RoleConnection
 }
 
 extend type Mutation {
-  "Creates a role. Needs roles.create on the parent and every capability of the role. ALREADY_EXISTS where the group has a role of that name."
+  "Creates a role. Needs roles.create on the parent and every capability of the role. ALREADY_EXISTS if the group has a role of that name."
   createRole(
     "The new role."
     input: CreateRoleInput!
   ): CreateRolePayload
   "Changes a role, for everyone it is bound to. Needs roles.update and every capability it then has. FAILED_PRECONDITION (BUILT_IN_ROLE) for a built-in one."
   updateRole(
-    "The changes."
+    "The fields to change."
     input: UpdateRoleInput!
   ): UpdateRolePayload
   "Deletes a role. Needs roles.delete. FAILED_PRECONDITION (RESOURCE_IN_USE) while it is bound, (BUILT_IN_ROLE) for a built-in one."
   deleteRole(
-    "Which one."
+    "Its key."
     input: DeleteRoleInput!
   ): DeleteRolePayload
 }
@@ -4266,28 +4264,28 @@ type Role implements Node @key(fields: "uid") {
   group: Group
   "Where it is bound, as far as the caller may see."
   roleBindings(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RoleBindingFilter
-    "Sort order, with uid as the tie-break; newest first where absent."
+    "Sort order, with uid as the tie-break; default: newest first."
     orderBy: RoleBindingOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RoleBindingConnection
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -4297,23 +4295,23 @@ type RoleConnection {
   edges: [RoleEdge!]!
   "The page without cursors."
   nodes: [Role!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many roles the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many roles the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Role in a page."
 type RoleEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The role."
   node: Role!
 }
 
-"Which roles to list; fields that are given must all hold."
+"Which roles to list; all given fields must match."
 input RoleFilter {
   "Exactly this name."
   name: String
@@ -4322,7 +4320,7 @@ input RoleFilter {
   of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
   """
   query: String
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
@@ -4332,9 +4330,9 @@ input RoleFilter {
 
 "How to sort roles."
 input RoleOrder {
-  "What to sort by."
+  "Field to sort by."
   field: RoleOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -4400,7 +4398,7 @@ input DeleteRoleInput {
   uid: ID!
 }
 
-"The role that is gone."
+"The role that was deleted."
 type DeleteRolePayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -4409,7 +4407,7 @@ type DeleteRolePayload {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/role_binding.graphqls", Input: `extend type Query {
-  "One role binding. NOT_FOUND where there is none; PERMISSION_DENIED without role_bindings.list on it, whether it exists or not."
+  "One role binding. NOT_FOUND if there is none; PERMISSION_DENIED without role_bindings.list on it, whether it exists or not."
   roleBinding(
     "Its uid."
     uid: ID!
@@ -4420,19 +4418,19 @@ type DeleteRolePayload {
     descendantsOf: ID
     "Only role bindings directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RoleBindingFilter
-    "Sort order, with uid as the tie-break; newest first where absent."
+    "Sort order, with uid as the tie-break; default: newest first."
     orderBy: RoleBindingOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RoleBindingConnection
 }
@@ -4454,12 +4452,12 @@ extend type Mutation {
   ): BatchCreateRoleBindingsPayload
   "Gives a binding another identity or role. Needs role_bindings.update and every capability of the role. FAILED_PRECONDITION (LAST_OWNER) for an organization's last owner."
   updateRoleBinding(
-    "The changes."
+    "The fields to change."
     input: UpdateRoleBindingInput!
   ): UpdateRoleBindingPayload
-  "Takes a role from an identity; it counts from the next request on. Needs role_bindings.delete. FAILED_PRECONDITION (LAST_OWNER) for an organization's last owner."
+  "Deletes a role binding; this takes effect with the next request. Needs role_bindings.delete. FAILED_PRECONDITION (LAST_OWNER) for an organization's last owner."
   deleteRoleBinding(
-    "Which one."
+    "Its key."
     input: DeleteRoleBindingInput!
   ): DeleteRoleBindingPayload
   """
@@ -4472,7 +4470,7 @@ extend type Mutation {
   ): BatchDeleteRoleBindingsPayload
 }
 
-"A grant: an identity has a role on a group and on everything below it."
+"Gives an identity a role on a group and on everything below it."
 type RoleBinding implements Node @key(fields: "uid") {
   "Global id."
   id: ID!
@@ -4481,19 +4479,19 @@ type RoleBinding implements Node @key(fields: "uid") {
   "When it was created."
   createTime: DateTime!
 
-  "Who has the role."
+  "The identity that has the role."
   identity: Identity
-  "The group on which it counts."
+  "The group on which it applies."
   group: Group
-  "What the identity may do there."
+  "The role of the identity."
   role: Role
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -4503,23 +4501,23 @@ type RoleBindingConnection {
   edges: [RoleBindingEdge!]!
   "The page without cursors."
   nodes: [RoleBinding!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many role bindings the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many role bindings the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Role binding in a page."
 type RoleBindingEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The role binding."
   node: RoleBinding!
 }
 
-"Which role bindings to list; fields that are given must all hold."
+"Which role bindings to list; all given fields must match."
 input RoleBindingFilter {
   "Only those of this identity, by its uid."
   identity: ID
@@ -4527,19 +4525,19 @@ input RoleBindingFilter {
   group: ID
   "Only those of this role, by its uid."
   role: ID
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort role bindings."
 input RoleBindingOrder {
-  "What to sort by."
+  "Field to sort by."
   field: RoleBindingOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -4549,19 +4547,19 @@ enum RoleBindingOrderField {
   CREATE_TIME
   "By uid: depth first along the tree of groups."
   UID
-  "By the name of the identity, in byte order. Reads and sorts all of the list: narrow long ones."
+  "By the name of the identity, in byte order. Reads and sorts all of the list: filter long ones first."
   IDENTITY_NAME
-  "By the name of the group, in byte order. Reads and sorts all of the list: narrow long ones."
+  "By the name of the group, in byte order. Reads and sorts all of the list: filter long ones first."
   GROUP_NAME
-  "By the name of the role, in byte order. Reads and sorts all of the list: narrow long ones."
+  "By the name of the role, in byte order. Reads and sorts all of the list: filter long ones first."
   ROLE_NAME
 }
 
 "A new role binding."
 input CreateRoleBindingInput {
-  "Uid of the group on which it will count."
+  "Uid of the group on which it applies."
   parent: ID!
-  "Uid of who gets the role; it must live in that group or above it."
+  "Uid of the identity that gets the role; it must be in that group or above it."
   identityUid: ID!
   "Uid of the role: a built-in one, or one of that group or above it."
   roleUid: ID!
@@ -4577,7 +4575,7 @@ type CreateRoleBindingPayload {
 
 "Several new role bindings on one group."
 input BatchCreateRoleBindingsInput {
-  "Uid of the group on which they will count."
+  "Uid of the group on which they apply."
   parent: ID!
   "The bindings, 1 to 25."
   requests: [BatchCreateRoleBindingsRequest!]!
@@ -4587,17 +4585,17 @@ input BatchCreateRoleBindingsInput {
 
 "One of several new role bindings."
 input BatchCreateRoleBindingsRequest {
-  "Uid of the group; where given it must be the batch's."
+  "Uid of the group; must equal that of the batch if given."
   parent: ID
-  "What to bind."
+  "The binding to create."
   roleBinding: RoleBindingInput!
 }
 
-"Who gets which role."
+"The identity and its role."
 input RoleBindingInput {
-  "Uid of who gets the role; it must live in the group or above it."
+  "Uid of the identity that gets the role; it must be in the group or above it."
   identityUid: ID!
-  "Uid of the role; the batch's where absent."
+  "Uid of the role; default: that of the batch."
   roleUid: ID
 }
 
@@ -4613,9 +4611,9 @@ type BatchCreateRoleBindingsPayload {
 input UpdateRoleBindingInput {
   "Its uid."
   uid: ID!
-  "Uid of who has the role from now on; cannot be cleared."
+  "Uid of the new identity; cannot be cleared."
   identityUid: ID
-  "Uid of the role from now on; cannot be cleared."
+  "Uid of the new role; cannot be cleared."
   roleUid: ID
   """
   Field mask: only the listed fields change, and one that is listed but not given is cleared. ` + "`" + `*` + "`" + ` alone replaces
@@ -4637,7 +4635,7 @@ input DeleteRoleBindingInput {
   uid: ID!
 }
 
-"The role binding that is gone."
+"The role binding that was deleted."
 type DeleteRoleBindingPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -4651,7 +4649,7 @@ input BatchDeleteRoleBindingsInput {
   uids: [ID!]!
 }
 
-"The role bindings that are gone."
+"The role bindings that were deleted."
 type BatchDeleteRoleBindingsPayload {
   "Their global ids in the order of the uids, for removing them from a client's cache."
   deletedIds: [ID!]!
@@ -4684,7 +4682,7 @@ type Query {
     ids: [ID!]!
   ): [Node]!
 
-  "Who is asking. Null, with UNAUTHENTICATED, where the request has no token."
+  "The caller. Null, with UNAUTHENTICATED, if the request has no token."
   viewer: Viewer
 }
 
@@ -4720,7 +4718,7 @@ enum OrderDirection {
   DESC
 }
 
-"A moment in RFC 3339, given back in UTC with exactly three decimals: ` + "`" + `2026-03-27T13:55:00.785Z` + "`" + `."
+"A time in RFC 3339. Responses use UTC with exactly three decimals: ` + "`" + `2026-03-27T13:55:00.785Z` + "`" + `."
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
 "A number of bytes, as a JSON number; beyond 2^53 (9 PB) JavaScript rounds it."
@@ -4732,7 +4730,7 @@ scalar Base64 @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc4648#section-
 "A length of time in seconds, with at most nine decimals: ` + "`" + `3600s` + "`" + `, ` + "`" + `0.5s` + "`" + `."
 scalar Duration
 
-"A whole number of 64 bits as text, since JSON numbers are good for 53 in JavaScript. An input can be a number."
+"A whole number of 64 bits as text, because JavaScript supports only 53 bits in JSON numbers. An input can be a number."
 scalar Int64
 
 "A JSON object whose values are all strings."
@@ -4750,11 +4748,11 @@ scalar StringMap
     query: String!
     "Only these kinds; all where absent."
     kinds: [SearchKind!]
-    "Only what is anywhere below this group, by its uid."
+    "Only resources anywhere below this group, by its uid."
     within: ID
-    "Page size: 50 where it is 0 or absent, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `, of the same search."
+    "Cursor after which the page begins: the cursor of an edge, or ` + "`" + `endCursor` + "`" + `, of the same search."
     after: String
   ): SearchConnection
 }
@@ -4785,13 +4783,13 @@ enum SearchField {
   EMAIL
 }
 
-"One page of what a search found."
+"One page of hits of a search."
 type SearchConnection {
   "The page, each object with its cursor."
   edges: [SearchEdge!]!
   "The page without cursors."
   nodes: [Node!]!
-  "Where the page lies in all that is found."
+  "Position of the page among all hits."
   pageInfo: PageInfo!
 }
 
@@ -4801,12 +4799,12 @@ type SearchEdge {
   cursor: String!
   "A Group, Identity, Role, Repo or Tag."
   node: Node!
-  "The field that holds the most words of the query, the first one of several."
+  "The field that contains the most words of the query; the first of several such fields."
   matchedField: SearchField!
 }
 `, BuiltIn: false},
 	{Name: "../../schema/subscription.graphqls", Input: `extend type Query {
-  "One event subscription. NOT_FOUND where there is none; PERMISSION_DENIED without subscriptions.list on it, whether it exists or not."
+  "One event subscription. NOT_FOUND if there is none; PERMISSION_DENIED without subscriptions.list on it, whether it exists or not."
   subscription(
     "Its uid."
     uid: ID!
@@ -4817,19 +4815,19 @@ type SearchEdge {
     descendantsOf: ID
     "Only subscriptions directly in this group, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: EventSubscriptionFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: EventSubscriptionOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): EventSubscriptionConnection
 }
@@ -4840,9 +4838,9 @@ extend type Mutation {
     "The new subscription."
     input: CreateSubscriptionInput!
   ): CreateSubscriptionPayload
-  "Ends an event subscription. Needs subscriptions.delete."
+  "Deletes an event subscription. Needs subscriptions.delete."
   deleteSubscription(
-    "Which one."
+    "Its key."
     input: DeleteSubscriptionInput!
   ): DeleteSubscriptionPayload
   """
@@ -4850,7 +4848,7 @@ extend type Mutation {
   change over at its leisure. Needs subscriptions.create.
   """
   rotateSubscriptionSecret(
-    "Whose."
+    "Its key."
     input: RotateSubscriptionSecretInput!
   ): RotateSubscriptionSecretPayload
   """
@@ -4858,7 +4856,7 @@ extend type Mutation {
   FAILED_PRECONDITION (SUBSCRIPTION_DISABLED) where it is disabled.
   """
   testSubscription(
-    "Which one."
+    "Its key."
     input: TestSubscriptionInput!
   ): TestSubscriptionPayload
   """
@@ -4866,7 +4864,7 @@ extend type Mutation {
   Needs subscriptions.create.
   """
   enableSubscription(
-    "Which one."
+    "Its key."
     input: EnableSubscriptionInput!
   ): EnableSubscriptionPayload
 }
@@ -4885,39 +4883,39 @@ type EventSubscription implements Node @key(fields: "uid") {
   createTime: DateTime!
   "When it was last changed."
   updateTime: DateTime!
-  "Since when deliveries fail; null where the last one succeeded, or none was tried."
+  "Since when deliveries have failed; null if the last attempt succeeded or there was none."
   failingSince: DateTime
-  "When it was disabled: after five days of nothing but failures, or as its sink answered 410 Gone. Null: it gets events."
+  "When it was disabled: after five days without a success, or when its sink responded with 410 Gone. Null if it is enabled."
   disableTime: DateTime
   "Why it was disabled."
   disableReason: String
 
   "The group whose events it sends."
   group: Group
-  "What was sent to its sink, and what is to be; the newest first where no order is given. Needs subscriptions.list."
+  "Its deliveries, past and pending. Needs subscriptions.list."
   deliveries(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: DeliveryFilter
-    "Sort order, with uid as the tie-break; the newest first where absent."
+    "Sort order, with uid as the tie-break; default: newest first."
     orderBy: DeliveryOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `, of the same list."
+    "Cursor after which the page begins: the cursor of an edge, or ` + "`" + `endCursor` + "`" + `, of the same list."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): DeliveryConnection
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -4927,39 +4925,39 @@ type EventSubscriptionConnection {
   edges: [EventSubscriptionEdge!]!
   "The page without cursors."
   nodes: [EventSubscription!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many subscriptions the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many subscriptions the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Subscription in a page."
 type EventSubscriptionEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The subscription."
   node: EventSubscription!
 }
 
-"Which subscriptions to list; fields that are given must all hold."
+"Which subscriptions to list; all given fields must match."
 input EventSubscriptionFilter {
   "Exactly this sink."
   sink: String
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort subscriptions."
 input EventSubscriptionOrder {
-  "What to sort by."
+  "Field to sort by."
   field: EventSubscriptionOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -4999,7 +4997,7 @@ input DeleteSubscriptionInput {
   uid: ID!
 }
 
-"The subscription that is gone."
+"The subscription that was deleted."
 type DeleteSubscriptionPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -5007,7 +5005,7 @@ type DeleteSubscriptionPayload {
   deletedUid: ID!
 }
 
-"Whose secret to replace."
+"The subscription whose secret is replaced."
 input RotateSubscriptionSecretInput {
   "Uid of the subscription."
   uid: ID!
@@ -5027,9 +5025,9 @@ input TestSubscriptionInput {
   uid: ID!
 }
 
-"The test that is under way."
+"The test event that was sent."
 type TestSubscriptionPayload {
-  "Id of the event: ` + "`" + `deliveries(where: {event: ...})` + "`" + ` tells what becomes of it, once it is addressed."
+  "Id of the event: ` + "`" + `deliveries(where: {event: ...})` + "`" + ` shows its delivery, once that exists."
   eventId: ID!
 }
 
@@ -5046,7 +5044,7 @@ type EnableSubscriptionPayload {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/tag.graphqls", Input: `extend type Query {
-  "One tag. NOT_FOUND where there is none; PERMISSION_DENIED without tag.list on it, whether it exists or not."
+  "One tag. NOT_FOUND if there is none; PERMISSION_DENIED without tag.list on it, whether it exists or not."
   tag(
     "Its uid."
     uid: ID!
@@ -5057,19 +5055,19 @@ type EnableSubscriptionPayload {
     descendantsOf: ID
     "Only tags directly in this repo, by its uid."
     childrenOf: ID
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: TagFilter
-    "Sort order, with uid as the tie-break; by name where absent."
+    "Sort order, with uid as the tie-break; default: by name."
     orderBy: TagOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): TagConnection
 }
@@ -5082,7 +5080,7 @@ extend type Mutation {
   ): CreateTagPayload
   "Deletes a tag; the image stays. Needs tag.delete."
   deleteTag(
-    "Which one."
+    "Its key."
     input: DeleteTagInput!
   ): DeleteTagPayload
   """
@@ -5108,7 +5106,7 @@ type Tag implements Node @key(fields: "uid") {
   uid: ID!
   "Unique in its repo."
   name: String!
-  "What the tag stands for: ` + "`" + `sha256:` + "`" + ` and 64 hex digits."
+  "The digest of the image: ` + "`" + `sha256:` + "`" + ` and 64 hex digits."
   digest: String!
   "Whether it has reached its end of life."
   deprecated: Boolean!
@@ -5119,7 +5117,7 @@ type Tag implements Node @key(fields: "uid") {
 
   "The repo it is in."
   repo: Repo
-  "The image it stands for. Needs repo.list and manifest.metadata.list; null where nothing is known of the digest."
+  "The image with this digest; null if it is unknown. Needs repo.list and manifest.metadata.list."
   image: Image
   """
   Advisories on its image, as far as the caller may see them: their artifactName is its digest, or the name of a package
@@ -5127,30 +5125,30 @@ type Tag implements Node @key(fields: "uid") {
   one above. Needs repo.list and manifest.metadata.list, as ` + "`" + `image` + "`" + ` does. Their cursors are good for this field only.
   """
   advisories(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: AdvisoryFilter
-    "Sort order, with uid as the tie-break; by uid where absent."
+    "Sort order, with uid as the tie-break; default: by uid."
     orderBy: AdvisoryOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, or ` + "`" + `endCursor` + "`" + `."
+    "Cursor after which the page begins: the cursor of an edge, or ` + "`" + `endCursor` + "`" + `."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): AdvisoryConnection
   "How many advisories it has, as ` + "`" + `advisories` + "`" + ` lists them: one read for all tags of a page, beside those of their images."
   advisorySummary: AdvisorySummary
 
-  "Whether the caller has each of these capabilities here, from groups above included; true of none. It is known from the uid and costs no read."
+  "Whether the caller holds all of these capabilities here, including inherited ones; true for an empty list. It follows from the uid and needs no read."
   viewerCan(
-    "The capabilities in question."
+    "The capabilities to check."
     capabilities: [Capability!]!
   ): Boolean!
-  "What the caller may do here, permissions from groups above included. It is known from the uid and costs no read."
+  "The capabilities of the caller here, including inherited ones. They follow from the uid and need no read."
   viewerCapabilities: [Capability!]!
 }
 
@@ -5160,29 +5158,29 @@ type TagConnection {
   edges: [TagEdge!]!
   "The page without cursors."
   nodes: [Tag!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many tags the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many tags the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Tag in a page."
 type TagEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The tag."
   node: Tag!
 }
 
-"Which tags to list; fields that are given must all hold."
+"Which tags to list; all given fields must match."
 input TagFilter {
   "Exactly this name."
   name: String
   "Only those made or moved at this time or later."
   updatedSince: DateTime
-  "Only those that stand for exactly this digest."
+  "Only tags with exactly this digest."
   digest: String
   "Only those that have, or have not, reached their end of life."
   deprecated: Boolean
@@ -5197,19 +5195,19 @@ input TagFilter {
   of three letters or more anywhere, a shorter one where a word begins. ` + "`" + `totalCount` + "`" + ` stays exact, and counts what is found.
   """
   query: String
-  "Only these, at most 1000. Unknown ones are left out without an error."
+  "Only these, at most 1000. Unknown ones are ignored."
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those without a parent; of this kind there are none."
+  "Only those without a parent; this kind has none."
   inRoot: Boolean
 }
 
 "How to sort tags."
 input TagOrder {
-  "What to sort by."
+  "Field to sort by."
   field: TagOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 
@@ -5223,7 +5221,7 @@ enum TagOrderField {
   UPDATE_TIME
   "By uid: depth first along the tree of groups."
   UID
-  "By digest. Reads and sorts all of the list: narrow long ones."
+  "By digest. Reads and sorts all of the list: filter long ones first."
   DIGEST
 }
 
@@ -5233,7 +5231,7 @@ input CreateTagInput {
   parent: ID!
   "1 to 128 of letters, digits, ` + "`" + `_` + "`" + `, ` + "`" + `.` + "`" + ` and ` + "`" + `-` + "`" + `, not beginning with ` + "`" + `.` + "`" + ` or ` + "`" + `-` + "`" + `."
   name: String!
-  "What it stands for: ` + "`" + `sha256:` + "`" + ` and 64 lower-case hex digits."
+  "The digest of the image: ` + "`" + `sha256:` + "`" + ` and 64 lower-case hex digits."
   digest: String!
   "Whether it has reached its end of life; false where absent."
   deprecated: Boolean
@@ -5255,7 +5253,7 @@ input DeleteTagInput {
   uid: ID!
 }
 
-"The tag that is gone."
+"The tag that was deleted."
 type DeleteTagPayload {
   "Its global id, for removing it from a client's cache."
   deletedId: ID!
@@ -5281,7 +5279,7 @@ input BatchDeleteTagsInput {
   uids: [ID!]!
 }
 
-"The tags that are gone."
+"The tags that were deleted."
 type BatchDeleteTagsPayload {
   "Their global ids in the order of the uids, for removing them from a client's cache."
   deletedIds: [ID!]!
@@ -5294,17 +5292,17 @@ type BatchDeleteTagsPayload {
   termsAcceptances(
     "The group's uid."
     group: ID!
-    "Sort order; by document where absent."
+    "Sort order; default: by document."
     orderBy: TermsAcceptanceOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): TermsAcceptanceConnection
 }
@@ -5312,7 +5310,7 @@ type BatchDeleteTagsPayload {
 extend type Mutation {
   "Notes that the caller accepts documents for a group. Needs terms.accept. What has been accepted for it before stays as it is."
   acceptTerms(
-    "What is accepted."
+    "The accepted documents."
     input: AcceptTermsInput!
   ): AcceptTermsPayload
 }
@@ -5340,17 +5338,17 @@ type TermsAcceptanceConnection {
   edges: [TermsAcceptanceEdge!]!
   "The page without cursors."
   nodes: [TermsAcceptance!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many acceptances the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many acceptances the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Acceptance in a page."
 type TermsAcceptanceEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The acceptance."
   node: TermsAcceptance!
@@ -5358,7 +5356,7 @@ type TermsAcceptanceEdge {
 
 "How to sort acceptances."
 input TermsAcceptanceOrder {
-  "What to sort by."
+  "Field to sort by."
   field: TermsAcceptanceOrderField!
   "Which end comes first."
   direction: OrderDirection! = ASC
@@ -5380,7 +5378,7 @@ input AcceptTermsInput {
   documentIds: [String!]!
 }
 
-"What is accepted."
+"The accepted documents."
 type AcceptTermsPayload {
   "Uid of the group."
   groupUid: ID!
@@ -5394,31 +5392,31 @@ type AcceptTermsPayload {
 type Viewer {
   "The identities that the token matches; none where it matches no identity."
   identities: [Identity!]!
-  "What is bound to the caller's identities. No permission is needed for that; of ` + "`" + `where` + "`" + `, identity, group and role narrow it."
+  "The role bindings of the caller's identities. Needs no capability. ` + "`" + `where` + "`" + ` supports identity, group and role."
   roleBindings(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: RoleBindingFilter
-    "Sort order, with uid as the tie-break; newest first where absent."
+    "Sort order, with uid as the tie-break; default: newest first."
     orderBy: RoleBindingOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): RoleBindingConnection
-  "What the caller may do on a resource, permissions inherited from groups above included. Whether it exists is not looked at."
+  "The capabilities of the caller on a resource, including inherited ones. The resource need not exist."
   capabilities(
     "The resource's uid."
     on: ID!
   ): [Capability!]!
-  "Whether the caller has a capability on a resource, there or from a group above. Whether it exists is not looked at."
+  "Whether the caller has a capability on a resource, there or from a group above. The resource need not exist."
   can(
-    "The capability in question."
+    "The capability to check."
     capability: Capability!
     "The resource's uid."
     on: ID!
@@ -5428,19 +5426,19 @@ type Viewer {
 	{Name: "../../schema/vulnerability.graphqls", Input: `extend type Query {
   "Metadata of vulnerabilities, the same for every organization. Any caller with an identity may read it."
   vulnerabilityMetadata(
-    "What else must hold, all of it."
+    "Filter; all given conditions must match."
     where: VulnerabilityMetadataFilter
     "Sort order, with uid as the tie-break; by vulnerabilityId where absent."
     orderBy: VulnerabilityMetadataOrder
-    "Page size from the front: 50 where it is 0 or neither it nor ` + "`" + `last` + "`" + ` is given, more than 200 is taken as 200, negative is an error."
+    "Page size, 1 to 200; default 50. More than 200 counts as 200; a negative number is an error."
     first: Int
-    "Cursor to continue after: an edge's, ` + "`" + `endCursor` + "`" + `, or a REST nextPageToken of the same list."
+    "Cursor after which the page begins: the cursor of an edge, ` + "`" + `endCursor` + "`" + `, or the nextPageToken of the same list in REST."
     after: String
-    "Page size from the end, with the same bounds; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Page size from the end, with the same limits. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     last: Int
-    "Cursor to end before, for paging backward; an error together with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
+    "Cursor before which the page ends, for paging backward. Cannot be combined with ` + "`" + `first` + "`" + ` or ` + "`" + `after` + "`" + `."
     before: String
-    "Rows to pass over, counted from the cursor; past the end the page is empty, negative is an error."
+    "Number of rows to skip after the cursor. Past the end the page is empty; a negative number is an error."
     skip: Int
   ): VulnerabilityMetadataConnection
 }
@@ -5499,17 +5497,17 @@ type VulnerabilityMetadataConnection {
   edges: [VulnerabilityMetadataEdge!]!
   "The page without cursors."
   nodes: [VulnerabilityMetadata!]!
-  "Where the page lies in the list."
+  "Position of the page in the list."
   pageInfo: PageInfo!
-  "How many vulnerabilities the list has over all pages, counting only what the caller may see. It costs a read of its own."
+  "How many vulnerabilities the list has over all pages, counting only what the caller may see. It needs a separate read."
   totalCount: Int!
-  "The ` + "`" + `skip` + "`" + ` that was asked for, 0 where none was."
+  "The requested ` + "`" + `skip` + "`" + `; 0 if there was none."
   skipped: Int!
 }
 
 "Vulnerability in a page."
 type VulnerabilityMetadataEdge {
-  "Where this row is: continues the list right after it, here as ` + "`" + `after` + "`" + ` and in REST as page_token."
+  "Cursor of this row: the list continues right after it, as ` + "`" + `after` + "`" + ` here and as page_token in REST."
   cursor: String!
   "The vulnerability."
   node: VulnerabilityMetadata!
@@ -5523,9 +5521,9 @@ input VulnerabilityMetadataFilter {
 
 "How to sort vulnerabilities."
 input VulnerabilityMetadataOrder {
-  "What to sort by."
+  "Field to sort by."
   field: VulnerabilityMetadataOrderField!
-  "Which end comes first; it turns the tie-break by uid too."
+  "Sort direction; also applies to the uid tie-break."
   direction: OrderDirection! = ASC
 }
 

@@ -1,7 +1,6 @@
-// Package graphql is a GraphQL endpoint for any executable schema: transports,
-// limits on documents, and execution, in packages of their own below this one,
-// which puts them together. Nothing in it knows a kind of the platform or who
-// may do what; whoever uses it says who calls and how errors are shown.
+// Package graphql is a GraphQL endpoint for any executable schema. It combines its
+// subpackages: transports, limits on documents, and execution. It knows no kind of the
+// platform and no permissions; its options identify callers and present errors.
 package graphql
 
 import (
@@ -39,7 +38,7 @@ type Options struct {
 	Closing   <-chan struct{}
 }
 
-// Settings are what an operator chooses.
+// Settings are the settings of an operator.
 type Settings struct {
 	Limits     limit.Limits
 	Bounds     transport.Bounds
@@ -47,8 +46,7 @@ type Settings struct {
 	HideSchema bool                    // no introspection, and no suggestions in errors
 }
 
-// DefaultSettings let the standard introspection query through, and any
-// dashboard.
+// DefaultSettings allow the standard introspection query and large dashboards.
 func DefaultSettings() Settings {
 	return Settings{Limits: limit.DefaultLimits(), Bounds: transport.DefaultBounds()}
 }
@@ -63,7 +61,7 @@ func New(x *executor.Executor, o Options) http.Handler {
 	x.SetErrorPresenter(o.Present)
 	if o.Observe != nil {
 		x.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-			return next(o.Observe(ctx, described(graphql.GetOperationContext(ctx))))
+			return next(o.Observe(ctx, describeOperation(graphql.GetOperationContext(ctx))))
 		})
 	}
 	return transport.New(x, transport.Options{
@@ -72,13 +70,13 @@ func New(x *executor.Executor, o Options) http.Handler {
 	})
 }
 
-// An Operation is what is known of an operation before it is executed.
+// An Operation describes an operation before it is executed.
 type Operation struct {
 	Name           string
 	IsSubscription bool
 	Cost           int
 }
 
-func described(o *graphql.OperationContext) Operation {
+func describeOperation(o *graphql.OperationContext) Operation {
 	return Operation{Name: o.Operation.Name, IsSubscription: o.Operation.Operation == ast.Subscription, Cost: limit.Cost(o)}
 }

@@ -30,7 +30,7 @@ func BenchmarkImportOSV(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				operator := platform.WithActor(b.Context(), platform.Operator("bench"))
+				operator := platform.WithActor(b.Context(), platform.NewOperator("bench"))
 				org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 				if err != nil {
 					b.Fatal(err)

@@ -36,7 +36,7 @@ type OCISource struct {
 // only tags that came from the source that is read. A repo that vanished from its
 // registry is reported; pruning removes its tags.
 func OCI(ctx context.Context, p *platform.Platform, source OCISource, o Options) (Summary, error) {
-	return importOCI(ctx, newDestination(p, o, platform.ImportOptions{Bare: true}), source, o, time.Second)
+	return importOCI(ctx, newDestination(p, o, platform.ImportOptions{NamesOnly: true}), source, o, time.Second)
 }
 
 // Repos and tags are imported in chunks. Each chunk is stored before the next is

@@ -62,7 +62,7 @@ func TestTheComputedRatingIsTheFeedsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operator := platform.WithActor(t.Context(), platform.Operator("test"))
+	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 	if err != nil {
 		t.Fatal(err)

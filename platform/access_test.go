@@ -193,7 +193,7 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 		refused(t, "metadata", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		_, err = w.p.Groups.Create(stranger, "", body[platform.Group](`{"name": "mine"}`))
 		refused(t, "signing up", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-		if own, err := w.p.Identities.Own(stranger); err != nil || len(own) != 0 {
+		if own, err := w.p.Identities.ListOwn(stranger); err != nil || len(own) != 0 {
 			t.Errorf("it is %v (%v)", own, err)
 		}
 	})

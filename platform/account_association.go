@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// An AccountAssociation ties a group to accounts elsewhere: at clouds, on
-// GitHub, and to the platform's own services. A group has at most one, and it
-// has the group's UID.
+// An AccountAssociation connects a group with accounts of cloud providers, of
+// GitHub and of the platform's own services. A group has at most one. The
+// association has the same UID as its group.
 type AccountAssociation struct {
 	UID         UID               `json:"uid"`
 	Name        string            `json:"name"`
@@ -24,12 +24,12 @@ type AccountAssociation struct {
 	GitHub      *GitHubAccount    `json:"github,omitempty"`
 }
 
-// An AmazonAccount is one at Amazon Web Services.
+// An AmazonAccount is an account of Amazon Web Services.
 type AmazonAccount struct {
 	Account string `json:"account"`
 }
 
-// UnmarshalJSON reads an account; a member it does not know is an error.
+// UnmarshalJSON decodes an account. Unknown members are an error.
 func (a *AmazonAccount) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b, member{"account", &a.Account})
 }
@@ -40,18 +40,18 @@ type GoogleAccount struct {
 	ProjectNumber string `json:"projectNumber"`
 }
 
-// UnmarshalJSON reads an account; a member it does not know is an error.
+// UnmarshalJSON decodes an account. Unknown members are an error.
 func (a *GoogleAccount) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b, member{"projectId", &a.ProjectID}, member{"projectNumber", &a.ProjectNumber})
 }
 
-// PlatformServices names, by service of the platform, as which identity the
+// PlatformServices maps each service of the platform to the identity as which the
 // service acts in the group.
-type PlatformServices struct { //nolint:revive // the name of the wire's message
+type PlatformServices struct { //nolint:revive // the message has this name in the API
 	ServiceBindings map[string]string `json:"serviceBindings"`
 }
 
-// UnmarshalJSON reads bindings; a member it does not know is an error.
+// UnmarshalJSON decodes the bindings. Unknown members are an error.
 func (p *PlatformServices) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b, member{"serviceBindings", &p.ServiceBindings})
 }
@@ -59,30 +59,30 @@ func (p *PlatformServices) UnmarshalJSON(b []byte) error {
 // An AzureAccount is a tenant of Microsoft Azure.
 type AzureAccount struct {
 	TenantID  string            `json:"tenantId"`
-	ClientIDs map[string]string `json:"clientIds"` // by what they are for
+	ClientIDs map[string]string `json:"clientIds"` // by purpose
 }
 
-// UnmarshalJSON reads an account; a member it does not know is an error.
+// UnmarshalJSON decodes an account. Unknown members are an error.
 func (a *AzureAccount) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b, member{"tenantId", &a.TenantID}, member{"clientIds", &a.ClientIDs})
 }
 
-// A GitHubAccount lists where GitHub apps are installed, by the app's number.
+// A GitHubAccount lists the installations of GitHub apps by app id.
 type GitHubAccount struct {
 	AppInstallations map[int64]GitHubAppInstallations `json:"appInstallations,omitempty"`
 }
 
-// UnmarshalJSON reads an account; a member it does not know is an error.
+// UnmarshalJSON decodes an account. Unknown members are an error.
 func (a *GitHubAccount) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b, member{"appInstallations", &a.AppInstallations})
 }
 
-// GitHubAppInstallations are those of one app.
+// GitHubAppInstallations lists the installations of one app.
 type GitHubAppInstallations struct {
 	Installations []GitHubInstallation `json:"installations,omitempty"`
 }
 
-// UnmarshalJSON reads installations; a member it does not know is an error.
+// UnmarshalJSON decodes the installations. Unknown members are an error.
 func (i *GitHubAppInstallations) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b, member{"installations", &i.Installations})
 }
@@ -93,7 +93,7 @@ type GitHubInstallation struct {
 	Name           string `json:"name,omitempty"`
 }
 
-// UnmarshalJSON reads an installation; a member it does not know is an error.
+// UnmarshalJSON decodes an installation. Unknown members are an error.
 func (i *GitHubInstallation) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b, member{"installationId", &i.InstallationID}, member{"name", &i.Name})
 }
@@ -103,7 +103,7 @@ type AccountAssociationFilter struct {
 	Name string `json:",omitempty"` // exactly
 }
 
-func (f AccountAssociationFilter) check(v *violations) { v.filter("name", f.Name) }
+func (f AccountAssociationFilter) check(v *violations) { v.checkFilter("name", f.Name) }
 
 var accountAssociationKind = Kind[AccountAssociation]{
 	Name: "AccountAssociation", Plural: "accountAssociations", Area: "iam", Number: 11, Event: "iam.account_associations", Parent: "Group",
@@ -127,24 +127,24 @@ var accountAssociationKind = Kind[AccountAssociation]{
 	Stamp:        func(a *AccountAssociation, uid UID, now Time) { a.UID, a.CreateTime, a.UpdateTime = uid, now, now },
 	Check: func(a *AccountAssociation, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.label("name", a.Name)
+			v.checkLabel("name", a.Name)
 		}
 		if changed("description") {
-			v.line("description", a.Description)
+			v.checkLine("description", a.Description)
 		}
 		if changed("amazon") && a.Amazon != nil {
-			v.label("amazon.account", a.Amazon.Account)
+			v.checkLabel("amazon.account", a.Amazon.Account)
 		}
 		if changed("google") && a.Google != nil {
-			v.label("google.projectId", a.Google.ProjectID)
-			v.label("google.projectNumber", a.Google.ProjectNumber)
+			v.checkLabel("google.projectId", a.Google.ProjectID)
+			v.checkLabel("google.projectNumber", a.Google.ProjectNumber)
 		}
 		if changed("platform") && a.Platform != nil {
-			v.labels("platform.serviceBindings", a.Platform.ServiceBindings)
+			v.checkLabels("platform.serviceBindings", a.Platform.ServiceBindings)
 		}
 		if changed("azure") && a.Azure != nil {
-			v.label("azure.tenantId", a.Azure.TenantID)
-			v.labels("azure.clientIds", a.Azure.ClientIDs)
+			v.checkLabel("azure.tenantId", a.Azure.TenantID)
+			v.checkLabels("azure.clientIds", a.Azure.ClientIDs)
 		}
 		if changed("github") && a.GitHub != nil {
 			a.GitHub.check(v)
@@ -152,11 +152,11 @@ var accountAssociationKind = Kind[AccountAssociation]{
 	},
 }
 
-// maxAccounts bounds each list of what a group is tied to.
+// maxAccounts limits each list of an association.
 const maxAccounts = 100
 
-// labels checks a map of one label to another, of which there is at least one.
-func (v *violations) labels(field string, m map[string]string) {
+// checkLabels checks a map from labels to labels, which must not be empty.
+func (v *violations) checkLabels(field string, m map[string]string) {
 	switch {
 	case len(m) == 0:
 		v.add(field, "is required")
@@ -164,8 +164,8 @@ func (v *violations) labels(field string, m map[string]string) {
 		v.add(field, "must be at most %d", maxAccounts)
 	default:
 		for _, name := range sortedKeys(m) {
-			v.label(field+"."+shown(name), m[name])
-			v.line(field, name)
+			v.checkLabel(field+"."+truncateForMessage(name), m[name])
+			v.checkLine(field, name)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func (a *GitHubAccount) check(v *violations) {
 			if installation.InstallationID == 0 {
 				v.add(fmt.Sprintf("%s[%d].installationId", field, i), "is required")
 			}
-			v.line(fmt.Sprintf("%s[%d].name", field, i), installation.Name)
+			v.checkLine(fmt.Sprintf("%s[%d].name", field, i), installation.Name)
 		}
 	}
 }
@@ -196,28 +196,31 @@ type AccountAssociations struct {
 	resources[AccountAssociation, AccountAssociationFilter]
 }
 
-// sameGroup is what the association of a group collides with: any other.
-func sameGroup(*AccountAssociation) AccountAssociationFilter { return AccountAssociationFilter{} }
-
-// Create ties a group to accounts.
-func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[AccountAssociation]) (*AccountAssociation, error) {
-	made, err := s.accept(ctx, parent, in)
-	if err != nil {
-		return nil, s.refused(ctx, "created", parent, err)
-	}
-	return s.insert(ctx, parent, made, sameGroup, func(tx Tx) error { return s.handsOut(ctx, tx, parent, made) })
+// associationKeyFilter finds the association of a group: there is at most one.
+func associationKeyFilter(*AccountAssociation) AccountAssociationFilter {
+	return AccountAssociationFilter{}
 }
 
-// Update changes what a group is tied to.
+// Create creates the association of a group.
+func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[AccountAssociation]) (*AccountAssociation, error) {
+	association, err := s.authorizeCreate(ctx, parent, in)
+	if err != nil {
+		return nil, s.recordIfDenied(ctx, "created", parent, err)
+	}
+	return s.insert(ctx, parent, association, associationKeyFilter, func(tx Tx) error { return s.checkServiceBindings(ctx, tx, parent, association) })
+}
+
+// Update changes the association of a group.
 func (s AccountAssociations) Update(ctx context.Context, uid UID, in Input[AccountAssociation]) (*AccountAssociation, error) {
-	return s.updateIf(ctx, uid, in, sameGroup, func(tx Tx, change *change[AccountAssociation]) error {
-		return s.handsOut(ctx, tx, uid, change.row)
+	return s.updateChecked(ctx, uid, in, associationKeyFilter, func(tx Tx, change *change[AccountAssociation]) error {
+		return s.checkServiceBindings(ctx, tx, uid, change.row)
 	})
 }
 
-// handsOut demands of the caller all that is bound to the identities that
-// services will act as in the group. What is no UID lets nobody act.
-func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *AccountAssociation) error {
+// checkServiceBindings fails unless the caller holds everything that is bound to
+// the identities that services will act as in the group. Values that are not UIDs
+// are skipped, because no service can act as them.
+func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, group UID, a *AccountAssociation) error {
 	if a.Platform == nil {
 		return nil
 	}
@@ -225,7 +228,7 @@ func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *
 	var identities []UID
 	for _, service := range sortedKeys(a.Platform.ServiceBindings) {
 		if identity := UID(a.Platform.ServiceBindings[service]); identity.Valid() {
-			toIdentity.checkReach(&v, "platform.serviceBindings."+shown(service), identity, group)
+			identityReference.checkReach(&v, "platform.serviceBindings."+truncateForMessage(service), identity, group)
 			identities = append(identities, identity)
 		}
 	}
@@ -233,12 +236,12 @@ func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *
 		return err
 	}
 	for _, identity := range identities {
-		if identity.IsRoot() { // no identity is, and nothing bound to it would be found
-			return missing(toIdentity.kind, identity)
+		if identity.IsRoot() { // no identity has the UID of a root group
+			return missing(identityReference.kind, identity)
 		}
-		err := s.p.Identities.holdsAllBound(ctx, tx, identity)
+		err := s.p.Identities.requireAllBound(ctx, tx, identity)
 		if errors.Is(err, &Error{Code: CodePermissionDenied}) {
-			// Where it is bound, and to what, is not for the caller to know.
+			// The error must not reveal the roles of the identity or their groups.
 			return &Error{
 				Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: map[string]string{"resource": string(identity)},
 				Message: "Permission denied: you do not hold all that is bound to the identity " + string(identity),
@@ -251,5 +254,5 @@ func (s AccountAssociations) handsOut(ctx context.Context, tx Tx, group UID, a *
 	return nil
 }
 
-// Delete unties a group from its accounts.
+// Delete deletes the association of a group.
 func (s AccountAssociations) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// An ActivityInterval is how long the intervals of an activity are.
+// An ActivityInterval is the length of the intervals that an activity counts by.
 type ActivityInterval string
 
-// The intervals: days in UTC, and weeks that begin on Monday.
+// The intervals are days in UTC, and weeks that begin on Monday.
 const (
 	EachDay  ActivityInterval = "DAY"
 	EachWeek ActivityInterval = "WEEK"
@@ -17,7 +17,7 @@ const (
 
 const day = 24 * time.Hour
 
-// length is how long an interval is.
+// length returns the length of an interval.
 func (i ActivityInterval) length() time.Duration {
 	if i == EachWeek {
 		return 7 * day
@@ -25,39 +25,40 @@ func (i ActivityInterval) length() time.Duration {
 	return day
 }
 
-// start is when the interval of a moment begins. Go counts from a Monday.
+// start returns the beginning of the interval that contains t. Truncating to
+// weeks works because Go's zero time is a Monday.
 func (i ActivityInterval) start(t Time) Time { return At(t.UTC().Truncate(i.length())) }
 
-// An ActivityRequest asks what happened within a resource, interval by interval.
+// An ActivityRequest asks for counts per interval within a resource.
 type ActivityRequest struct {
 	Within   UID
 	Interval ActivityInterval
-	From, To Time // moments in the first and in the last interval; zero: 30 intervals up to now
+	From, To Time // times in the first and in the last interval; zero: the last 30 intervals
 }
 
-// How many intervals an activity has at most, and where none are asked for.
+// The maximum and the default number of intervals.
 const (
 	maxActivity     = 400
 	defaultActivity = 30
 )
 
-// An ActivityQuery is a request that may be read as it stands.
+// An ActivityQuery is a checked and authorised request for the store.
 type ActivityQuery struct {
 	Scope    Scope
-	From, To Time          // To is exclusive, and a whole number of intervals later
-	Length   time.Duration // of an interval
-	Types    []string      // of events; nil: all
+	From, To Time          // To is exclusive, a whole number of intervals after From
+	Length   time.Duration // the length of an interval
+	Types    []string      // event types; nil: all
 }
 
-// An ActivityCount is what was counted in the i-th interval: of two things.
+// An ActivityCount holds the two counts of one interval.
 type ActivityCount struct {
 	Interval      int
 	First, Second int64
 }
 
-// intervals checks a request, and gives the beginnings of its intervals.
+// intervals checks a request and returns the start times of its intervals.
 func (r ActivityRequest) intervals(now Time, v *violations) (starts []Time) {
-	if v.uid("within", r.Within); r.To.IsZero() {
+	if v.checkUID("within", r.Within); r.To.IsZero() {
 		r.To = now
 	}
 	last := r.Interval.start(r.To)
@@ -69,7 +70,7 @@ func (r ActivityRequest) intervals(now Time, v *violations) (starts []Time) {
 	case n < 1:
 		v.add("to", "must not be before from")
 	case n > maxActivity:
-		v.add("from", "must be at most %d intervals before the last, and is %d", maxActivity, n)
+		v.add("from", "must select at most %d intervals; it selects %d", maxActivity, n)
 	default:
 		for i := range n {
 			starts = append(starts, At(first.Add(time.Duration(i)*r.Interval.length())))
@@ -78,20 +79,21 @@ func (r ActivityRequest) intervals(now Time, v *violations) (starts []Time) {
 	return starts
 }
 
-// query asks for the intervals that begin at starts.
+// query builds the query for the intervals that begin at starts.
 func (r ActivityRequest) query(starts []Time, scope Scope) ActivityQuery {
 	length := r.Interval.length()
 	return ActivityQuery{Scope: scope, From: starts[0], To: At(starts[len(starts)-1].Add(length)), Length: length}
 }
 
-// An AdvisoryActivity is what became of advisories in one interval.
+// An AdvisoryActivity counts the advisories that were opened and fixed in one
+// interval.
 type AdvisoryActivity struct {
-	Time          Time // when it begins
+	Time          Time // start of the interval
 	Opened, Fixed int64
 }
 
-// Activity counts, interval by interval, the advisories below a group or of a
-// repo that became known, and those that were fixed.
+// Activity counts, per interval, the advisories of a group or a repo that were
+// opened, and those that were fixed.
 func (s Advisories) Activity(ctx context.Context, req ActivityRequest) ([]AdvisoryActivity, error) {
 	activity, err := s.activity(ctx, req)
 	return activity, s.kind.in(err)
@@ -121,9 +123,10 @@ func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]Adviso
 	return activity, err
 }
 
-// checkActivity checks a request of a known caller, with what else is wrong with it.
+// checkActivity checks the caller and the request, and calls check to add further
+// violations. It returns the start times of the intervals.
 func checkActivity(ctx context.Context, req ActivityRequest, now Time, check func(*violations)) ([]Time, error) {
-	if _, err := caller(ctx); err != nil {
+	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
 	}
 	var v violations
@@ -134,7 +137,7 @@ func checkActivity(ctx context.Context, req ActivityRequest, now Time, check fun
 	return starts, v.err()
 }
 
-// activityScope is where the advisories of a group, or of a repo, lie.
+// activityScope returns the scope of the advisories of a group or of a repo.
 func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error) {
 	q, err := s.query(ctx, ListRequest[AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within}})
 	if err != nil || within.IsRoot() {
@@ -144,40 +147,41 @@ func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error
 	if err != nil || len(repos) == 0 {
 		return q.Scope, err
 	}
-	if _, err := need(ctx, within, CapRepoList); err != nil {
+	if _, err := require(ctx, within, CapRepoList); err != nil {
 		return Scope{}, err
 	}
 	if q, err = s.query(ctx, ListRequest[AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within.Root()}}); err != nil {
 		return Scope{}, err
 	}
 	var narrowed Scope
-	repo := adviseRepos(repos)[0]
+	target := repoTargets(repos)[0]
 	for _, b := range q.Scope.branches {
-		narrowed.branches = append(narrowed.branches, repo.narrow(b)...)
+		narrowed.branches = append(narrowed.branches, target.narrow(b)...)
 	}
 	return narrowed, nil
 }
 
-// An EventActivity is how much was changed, and refused, in one interval.
+// An EventActivity counts the changes that were made and those that were denied in
+// one interval.
 type EventActivity struct {
-	Time          Time // when it begins
+	Time          Time // start of the interval
 	Made, Refused int64
 }
 
-// Activity counts, interval by interval, the changes in a group and below it,
-// and those that were refused. It needs groups.update on the group.
+// Activity counts, per interval, the changes in a group and below it, and the
+// changes that were denied. It needs groups.update on the group.
 func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types []string) ([]EventActivity, error) {
 	activity, err := s.activity(ctx, req, types)
 	return activity, inArea("events", err)
 }
 
 func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types []string) ([]EventActivity, error) {
-	starts, err := checkActivity(ctx, req, s.p.now(), func(v *violations) { v.eventTypes(types) })
+	starts, err := checkActivity(ctx, req, s.p.now(), func(v *violations) { v.checkEventTypes(types) })
 	if err != nil {
 		return nil, err
 	}
-	if actor := ActorOf(ctx); !actor.Can(CapGroupsUpdate, req.Within) { // to read, as the log is read
-		return nil, actor.lacks(CapGroupsUpdate, req.Within)
+	if actor := ActorOf(ctx); !actor.Can(CapGroupsUpdate, req.Within) { // reading the audit log needs the same capability
+		return nil, actor.permissionError(CapGroupsUpdate, req.Within)
 	}
 	if types != nil && len(types) == 0 {
 		return []EventActivity{}, nil
@@ -186,7 +190,7 @@ func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types []str
 	for i, start := range starts {
 		activity[i].Time = start
 	}
-	q := req.query(starts, subtrees([]UID{req.Within}))
+	q := req.query(starts, subtreeScope([]UID{req.Within}))
 	q.Types = fullEventTypes(types)
 	counts, err := s.p.store.EventActivity(ctx, q)
 	for _, c := range counts {

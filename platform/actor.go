@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Claims is what a verified token says of its bearer.
+// Claims holds the claims of a verified token.
 type Claims struct {
 	Issuer        string
 	Subject       string
@@ -19,48 +19,46 @@ type Claims struct {
 	Values        map[string]any // every claim, as encoding/json decodes it
 
 	// StaticIdentities are the identities whose own keys verified the token
-	// (Platform.StaticKeys). With them it acts as these only; without, never
-	// as an identity that has keys of its own.
+	// (Platform.StaticKeys). If there are any, the token acts as these only.
+	// If there are none, it never acts as an identity with keys of its own.
 	StaticIdentities []UID
-
-	// ServiceAudience says that the token was made for this service. Without
-	// it only identities with an audience rule of their own may match.
+	// ServiceAudience says that the token was issued for this service. Without
+	// it, only identities with an audience rule can match.
 	ServiceAudience bool
 }
 
-// An Actor is who makes a request: the identities that its token matches, and
-// what they were granted at the moment it was authenticated.
+// An Actor is the caller of a request: the identities that the token matches,
+// and their grants at the time of authentication.
 type Actor struct {
 	Issuer, Subject, Email string
 	EmailVerified          bool
 	Identities             []UID
-	Expires                time.Time // of its token: what stays open longer must end then
+	Expires                time.Time // expiry of the token; feeds and streams must end then
 
-	audience string   // one that its token names, where it was not made for this service
-	vouched  []string // organisations that the token's issuer names: OrganisationClaim
-	grants   []grant
-	mapped   []mapped // where grants come from beside the identities
-	operator string   // an operator's command, from which no capability is asked
+	audience            string   // an audience of the token, if the token was not issued for this service
+	issuerOrganisations []string // organisations that the token's issuer names in OrganisationClaim
+	grants              []grant
+	mappedGroups        []mappedGroup // external groups that give further grants
+	operator            string        // name of an operator's command, which needs no capabilities
 
-	presumption *Presumption // that this is who calls; nil: it was read
+	presumption *Presumption // nil if the grants were read in this request
 }
 
-// A grant is the effect of a role binding, cut to the subtree of the group
-// that its identity lives under.
+// A grant is the effect of a role binding, limited to the subtree of the group
+// that contains the identity.
 type grant struct {
 	scope UID
 	set   capabilitySet
 }
 
-// mapped is an external group of an identity provider, which the token lists.
-type mapped struct {
+// A mappedGroup is an external group of an identity provider that the token lists.
+type mappedGroup struct {
 	provider UID
 	group    string
 }
 
-// Key tells callers apart where something is counted for each of them: by the
-// identities that their tokens match, or by issuer and subject where there is
-// none.
+// Key identifies a caller for counters and limits: by its identities, or by
+// issuer and subject if it has none.
 func (a *Actor) Key() string {
 	if len(a.Identities) == 0 {
 		return strconv.Quote(a.Issuer) + strconv.Quote(a.Subject)
@@ -74,45 +72,45 @@ func (a *Actor) Key() string {
 
 type actorKey struct{}
 
-// WithActor puts the caller into the context of its request.
+// WithActor returns a context with the caller of the request.
 func WithActor(ctx context.Context, a *Actor) context.Context {
 	TraceOf(ctx).NoteCaller(a)
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf gives the caller of the request, nil where it is anonymous.
+// ActorOf returns the caller of the request, or nil if it is anonymous.
 func ActorOf(ctx context.Context) *Actor {
 	a, _ := ctx.Value(actorKey{}).(*Actor)
 	return a
 }
 
-// Operator is the actor of a command that whoever runs the service gives it,
-// such as an import: no capability is asked of it.
-func Operator(name string) *Actor { return &Actor{Subject: name, operator: name} }
+// NewOperator returns the actor of a command that the operator of the service
+// runs, such as an import. It needs no capabilities.
+func NewOperator(name string) *Actor { return &Actor{Subject: name, operator: name} }
 
-// Authenticated refuses a request without a valid token, as every operation
-// that needs one does. An adapter asks it before it reads a body.
-func Authenticated(ctx context.Context) error {
-	_, err := caller(ctx)
+// RequireAuthenticated fails if the request has no valid token, with the same
+// error as the operations. Adapters call it before they read a body.
+func RequireAuthenticated(ctx context.Context) error {
+	_, err := requireCaller(ctx)
 	return err
 }
 
-// caller demands an authenticated one.
-func caller(ctx context.Context) (*Actor, error) {
+// requireCaller returns the authenticated caller, or UNAUTHENTICATED.
+func requireCaller(ctx context.Context) (*Actor, error) {
 	if a := ActorOf(ctx); a != nil {
 		return a, nil
 	}
 	return nil, Unauthenticated("a bearer token is needed")
 }
 
-// Authenticate finds the identities that a verified token matches, and what
-// they hold, with one read. Nothing is cached: a binding revoked is gone from
-// the next request on. A token of an identity provider gets an identity the
-// first time. One that matches none gives an actor who may do only what needs
-// no identity.
+// Authenticate finds the identities that a verified token matches, and their
+// grants, with one read. Nothing is cached: a revoked binding has no effect from
+// the next request on. The first token of a user of an identity provider creates
+// an identity for that user. A token that matches no identity returns an actor
+// that may only do what needs no identity.
 func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
-	if unstorable(c.Issuer) || unstorable(c.Subject) {
-		return p.recognise(c, nil, nil).actor, nil // no rule names them
+	if isUnstorable(c.Issuer) || isUnstorable(c.Subject) {
+		return p.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
 	}
 	candidates, entrances, err := p.store.Candidates(ctx, p.bearer(c))
 	if err != nil {
@@ -120,28 +118,29 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 	}
 	found := p.recognise(c, candidates, entrances)
 	p.noteAllSeen(found.seen)
-	for _, e := range found.newcomers {
-		if err := p.welcome(ctx, found.actor, c, e); err != nil {
+	for _, e := range found.firstSignIns {
+		if err := p.provision(ctx, found.actor, c, e); err != nil {
 			return nil, err
 		}
 	}
 	return found.actor, nil
 }
 
-// A recognition is what the rows that were read for a token say of its bearer.
+// A recognition is the result of matching a token with the rows read for it.
 type recognition struct {
-	actor     *Actor
-	seen      []*Identity
-	newcomers []*Entrance // providers that let the bearer in for the first time
+	actor        *Actor
+	seen         []*Identity
+	firstSignIns []*SignInOption // providers that accept the bearer for the first time
 }
 
-// recognise decides who the bearer of a token is. It reads nothing.
-func (p *Platform) recognise(c Claims, candidates []Candidate, entrances []Entrance) recognition {
+// recognise matches a token with candidates and identity providers. It reads
+// nothing from the store.
+func (p *Platform) recognise(c Claims, candidates []Candidate, entrances []SignInOption) recognition {
 	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified, Expires: c.Expires}
 	if !c.ServiceAudience && len(c.Audience) > 0 {
 		a.audience = c.Audience[0]
 	}
-	a.vouched = claimTexts(c.Values[OrganisationClaim])
+	a.issuerOrganisations = claimTexts(c.Values[OrganisationClaim])
 	found := recognition{actor: a}
 	matchers := map[UID]*matcher{}
 	for _, candidate := range candidates {
@@ -154,38 +153,40 @@ func (p *Platform) recognise(c Claims, candidates []Candidate, entrances []Entra
 		if !p.mayAdmit(candidate) || !m.matches(identity, c, p.now()) {
 			continue
 		}
-		a.join(identity.UID, candidate.Grants)
+		a.addIdentity(identity.UID, candidate.Grants)
 		found.seen = append(found.seen, identity)
 	}
 	for i := range entrances {
-		found.enter(c, &entrances[i])
+		found.addSignIn(c, &entrances[i])
 	}
 	return found
 }
 
-// mayAdmit reports whether the rule of a candidate may let anybody in.
+// mayAdmit reports whether the rule of a candidate is in effect: its issuer is
+// proven, or the rule needs no proof.
 func (p *Platform) mayAdmit(c Candidate) bool {
 	rule := c.Identity.ClaimMatch
 	return c.Proven || !rule.Key().HasPattern() || p.namesTenant(rule)
 }
 
-// join adds an identity to those that a acts as.
-func (a *Actor) join(identity UID, bound []Grant) {
+// addIdentity adds an identity and its grants to the actor.
+func (a *Actor) addIdentity(identity UID, bound []Grant) {
 	if slices.Contains(a.Identities, identity) {
-		return // by its rule and by a provider
+		return // both its rule and a provider match
 	}
 	a.Identities = append(a.Identities, identity)
-	a.grants = append(a.grants, effective(bound)...)
+	a.grants = append(a.grants, limitToHome(bound)...)
 }
 
-// KnowsIssuer reports whether some identity or identity provider names this
-// issuer exactly, so that its keys may be fetched.
+// KnowsIssuer reports whether an identity or an identity provider names exactly
+// this issuer. Only then may the keys of the issuer be fetched.
 func (p *Platform) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
 	return p.store.KnowsIssuer(ctx, issuer)
 }
 
-// refreshed reads what the actor holds anew, inside a transaction.
-func (a *Actor) refreshed(ctx context.Context, r Reader) (*Actor, error) {
+// withCurrentGrants returns the actor with grants that are read again, inside a
+// transaction.
+func (a *Actor) withCurrentGrants(ctx context.Context, r Reader) (*Actor, error) {
 	if a.operator != "" {
 		return a, nil
 	}
@@ -198,9 +199,9 @@ func (a *Actor) refreshed(ctx context.Context, r Reader) (*Actor, error) {
 	return &fresh, nil
 }
 
-// effective cuts each grant to the group its identity lives under: an
-// identity of a subgroup never reaches what lies above or beside it.
-func effective(bound []Grant) []grant {
+// limitToHome limits each grant to the group that contains its identity: an
+// identity of a subgroup never acts above or beside that group.
+func limitToHome(bound []Grant) []grant {
 	grants := make([]grant, 0, len(bound))
 	for _, g := range bound {
 		home := g.Identity.Parent()
@@ -214,21 +215,22 @@ func effective(bound []Grant) []grant {
 	return grants
 }
 
-// Can reports whether a holds capability on uid, there or on a group above.
+// Can reports whether the actor holds capability on uid or on a group above it.
 func (a *Actor) Can(capability Capability, uid UID) bool {
-	return a.operator != "" || a.on(uid).has(capability)
+	return a.operator != "" || a.capabilitySetOn(uid).has(capability)
 }
 
-// CapabilitiesOn lists what a holds on uid, whether it exists or not.
+// CapabilitiesOn lists the capabilities of the actor on uid, whether or not the
+// resource exists.
 func (a *Actor) CapabilitiesOn(uid UID) ([]Capability, error) {
 	if err := invalidUID("on", uid); err != nil {
 		return nil, err
 	}
-	return a.on(uid).list(), nil
+	return a.capabilitySetOn(uid).list(), nil
 }
 
-// on is every capability that a holds on uid.
-func (a *Actor) on(uid UID) capabilitySet {
+// capabilitySetOn returns every capability that the actor holds on uid.
+func (a *Actor) capabilitySetOn(uid UID) capabilitySet {
 	if a.operator != "" {
 		return ^capabilitySet(0)
 	}
@@ -241,8 +243,8 @@ func (a *Actor) on(uid UID) capabilitySet {
 	return set
 }
 
-// scopes lists where a holds capability: the topmost UIDs, sorted, none
-// within another.
+// scopes lists the topmost UIDs on which the actor holds capability, sorted. None
+// of them lies within another.
 func (a *Actor) scopes(capability Capability) []UID {
 	var held []UID
 	for _, g := range a.grants {

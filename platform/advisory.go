@@ -4,14 +4,14 @@ import (
 	"slices"
 )
 
-// An Advisory tells what is known of one vulnerability in one artifact. It
-// comes from imports and is read only.
+// An Advisory describes one vulnerability in one artifact. Advisories are
+// imported and read only.
 type Advisory struct {
 	UID                  UID             `json:"uid"`
 	AdvisoryID           string          `json:"advisoryId"`
 	CreateTime           Time            `json:"createTime,omitzero"`
 	UpdateTime           Time            `json:"updateTime,omitzero"`
-	DeleteTime           Time            `json:"deleteTime,omitzero"` // withdrawn
+	DeleteTime           Time            `json:"deleteTime,omitzero"` // when it was withdrawn
 	Author               string          `json:"author,omitempty"`
 	ArtifactName         string          `json:"artifactName"`
 	ArtifactType         string          `json:"artifactType,omitempty"`
@@ -24,22 +24,22 @@ type Advisory struct {
 	LegacyAdvisoryID     string          `json:"legacyAdvisoryId,omitempty"`
 	Severities           []Severity      `json:"severities,omitempty"`
 	Origin               string          `json:"-"` // the feed it came from
-	SourceTime           Time            `json:"-"` // when the feed changed it, if it says so
+	SourceTime           Time            `json:"-"` // when the feed changed it, if known
 
-	// Severity is how bad it is in one value. The store sets it when it writes the
-	// advisory, out of Severities and Inherited.
+	// Severity is the resulting severity. The store computes it from Severities
+	// and Inherited when it writes the advisory.
 	Severity AdvisorySeverity `json:"severity,omitzero"`
-	// Inherited are the severities of its vulnerabilities, which are set by who
-	// writes an advisory that has none of its own. They are not stored.
+	// Inherited are the severities of its vulnerabilities. The writer of an
+	// advisory without own severities sets them. They are not stored.
 	Inherited []Severity `json:"-"`
 }
 
-// An AdvisoryEvent is one thing that became known. Exactly one of its variants
-// is set.
+// An AdvisoryEvent is one step in the history of an advisory. Exactly one of its
+// variants is set.
 type AdvisoryEvent struct {
 	UID         UID         `json:"uid,omitempty"`
 	CreateTime  Time        `json:"createTime,omitzero"`
-	Findings    []byte      `json:"findings,omitempty"` // as whoever found it wrote it down; base64 on the wire
+	Findings    []byte      `json:"findings,omitempty"` // raw report of the finder; base64 on the wire
 	Author      string      `json:"author,omitempty"`
 	Reviewer    string      `json:"reviewer,omitempty"`
 	ReviewState ReviewState `json:"reviewState,omitempty"`
@@ -55,7 +55,7 @@ type AdvisoryEvent struct {
 	Patched                    *Patched                    `json:"patched,omitempty"`
 }
 
-// Detection says how a vulnerability was found. One of its variants is set.
+// Detection describes how a vulnerability was found. One of its variants is set.
 type Detection struct {
 	NVDAPI *NVDAPI   `json:"nvdapi,omitempty"`
 	Manual *struct{} `json:"manual,omitempty"`
@@ -83,7 +83,7 @@ type ScanV1 struct {
 	GrypeDBChecksum   string `json:"grypeDbChecksum,omitempty"`
 }
 
-// Fixed says in which version a vulnerability is gone.
+// Fixed names the version that fixes a vulnerability.
 type Fixed struct {
 	FixedVersion    string `json:"fixedVersion,omitempty"`
 	Note            string `json:"note,omitempty"`
@@ -92,18 +92,19 @@ type Fixed struct {
 	GrypeDBChecksum string `json:"grypeDbChecksum,omitempty"`
 }
 
-// FalsePositiveDetermination says why a vulnerability is none here.
+// FalsePositiveDetermination explains why a vulnerability does not affect the
+// artifact.
 type FalsePositiveDetermination struct {
 	Type string `json:"type,omitempty"`
 	Note string `json:"note,omitempty"`
 }
 
-// Note is a variant that says nothing but a remark.
+// Note is a variant that holds only a note.
 type Note struct {
 	Note string `json:"note,omitempty"`
 }
 
-// Patched lists versions that carry a patch.
+// Patched lists the versions that contain a patch.
 type Patched struct {
 	PatchedVersions []string `json:"patchedVersions,omitempty"`
 	Note            string   `json:"note,omitempty"`
@@ -123,15 +124,15 @@ var falsePositiveTypes = []string{
 	"TYPE_VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY", "TYPE_INLINE_MITIGATIONS_EXIST",
 }
 
-// FieldValues lists what the field type of a severity can be.
+// FieldValues lists the values of the field type of a severity.
 func (Severity) FieldValues(field string) []string { return valuesOfType(field, severityTypes) }
 
-// FieldValues lists what the field type of a determination can be.
+// FieldValues lists the values of the field type of a determination.
 func (FalsePositiveDetermination) FieldValues(field string) []string {
 	return valuesOfType(field, falsePositiveTypes)
 }
 
-// valuesOfType are the values of a field that is named type.
+// valuesOfType returns values if the field is named type, and nil otherwise.
 func valuesOfType(field string, values []string) []string {
 	if field != "type" {
 		return nil
@@ -139,7 +140,7 @@ func valuesOfType(field string, values []string) []string {
 	return slices.Clone(values)
 }
 
-// ReviewState says what a review of an event came to.
+// ReviewState is the result of the review of an event.
 type ReviewState string
 
 // The review states.
@@ -178,7 +179,7 @@ var eventTypes = []EventType{
 // Values lists the variants.
 func (EventType) Values() []string { return textsOf(eventTypes) }
 
-// Type is the variant that is set; "" where none is.
+// Type returns the variant that is set, or "" if none is.
 func (e *AdvisoryEvent) Type() EventType {
 	switch {
 	case e.Detection != nil:
@@ -202,8 +203,8 @@ func (e *AdvisoryEvent) Type() EventType {
 	}
 }
 
-// LatestEventType is the type of the event that became known last; of several
-// at once, the last one in the list. It is "" where there is no event.
+// LatestEventType returns the type of the latest event. If several events have
+// the same time, the last one in the list counts. It returns "" if there are none.
 func (a *Advisory) LatestEventType() EventType {
 	if latest := a.latestEvent(); latest != nil {
 		return latest.Type()
@@ -211,7 +212,7 @@ func (a *Advisory) LatestEventType() EventType {
 	return ""
 }
 
-// FixTime is when the advisory was fixed; zero where it is not.
+// FixTime returns when the advisory was fixed, or the zero time if it is not.
 func (a *Advisory) FixTime() Time {
 	if latest := a.latestEvent(); latest != nil && latest.Type() == EventTypeFixed {
 		return latest.CreateTime
@@ -228,7 +229,7 @@ func (a *Advisory) latestEvent() (latest *AdvisoryEvent) {
 	return latest
 }
 
-// An AdvisoryState says in a word what has become of a vulnerability.
+// An AdvisoryState summarises an advisory in one word.
 type AdvisoryState string
 
 // The states.
@@ -243,10 +244,10 @@ var advisoryStates = []AdvisoryState{AdvisoryOpen, AdvisoryFixed, AdvisoryNotAff
 // AdvisoryStates lists the states.
 func AdvisoryStates() []AdvisoryState { return slices.Clone(advisoryStates) }
 
-// Rank is the place of a state among all of them.
+// Rank returns the position of a state in the list of all states.
 func (s AdvisoryState) Rank() int { return slices.Index(advisoryStates, s) }
 
-// State is what the latest event comes to.
+// State returns the state that follows from the latest event.
 func (a *Advisory) State() AdvisoryState {
 	switch a.LatestEventType() {
 	case EventTypeFixed:
@@ -258,9 +259,10 @@ func (a *Advisory) State() AdvisoryState {
 	}
 }
 
-// AdvisoryFilter restricts a list of advisories. Of each list one value must
-// be met; none is where the list is empty and not nil. Each condition on events is met by some event, not by one that meets
-// them all.
+// AdvisoryFilter restricts a list of advisories. An advisory must match one
+// value of each list; a list that is empty and not nil matches nothing. Each
+// condition on events must match some event; different conditions may match
+// different events.
 type AdvisoryFilter struct {
 	AdvisoryIDs           []string      `json:",omitempty"`
 	LegacyAdvisoryIDs     []string      `json:",omitempty"`
@@ -274,17 +276,17 @@ type AdvisoryFilter struct {
 	Origin                string        `json:",omitempty"`
 	EventReviewStates     []ReviewState `json:",omitempty"`
 	EventAuthors          []string      `json:",omitempty"`
-	ExcludeEventAuthors   []string      `json:",omitempty" excludes:""` // none of the events is by one of these
+	ExcludeEventAuthors   []string      `json:",omitempty" excludes:""` // excludes advisories with an event of one of these authors
 	EventReviewers        []string      `json:",omitempty"`
 	EventTypes            []EventType   `json:",omitempty"`
 	LatestEventType       EventType     `json:",omitempty"`
-	Query                 string        `json:",omitempty"` // part of id, alias, artifact or component name; case is ignored
+	Query                 string        `json:",omitempty"` // substring of id, alias, artifact or component name; case is ignored
 
-	Severities []SeverityRating `json:",omitempty"` // rated so
+	Severities []SeverityRating `json:",omitempty"` // with one of these ratings
 	MinScore   *float64         `json:",omitempty"` // with at least this score
-	Withdrawn  bool             `json:",omitempty"` // withdrawn ones too, which are left out otherwise
+	Withdrawn  bool             `json:",omitempty"` // include withdrawn advisories
 
-	Around UID `json:",omitempty"` // in a group around this resource, which encloses it
+	Around UID `json:",omitempty"` // in one of the groups that contain this resource
 }
 
 func (f AdvisoryFilter) check(v *violations) {
@@ -296,23 +298,23 @@ func (f AdvisoryFilter) check(v *violations) {
 		{"artifactTypes", f.ArtifactTypes}, {"artifactArchitectures", f.ArtifactArchitectures}, {"componentNames", f.ComponentNames},
 		{"componentTypes", f.ComponentTypes}, {"componentLocations", f.ComponentLocations}, {"aliases", f.Aliases}, {"origin", []string{f.Origin}},
 	} {
-		if v.filter(x.field, x.values...); len(x.values) > maxIDs && f.Around == "" { // else they are an image's
+		if v.checkFilter(x.field, x.values...); len(x.values) > maxIDs && f.Around == "" { // with Around, the names are those of an image
 			v.add(x.field, "must be at most %d", maxIDs)
 		}
 	}
-	v.lines("eventAuthors", f.EventAuthors, maxIDs) // as an import takes them
-	v.lines("excludeEventAuthors", f.ExcludeEventAuthors, maxIDs)
-	v.lines("eventReviewers", f.EventReviewers, maxIDs)
+	v.checkLines("eventAuthors", f.EventAuthors, maxIDs) // the same check as in an import
+	v.checkLines("excludeEventAuthors", f.ExcludeEventAuthors, maxIDs)
+	v.checkLines("eventReviewers", f.EventReviewers, maxIDs)
 	for _, s := range f.EventReviewStates {
-		oneOf(v, "eventReviewStates", s, reviewStates)
+		checkOneOf(v, "eventReviewStates", s, reviewStates)
 	}
 	for _, t := range f.EventTypes {
-		oneOf(v, "eventTypes", t, eventTypes)
+		checkOneOf(v, "eventTypes", t, eventTypes)
 	}
-	oneOf(v, "latestEventType", f.LatestEventType, eventTypes)
-	v.line("query", f.Query)
+	checkOneOf(v, "latestEventType", f.LatestEventType, eventTypes)
+	v.checkLine("query", f.Query)
 	for _, r := range f.Severities {
-		oneOf(v, "severities", r, severityRatings)
+		checkOneOf(v, "severities", r, severityRatings)
 	}
 	if f.MinScore != nil && !(*f.MinScore >= 0 && *f.MinScore <= 10) {
 		v.add("minScore", "must be between 0 and 10")

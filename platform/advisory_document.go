@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// An AdvisoryDocument is what the advisories of one artifact say. It is a view
-// of them, made when it is asked for: advisories are feed data, so it is the
-// same for every caller, whichever group they were imported into.
+// An AdvisoryDocument combines the advisories of one artifact. It is a view that
+// is computed for each request. It is the same for every caller, because
+// advisories are feed data, whichever group they were imported into.
 type AdvisoryDocument struct {
 	ID         string             `json:"id"` // the artifact's name
 	Advisories []DocumentAdvisory `json:"advisories,omitempty"`
@@ -18,17 +18,16 @@ type AdvisoryDocument struct {
 
 // A DocumentAdvisory is an advisory in a document.
 type DocumentAdvisory struct {
-	ID      string          `json:"id"` // the advisory's at its source
+	ID      string          `json:"id"` // the advisory id of the source
 	Events  []DocumentEvent `json:"events,omitempty"`
 	Aliases []string        `json:"aliases,omitempty"`
-	// PackageNamespace tells artifacts of one name apart: the ecosystem of
-	// the advisory's artifact, without the release that it may name (Debian
-	// of Debian:12).
+	// PackageNamespace distinguishes artifacts with the same name. It is the
+	// ecosystem of the artifact without a release (Debian for Debian:12).
 	PackageNamespace string `json:"packageNamespace,omitempty"`
 }
 
-// A DocumentEvent is an event of an advisory, as documents show it. One of its
-// variants is set.
+// A DocumentEvent is an event of an advisory in a document. One of its variants
+// is set.
 type DocumentEvent struct {
 	Timestamp                  Time                        `json:"timestamp,omitzero"`
 	TruePositiveDetermination  *Note                       `json:"truePositiveDetermination,omitempty"`
@@ -42,7 +41,7 @@ type DocumentEvent struct {
 	Type EventType `json:"-"` // the variant that is set
 }
 
-// DocumentFixed says in which version a vulnerability is gone.
+// DocumentFixed names the version that fixes a vulnerability.
 type DocumentFixed struct {
 	FixedVersion    string `json:"fixedVersion,omitempty"`
 	ScannerVersion  string `json:"scannerVersion,omitempty"`
@@ -50,8 +49,8 @@ type DocumentFixed struct {
 	GrypeDBChecksum string `json:"grypeDbChecksum,omitempty"`
 }
 
-// DocumentDetection says how a vulnerability was found. One of its variants is
-// set.
+// DocumentDetection describes how a vulnerability was found. One of its variants
+// is set.
 type DocumentDetection struct {
 	NVDAPI *NVDAPI         `json:"nvdapi,omitempty"`
 	Manual *struct{}       `json:"manual,omitempty"`
@@ -73,9 +72,9 @@ type DocumentScanV1 struct {
 	GrypeDBChecksum   string `json:"grypeDbChecksum,omitempty"`
 }
 
-// A FeedQuery asks for advisories as feeds give them to everybody: of all
-// groups, without those withdrawn. Where several groups have an advisory on an
-// artifact, the one that changed last counts. Only this package can make one.
+// A FeedQuery asks for advisories of all groups, without withdrawn ones. If
+// several groups have an advisory about the same artifact, the one that changed
+// last counts. Only this package can make a FeedQuery.
 type FeedQuery struct {
 	artifacts []string
 	names     []string
@@ -83,46 +82,45 @@ type FeedQuery struct {
 	limit     int
 }
 
-// Artifacts are names of artifacts, of which an advisory's must be one; nil:
-// any.
+// Artifacts returns the names of artifacts to match; nil matches any.
 func (q FeedQuery) Artifacts() []string { return q.artifacts }
 
-// Names are ids and aliases, of which an advisory must have one; nil: any.
+// Names returns the advisory ids and aliases to match; nil matches any.
 func (q FeedQuery) Names() []string { return q.names }
 
-// Fixed asks for advisories with a fixed event only.
+// Fixed reports whether only advisories with a fixed event match.
 func (q FeedQuery) Fixed() bool { return q.fixed }
 
-// Limit is how many advisories there may be; of fixed ones, out of how many.
-// Where there are more, none is answered.
+// Limit returns the maximum number of advisories, counted before Fixed is
+// applied. If there are more, the store returns ErrTooMany.
 func (q FeedQuery) Limit() int { return q.limit }
 
 // AdvisoryDocuments are the operations on advisory documents. Every caller
 // with an identity may read them.
 type AdvisoryDocuments struct{ p *Platform }
 
-// The area and kind of what documents answer with.
+// The area and the kind that errors about documents name.
 const (
 	advisoryArea     = "advisory"
 	advisoryDocument = "AdvisoryDocument"
 )
 
-// maxDocumentAdvisories is how many advisories one answer holds: documents
-// have no pages.
+// maxDocumentAdvisories limits the advisories of one response, because documents
+// are not paged.
 const maxDocumentAdvisories = 10_000
 
-// A DocumentRequest asks for documents. Of those with an id, it is that one;
-// with CVEs, those that hold an advisory with one of them as its id or alias,
-// and these advisories only. Both must hold; without any it asks for all.
+// A DocumentRequest asks for documents. ID selects one document. CVEs selects the
+// advisories with one of these ids or aliases, and their documents. Both
+// conditions must match; without any, the request asks for all documents.
 type DocumentRequest struct {
 	ID   string
 	CVEs []string // nil: any; empty: none
 
-	Malformed []Violation // what the adapter could not decode
+	Malformed []Violation // violations that the adapter found while decoding
 }
 
-// List reads documents, sorted by id, with their advisories sorted by id and
-// events by time. INVALID_ARGUMENT where there are more than 10,000
+// List reads documents sorted by id. Their advisories are sorted by id, and the
+// events by time. It returns INVALID_ARGUMENT if there are more than 10,000
 // advisories.
 func (s AdvisoryDocuments) List(ctx context.Context, req DocumentRequest) ([]*AdvisoryDocument, error) {
 	documents, err := s.list(ctx, req)
@@ -130,12 +128,12 @@ func (s AdvisoryDocuments) List(ctx context.Context, req DocumentRequest) ([]*Ad
 }
 
 func (s AdvisoryDocuments) list(ctx context.Context, req DocumentRequest) ([]*AdvisoryDocument, error) {
-	if err := identified(ctx); err != nil {
+	if err := requireIdentity(ctx); err != nil {
 		return nil, err
 	}
 	v := violations(slices.Clone(req.Malformed))
-	v.filter("id", req.ID)
-	if v.filter("cves", req.CVEs...); len(req.CVEs) > maxIDs {
+	v.checkFilter("id", req.ID)
+	if v.checkFilter("cves", req.CVEs...); len(req.CVEs) > maxIDs {
 		v.add("cves", "must be at most %d", maxIDs)
 	}
 	if err := v.err(); err != nil {
@@ -150,50 +148,50 @@ func (s AdvisoryDocuments) list(ctx context.Context, req DocumentRequest) ([]*Ad
 	}
 	documents, err := s.read(ctx, q)
 	if errors.Is(err, ErrTooMany) {
-		err = Invalid(req.narrower())
+		err = Invalid(req.tooManyViolation())
 	}
 	return documents, err
 }
 
-// narrower names the filter that would make an answer small enough.
-func (req DocumentRequest) narrower() Violation {
+// tooManyViolation names the filter that the client must narrow.
+func (req DocumentRequest) tooManyViolation() Violation {
 	switch {
 	case req.CVEs != nil:
 		return Violation{"cves", fmt.Sprintf("must be fewer: more than %d advisories have one of them", maxDocumentAdvisories)}
 	case req.ID != "":
-		return Violation{"cves", fmt.Sprintf("is needed beside id: the document holds more than %d advisories", maxDocumentAdvisories)}
+		return Violation{"cves", fmt.Sprintf("is required in addition to id: the document holds more than %d advisories", maxDocumentAdvisories)}
 	default:
-		return Violation{"id", fmt.Sprintf("is needed, or cves: all documents together hold more than %d advisories", maxDocumentAdvisories)}
+		return Violation{"id", fmt.Sprintf("is required, or cves: all documents together hold more than %d advisories", maxDocumentAdvisories)}
 	}
 }
 
-// read makes documents of what feeds say. It returns ErrTooMany where they would
-// hold too many advisories.
+// read makes documents from the advisories that a query finds. It returns
+// ErrTooMany if they would hold too many advisories.
 func (s AdvisoryDocuments) read(ctx context.Context, q FeedQuery) ([]*AdvisoryDocument, error) {
 	q.limit = maxDocumentAdvisories
-	rows, err := s.p.store.Feed(ctx, q)
+	rows, err := s.p.store.ListFeed(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	documents := []*AdvisoryDocument{}
-	for _, a := range rows { // in the order of artifacts
+	for _, a := range rows { // sorted by artifact
 		n := len(documents)
 		if n == 0 || documents[n-1].ID != a.ArtifactName {
 			documents = append(documents, &AdvisoryDocument{ID: a.ArtifactName})
 			n++
 		}
-		documents[n-1].Advisories = append(documents[n-1].Advisories, a.inDocument())
+		documents[n-1].Advisories = append(documents[n-1].Advisories, a.toDocument())
 	}
 	return documents, nil
 }
 
-// GetMany reads documents by id, in the order of ids, with one read. Each
-// place holds one or the error.
+// GetMany reads documents by id with one read. The results are in the order of
+// ids; each has a document or an error.
 func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*AdvisoryDocument, []error) {
 	documents, errs := make([]*AdvisoryDocument, len(ids)), make([]error, len(ids))
-	err := identified(ctx)
+	err := requireIdentity(ctx)
 	byID := map[string]*AdvisoryDocument{}
-	if wanted := slices.DeleteFunc(slices.Clone(ids), unstorable); err == nil && len(wanted) > 0 {
+	if wanted := slices.DeleteFunc(slices.Clone(ids), isUnstorable); err == nil && len(wanted) > 0 {
 		var found []*AdvisoryDocument
 		if found, err = s.read(ctx, FeedQuery{artifacts: wanted}); errors.Is(err, ErrTooMany) {
 			err = Invalid(Violation{"id", fmt.Sprintf("must be fewer at once: the documents hold more than %d advisories", maxDocumentAdvisories)})
@@ -204,36 +202,37 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	}
 	for i, id := range ids {
 		if documents[i], errs[i] = byID[id], err; documents[i] == nil && err == nil {
-			errs[i] = missing(advisoryDocument, UID(shown(id)))
+			errs[i] = missing(advisoryDocument, UID(truncateForMessage(id)))
 		}
 		errs[i] = inArea(advisoryArea, errs[i])
 	}
 	return documents, errs
 }
 
-// inDocument is an advisory as documents show it.
-func (a *Advisory) inDocument() DocumentAdvisory {
+// toDocument converts an advisory into its form in a document.
+func (a *Advisory) toDocument() DocumentAdvisory {
 	namespace, _, _ := strings.Cut(a.ArtifactType, ":")
 	d := DocumentAdvisory{ID: a.AdvisoryID, Aliases: a.Aliases, PackageNamespace: namespace}
 	for i := range a.Events {
-		if e := &a.Events[i]; e.Patched == nil { // documents do not tell of patches
-			d.Events = append(d.Events, e.inDocument(a.known(e)))
+		if e := &a.Events[i]; e.Patched == nil { // documents have no patched events
+			d.Events = append(d.Events, e.toDocument(a.eventTime(e)))
 		}
 	}
 	slices.SortStableFunc(d.Events, func(x, y DocumentEvent) int { return x.Timestamp.Compare(y.Timestamp.Time) })
 	return d
 }
 
-// known is when an event of the advisory became known. One whose source does
-// not tell is as old as the advisory.
-func (a *Advisory) known(e *AdvisoryEvent) Time {
+// eventTime returns the time of an event. If the source did not tell it, this is
+// the creation time of the advisory.
+func (a *Advisory) eventTime(e *AdvisoryEvent) Time {
 	if e.CreateTime.IsZero() {
 		return a.CreateTime
 	}
 	return e.CreateTime
 }
 
-func (e *AdvisoryEvent) inDocument(at Time) DocumentEvent {
+// toDocument converts an event into its form in a document.
+func (e *AdvisoryEvent) toDocument(at Time) DocumentEvent {
 	d := DocumentEvent{
 		Timestamp: at, Type: e.Type(),
 		TruePositiveDetermination: e.TruePositiveDetermination, FalsePositiveDetermination: e.FalsePositiveDetermination,

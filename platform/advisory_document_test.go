@@ -176,9 +176,9 @@ func TestAllDocumentsAreRefusedWhereTheyAreTooMany(t *testing.T) {
 		}
 		w.feed(other.uid, fixedOn("GO-X", "stdlib", "CVE-1"))
 		for want, req := range map[string]platform.DocumentRequest{
-			"id: is needed, or cves":    {},
-			"cves: is needed beside id": {ID: "stdlib"},
-			"cves: must be fewer: more": {CVEs: []string{"CVE-1"}},
+			"id: is required, or cves":            {},
+			"cves: is required in addition to id": {ID: "stdlib"},
+			"cves: must be fewer: more":           {CVEs: []string{"CVE-1"}},
 		} {
 			var trace platform.Trace
 			_, err := w.p.AdvisoryDocuments.List(platform.WithTrace(acme.owner, &trace), req)

@@ -6,20 +6,19 @@ import (
 	"slices"
 )
 
-// An advisory speaks of what its artifact names, in its own group and below. So
-// it matches a repo of that name there, and not one of the same name elsewhere. It
-// matches a tag there whose digest it names, or a package that the tag's image
-// holds; where nothing is known of the packages, an image is taken for what its
-// repo is named after.
+// An advisory applies to its own group and everything below. There it matches
+// the repos with the name of its artifact. It matches a tag if the artifact names
+// the digest of the tag, or a package of the tag's image. If the packages of an
+// image are not known, the name of the repo is used as the package.
 
-// An advised is what advisories are matched with.
-type advised struct {
-	uid   UID // in whose groups they lie
-	names []string
+// A matchTarget is a resource that advisories are matched with.
+type matchTarget struct {
+	uid   UID      // advisories in the groups that contain it match
+	names []string // the artifact names that match
 }
 
-// narrow gives, of a branch of what the caller may see, the advisories that match.
-func (a advised) narrow(b Branch) []Branch {
+// narrow reduces a branch to the advisories that match the target.
+func (a matchTarget) narrow(b Branch) []Branch {
 	branches := make([]Branch, len(a.names))
 	for i, name := range a.names {
 		branches[i] = Branch{Relation: OfArtifact, Name: name, Inside: b.UID, Around: a.uid}
@@ -27,77 +26,78 @@ func (a advised) narrow(b Branch) []Branch {
 	return branches
 }
 
-func adviseRepos(repos []*Repo) []advised {
-	all := make([]advised, len(repos))
+// repoTargets returns the match targets of repos.
+func repoTargets(repos []*Repo) []matchTarget {
+	all := make([]matchTarget, len(repos))
 	for i, r := range repos {
-		all[i] = advised{r.UID, []string{r.Name}}
+		all[i] = matchTarget{r.UID, []string{r.Name}}
 	}
 	return all
 }
 
-// ListOfRepos reads, for each repo, the same page of the advisories that match it,
-// with one read. A page token of such a list is one of the plain list with that
-// filter.
+// ListOfRepos reads, for each repo, the same page of the advisories that match
+// it, with one read. The page tokens are those of the plain list with the
+// corresponding filter.
 func (s Advisories) ListOfRepos(ctx context.Context, req ListRequest[AdvisoryFilter], repos []*Repo) ([]Page[Advisory], []error) {
-	return s.listOf(ctx, req, adviseRepos(repos))
+	return s.listForTargets(ctx, req, repoTargets(repos))
 }
 
-// SummarizeRepos counts the advisories of each repo, as ListOfRepos lists them,
+// SummarizeRepos counts the advisories that ListOfRepos lists, for each repo,
 // with one read.
 func (s Advisories) SummarizeRepos(ctx context.Context, repos []*Repo) ([]*AdvisorySummary, []error) {
-	return s.summarizeOf(ctx, adviseRepos(repos))
+	return s.summarizeForTargets(ctx, repoTargets(repos))
 }
 
-// ListOfTags reads, for each tag, the same page of the advisories that match it:
-// with one read, beside those of the images, and of the repos where packages are
-// not known.
+// ListOfTags reads, for each tag, the same page of the advisories that match it.
+// It needs one read for the advisories, one for the images, and one for the repos
+// of images without known packages.
 func (s Advisories) ListOfTags(ctx context.Context, req ListRequest[AdvisoryFilter], tags []*Tag) ([]Page[Advisory], []error) {
-	return readAdvised(ctx, s, tags, func(known []advised) ([]Page[Advisory], []error) { return s.listOf(ctx, req, known) })
+	return readForTargets(ctx, s, tags, func(known []matchTarget) ([]Page[Advisory], []error) { return s.listForTargets(ctx, req, known) })
 }
 
-// SummarizeTags counts the advisories of each tag, as ListOfTags lists them.
+// SummarizeTags counts the advisories that ListOfTags lists, for each tag.
 func (s Advisories) SummarizeTags(ctx context.Context, tags []*Tag) ([]*AdvisorySummary, []error) {
-	return readAdvised(ctx, s, tags, func(known []advised) ([]*AdvisorySummary, []error) { return s.summarizeOf(ctx, known) })
+	return readForTargets(ctx, s, tags, func(known []matchTarget) ([]*AdvisorySummary, []error) { return s.summarizeForTargets(ctx, known) })
 }
 
-func (s Advisories) listOf(ctx context.Context, req ListRequest[AdvisoryFilter], all []advised) ([]Page[Advisory], []error) {
-	return listPointing(ctx, s.resources, req, len(all), func(i int, req *ListRequest[AdvisoryFilter]) func(Branch) []Branch {
+func (s Advisories) listForTargets(ctx context.Context, req ListRequest[AdvisoryFilter], all []matchTarget) ([]Page[Advisory], []error) {
+	return listReferring(ctx, s.resources, req, len(all), func(i int, req *ListRequest[AdvisoryFilter]) func(Branch) []Branch {
 		req.UIDP.DescendantsOf = all[i].uid.Root()
 		req.Filter.ArtifactNames, req.Filter.Around = all[i].names, all[i].uid
 		return all[i].narrow
 	})
 }
 
-func (s Advisories) summarizeOf(ctx context.Context, all []advised) ([]*AdvisorySummary, []error) {
+func (s Advisories) summarizeForTargets(ctx context.Context, all []matchTarget) ([]*AdvisorySummary, []error) {
 	return s.summarize(ctx, len(all), func(i int) (UIDFilter, func(Branch) []Branch) {
 		return UIDFilter{DescendantsOf: all[i].uid.Root()}, all[i].narrow
 	})
 }
 
-// readAdvised reads what belongs to those of tags of which it can be said what they
-// are matched by. The others have an error in their places.
-func readAdvised[V any](ctx context.Context, s Advisories, tags []*Tag, read func([]advised) ([]V, []error)) ([]V, []error) {
+// readForTargets calls read for the tags whose match targets could be determined.
+// The results are in the order of the tags; the other tags have an error.
+func readForTargets[V any](ctx context.Context, s Advisories, tags []*Tag, read func([]matchTarget) ([]V, []error)) ([]V, []error) {
 	values, errs := make([]V, len(tags)), make([]error, len(tags))
-	all, failed := s.adviseTags(ctx, tags)
-	var known []advised
-	var places []int
+	all, failed := s.tagTargets(ctx, tags)
+	var known []matchTarget
+	var indices []int
 	for i := range tags {
 		if errs[i] = failed[i]; errs[i] == nil {
-			known, places = append(known, all[i]), append(places, i)
+			known, indices = append(known, all[i]), append(indices, i)
 		}
 	}
 	if len(known) == 0 {
 		return values, errs
 	}
-	found, missing := read(known)
-	for n, i := range places {
-		values[i], errs[i] = found[n], missing[n]
+	found, failures := read(known)
+	for n, i := range indices {
+		values[i], errs[i] = found[n], failures[n]
 	}
 	return values, errs
 }
 
-func (s Advisories) adviseTags(ctx context.Context, tags []*Tag) ([]advised, []error) {
-	all, keys := make([]advised, len(tags)), make([]ImageKey, len(tags))
+func (s Advisories) tagTargets(ctx context.Context, tags []*Tag) ([]matchTarget, []error) {
+	all, keys := make([]matchTarget, len(tags)), make([]ImageKey, len(tags))
 	for i, t := range tags {
 		keys[i] = ImageKey{t.UID.Parent(), t.Digest}
 	}
@@ -105,7 +105,7 @@ func (s Advisories) adviseTags(ctx context.Context, tags []*Tag) ([]advised, []e
 	var unknown []int
 	var repos []UID
 	for i, t := range tags {
-		all[i] = advised{t.UID, []string{t.Digest}}
+		all[i] = matchTarget{t.UID, []string{t.Digest}}
 		if errors.Is(errs[i], &Error{Code: CodeNotFound}) {
 			errs[i] = nil
 		}

@@ -2,7 +2,7 @@ package platform
 
 import "context"
 
-// A SeverityCount counts advisories by how bad they are.
+// A SeverityCount counts advisories by severity.
 type SeverityCount struct{ Total, Critical, High, Medium, Low, None, Unknown int64 }
 
 func (c *SeverityCount) add(rating SeverityRating, n int64) {
@@ -23,11 +23,11 @@ func (c *SeverityCount) add(rating SeverityRating, n int64) {
 	}
 }
 
-// An AdvisorySummary counts advisories by their states and by how bad they are.
-// Withdrawn ones do not count.
+// An AdvisorySummary counts advisories by state and severity, without withdrawn
+// ones.
 type AdvisorySummary struct{ Open, Fixed, NotAffected SeverityCount }
 
-// Add counts n advisories more.
+// Add adds n advisories to a count.
 func (s *AdvisorySummary) Add(rating SeverityRating, state AdvisoryState, n int64) {
 	switch state {
 	case AdvisoryFixed:
@@ -39,8 +39,8 @@ func (s *AdvisorySummary) Add(rating SeverityRating, state AdvisoryState, n int6
 	}
 }
 
-// Summarize counts the advisories below a group that the caller may see; all
-// where group is "".
+// Summarize counts the advisories below a group that the caller may see. If
+// group is "", it counts all that the caller may see.
 func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary, error) {
 	summaries, errs := s.SummarizeGroups(ctx, []UID{group})
 	if errs[0] == nil && *summaries[0] == (AdvisorySummary{}) {
@@ -52,20 +52,21 @@ func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary,
 	return summaries[0], nil
 }
 
-// SummarizeGroups counts the advisories below each group, as lists with that
-// scope do, with one read of counters. The groups exist.
+// SummarizeGroups counts the advisories below each group with one read of the
+// counters. The groups must exist.
 func (s Advisories) SummarizeGroups(ctx context.Context, groups []UID) ([]*AdvisorySummary, []error) {
 	return s.summarize(ctx, len(groups), func(i int) (UIDFilter, func(Branch) []Branch) {
 		return UIDFilter{DescendantsOf: groups[i]}, func(b Branch) []Branch { return []Branch{b} }
 	})
 }
 
-// summarize counts n lists of advisories, with one read. of tells the scope of the
-// i-th, and how each branch of what the caller may see of it is narrowed.
-func (s Advisories) summarize(ctx context.Context, n int, of func(i int) (UIDFilter, func(Branch) []Branch)) ([]*AdvisorySummary, []error) {
+// summarize counts n lists of advisories with one read. The function scopeAt
+// returns the scope of the i-th list, and a function that narrows each branch of
+// the visible part of that scope.
+func (s Advisories) summarize(ctx context.Context, n int, scopeAt func(i int) (UIDFilter, func(Branch) []Branch)) ([]*AdvisorySummary, []error) {
 	errs, scopes, readable := make([]error, n), make([]Scope, n), 0
 	for i := range n {
-		asked, narrow := of(i)
+		asked, narrow := scopeAt(i)
 		q, err := s.query(ctx, ListRequest[AdvisoryFilter]{UIDP: asked})
 		if errs[i] = s.kind.in(err); err != nil {
 			continue

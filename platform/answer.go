@@ -7,67 +7,68 @@ import (
 	"time"
 )
 
-// AnswerLimits bound what answers hold in memory.
+// AnswerLimits limit the memory of responses.
 type AnswerLimits struct {
-	One int64 // bytes that are read for one answer, and bytes of its body; each may be as many
-	All int64 // bytes that all answers under way may take; one caller's take half of them
+	PerAnswer int64 // maximum bytes read for one response, and maximum bytes of its body
+	Total     int64 // maximum bytes of all responses in progress; one caller may use half of them
 }
 
 // DefaultAnswerLimits keep a process below 512 MB.
-func DefaultAnswerLimits() AnswerLimits { return AnswerLimits{One: 16 << 20, All: 256 << 20} }
+func DefaultAnswerLimits() AnswerLimits { return AnswerLimits{PerAnswer: 16 << 20, Total: 256 << 20} }
 
-// An AnswerPool counts the memory of all answers under way.
+// An AnswerPool counts the memory of all responses in progress.
 type AnswerPool struct {
 	AnswerLimits
-	idle func() // is called when large answers have ended and none is left
+	idle func() // called when large responses have ended and no response is in progress
 
 	lock    sync.Mutex
 	used    int64
-	peak    int64 // since idle was called last
+	peak    int64 // since the last call of idle
 	callers map[string]int64
 	waiting int
-	freed   chan struct{} // is closed when memory is given back
+	freed   chan struct{} // closed when memory is released
 }
 
-// How the memory of answers is counted. What is read becomes messages or JSON
-// beside it, a body is copied on its way, and buffers grow ahead of need.
+// These weights estimate the memory of a response. Rows are converted into
+// messages or JSON, bodies are copied, and buffers grow in advance.
 const (
 	readWeight    = 2
 	writtenWeight = 3
-	freeBytes     = 64 << 10  // an answer takes so much without being counted
-	stepBytes     = 256 << 10 // and the rest in steps
+	freeBytes     = 64 << 10  // memory of each response that is not counted
+	stepBytes     = 256 << 10 // the pool grants memory in steps of this size
 
-	// An answer that waits for memory may hold a connection to the database,
-	// so that few wait, and not for long.
+	// A response that waits for memory can hold a database connection.
+	// Therefore only a few may wait, and not for long.
 	maxWaiting = 2
 	maxWait    = time.Second
 
-	// Answers that took so much together leave a heap that is worth returning.
-	worthReturning = 32 << 20
+	// When responses used this much memory together, idle is called so that the
+	// process can return memory to the operating system.
+	idleThreshold = 32 << 20
 )
 
-// NewAnswerPool makes a pool. idle is called, in a goroutine of its own, when
-// large answers have ended and none is left; it may be nil.
+// NewAnswerPool makes a pool. The pool calls idle in a separate goroutine when
+// large responses have ended and no response is in progress. idle may be nil.
 func NewAnswerPool(limits AnswerLimits, idle func()) *AnswerPool {
 	return &AnswerPool{AnswerLimits: limits, idle: idle, callers: map[string]int64{}, freed: make(chan struct{})}
 }
 
-// An Answer counts what one answer holds in memory. Its methods are safe on
-// nil, where nobody counts.
+// An Answer counts the memory of one response. A nil Answer counts nothing; all
+// methods can be called on nil.
 type Answer struct {
 	pool   *AnswerPool
 	caller string
 
 	lock          sync.Mutex
 	read, written int64
-	held          int64 // of the pool
+	held          int64 // bytes taken from the pool
 	unwritten     error
 }
 
 type answerKey struct{}
 
-// Open starts to count an answer, for the caller of ctx. What it holds is
-// given back by end.
+// Open starts counting a response to the caller of ctx. The function end releases
+// its memory.
 func (p *AnswerPool) Open(ctx context.Context) (_ context.Context, end func()) {
 	a := &Answer{pool: p}
 	if actor := ActorOf(ctx); actor != nil {
@@ -76,29 +77,30 @@ func (p *AnswerPool) Open(ctx context.Context) (_ context.Context, end func()) {
 	return context.WithValue(ctx, answerKey{}, a), a.end
 }
 
-// AnswerOf gives the answer that ctx counts, nil where nobody counts.
+// AnswerOf returns the Answer of ctx, or nil if nothing is counted.
 func AnswerOf(ctx context.Context) *Answer {
 	a, _ := ctx.Value(answerKey{}).(*Answer)
 	return a
 }
 
-// Uncounted is ctx for what is no part of an answer, such as a feed that goes
-// on for hours.
-func Uncounted(ctx context.Context) context.Context {
+// WithoutAnswer returns a context in which nothing is counted, for work that is
+// not part of a response, such as a live feed.
+func WithoutAnswer(ctx context.Context) context.Context {
 	return context.WithValue(ctx, answerKey{}, (*Answer)(nil))
 }
 
-// Another starts to count another answer of the same pool: one of many that a
-// connection carries.
-func (a *Answer) Another(ctx context.Context) (_ context.Context, end func()) {
+// OpenSibling starts counting another response in the same pool. It is for
+// connections that carry many responses.
+func (a *Answer) OpenSibling(ctx context.Context) (_ context.Context, end func()) {
 	if a == nil {
 		return ctx, func() {}
 	}
 	return a.pool.Open(ctx)
 }
 
-// Read counts n bytes that were read for the answer. INVALID_ARGUMENT where
-// they are more than one answer may hold, UNAVAILABLE where others hold all.
+// Read counts n bytes that were read for the response. It returns
+// INVALID_ARGUMENT if the response exceeds its limit, and UNAVAILABLE if other
+// responses use all the memory.
 func (a *Answer) Read(ctx context.Context, n int) error {
 	if a == nil {
 		return nil
@@ -106,7 +108,7 @@ func (a *Answer) Read(ctx context.Context, n int) error {
 	return a.grow(ctx, int64(n), 0)
 }
 
-// Write counts n bytes of the answer's body, with the errors of Read.
+// Write counts n bytes of the body of the response. Its errors are those of Read.
 func (a *Answer) Write(ctx context.Context, n int) error {
 	if a == nil {
 		return nil
@@ -120,8 +122,9 @@ func (a *Answer) Write(ctx context.Context, n int) error {
 	return err
 }
 
-// Unwritten is the error of Write, nil where all of the body was written.
-func (a *Answer) Unwritten() error {
+// WriteError returns the error of an earlier Write, or nil if all writes
+// succeeded.
+func (a *Answer) WriteError() error {
 	if a == nil {
 		return nil
 	}
@@ -130,23 +133,23 @@ func (a *Answer) Unwritten() error {
 	return a.unwritten
 }
 
-// Rendered gives back what was read: the body is all that is left.
-func (a *Answer) Rendered() {
+// ReleaseRead releases the memory counted by Read, after the body has been made.
+func (a *Answer) ReleaseRead() {
 	if a == nil {
 		return
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	a.read = 0
-	if over := a.held - a.needed(); over > 0 && a.held > 0 {
+	if over := a.held - a.neededBytes(); over > 0 && a.held > 0 {
 		over = min(over, a.held)
-		a.pool.give(a.caller, over)
+		a.pool.release(a.caller, over)
 		a.held -= over
 	}
 }
 
-// needed is what the answer takes of the pool.
-func (a *Answer) needed() int64 {
+// neededBytes estimates how many bytes the response needs from the pool.
+func (a *Answer) neededBytes() int64 {
 	return max(0, readWeight*a.read+writtenWeight*a.written-freeBytes)
 }
 
@@ -154,48 +157,49 @@ func (a *Answer) grow(ctx context.Context, read, written int64) error {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	a.read, a.written = a.read+read, a.written+written
-	if most := a.pool.One; most > 0 && max(a.read, a.written) > most {
+	if most := a.pool.PerAnswer; most > 0 && max(a.read, a.written) > most {
 		return tooLarge(most)
 	}
-	missing := a.needed() - a.held
+	missing := a.neededBytes() - a.held
 	if missing <= 0 {
 		return nil
 	}
 	step := (missing + stepBytes - 1) / stepBytes * stepBytes
-	if !a.pool.take(ctx, a.caller, step) {
-		return Unavailable("answers under way take all the memory that there is for them; ask again, or for less", nil)
+	if !a.pool.acquire(ctx, a.caller, step) {
+		return Unavailable("other responses use all the memory for responses; try again, or ask for less", nil)
 	}
 	a.held += step
 	return nil
 }
 
-// tooLarge refuses an answer that is larger than one may be.
+// tooLarge returns the error for a response that exceeds its limit.
 func tooLarge(most int64) error {
-	err := Invalid(Violation{"page_size", fmt.Sprintf("asks for an answer of more than %d bytes: ask for fewer rows, or leave out long fields such as readme, details, body and lists of texts", most)})
+	err := Invalid(Violation{"page_size", fmt.Sprintf("asks for a response of more than %d bytes; ask for fewer rows, or leave out long fields such as readme, details, body and lists of texts", most)})
 	err.Reason = "LIMIT_EXCEEDED"
 	err.Metadata = map[string]string{"limit": "answer-bytes", "value": fmt.Sprint(most)}
 	return err
 }
 
-// end gives everything back.
+// end releases all memory of the response.
 func (a *Answer) end() {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	if a.held > 0 {
-		a.pool.give(a.caller, a.held)
+		a.pool.release(a.caller, a.held)
 		a.held = 0
 	}
 }
 
-// take takes n bytes for a caller, and waits for them if it must.
-func (p *AnswerPool) take(ctx context.Context, caller string, n int64) bool {
-	if p.All <= 0 {
+// acquire takes n bytes for a caller and waits for them if necessary. It reports
+// whether it got them.
+func (p *AnswerPool) acquire(ctx context.Context, caller string, n int64) bool {
+	if p.Total <= 0 {
 		return true
 	}
 	var late <-chan time.Time
 	for {
 		p.lock.Lock()
-		if p.used+n <= p.All && p.callers[caller]+n <= p.All/2 {
+		if p.used+n <= p.Total && p.callers[caller]+n <= p.Total/2 {
 			p.used += n
 			p.callers[caller] += n
 			p.peak = max(p.peak, p.used)
@@ -220,7 +224,8 @@ func (p *AnswerPool) take(ctx context.Context, caller string, n int64) bool {
 	}
 }
 
-// wait waits until memory may be there, and reports whether it may.
+// wait waits until memory has been released. It returns false on timeout or when
+// ctx ends.
 func (p *AnswerPool) wait(ctx context.Context, freed <-chan struct{}, late <-chan time.Time) (again bool) {
 	select {
 	case <-freed:
@@ -234,8 +239,9 @@ func (p *AnswerPool) wait(ctx context.Context, freed <-chan struct{}, late <-cha
 	return again
 }
 
-func (p *AnswerPool) give(caller string, n int64) {
-	if p.All <= 0 {
+// release returns n bytes of a caller to the pool.
+func (p *AnswerPool) release(caller string, n int64) {
+	if p.Total <= 0 {
 		return
 	}
 	p.lock.Lock()
@@ -246,7 +252,7 @@ func (p *AnswerPool) give(caller string, n int64) {
 	}
 	close(p.freed)
 	p.freed = make(chan struct{})
-	if p.used == 0 && p.peak >= worthReturning {
+	if p.used == 0 && p.peak >= idleThreshold {
 		p.peak = 0
 		if p.idle != nil {
 			go p.idle()

@@ -16,7 +16,7 @@ func read(ctx context.Context, n int) error { return AnswerOf(ctx).Read(ctx, n) 
 
 func TestAnAnswerIsRefusedBeyondItsBytes(t *testing.T) {
 	t.Parallel()
-	ctx, end := openAnswer(t, NewAnswerPool(AnswerLimits{One: 1000}, nil), "ann")
+	ctx, end := openAnswer(t, NewAnswerPool(AnswerLimits{PerAnswer: 1000}, nil), "ann")
 	defer end()
 	if err := errors.Join(read(ctx, 1000), AnswerOf(ctx).Write(ctx, 1000)); err != nil {
 		t.Fatal(err)
@@ -25,10 +25,10 @@ func TestAnAnswerIsRefusedBeyondItsBytes(t *testing.T) {
 	if err.Code != CodeInvalidArgument || err.Reason != "LIMIT_EXCEEDED" || err.Violations[0].Field != "page_size" || err.Metadata["value"] != "1000" {
 		t.Errorf("one byte more is %+v", err)
 	}
-	if AnswerOf(ctx).Unwritten() != nil {
+	if AnswerOf(ctx).WriteError() != nil {
 		t.Error("the body was written")
 	}
-	if err := AnswerOf(ctx).Write(ctx, 1); err == nil || !errors.Is(AnswerOf(ctx).Unwritten(), err) {
+	if err := AnswerOf(ctx).Write(ctx, 1); err == nil || !errors.Is(AnswerOf(ctx).WriteError(), err) {
 		t.Errorf("a byte of the body more is %v", err)
 	}
 }
@@ -36,7 +36,7 @@ func TestAnAnswerIsRefusedBeyondItsBytes(t *testing.T) {
 func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
 	t.Parallel()
 	idle := make(chan struct{}, 1)
-	pool := NewAnswerPool(AnswerLimits{All: 400 << 20}, func() { idle <- struct{}{} })
+	pool := NewAnswerPool(AnswerLimits{Total: 400 << 20}, func() { idle <- struct{}{} })
 	ann, endAnn := openAnswer(t, pool, "ann")
 	more, endMore := openAnswer(t, pool, "ann")
 	bob, endBob := openAnswer(t, pool, "bob")
@@ -71,7 +71,7 @@ func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
 
 func TestFewWaitForMemory(t *testing.T) {
 	t.Parallel()
-	pool := NewAnswerPool(AnswerLimits{All: 4 << 20}, nil)
+	pool := NewAnswerPool(AnswerLimits{Total: 4 << 20}, nil)
 	full, end := openAnswer(t, pool, "ann")
 	if err := read(full, 1<<20); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestFewWaitForMemory(t *testing.T) {
 	for range maxWaiting {
 		<-failed
 	}
-	uncounted := Uncounted(full)
+	uncounted := WithoutAnswer(full)
 	if err := read(uncounted, 1<<30); err != nil {
 		t.Errorf("what is not counted: %v", err)
 	}
@@ -102,14 +102,14 @@ func TestFewWaitForMemory(t *testing.T) {
 
 func TestWhatWasReadIsGivenBackWhenTheBodyIsThere(t *testing.T) {
 	t.Parallel()
-	pool := NewAnswerPool(AnswerLimits{All: 400 << 20}, nil)
+	pool := NewAnswerPool(AnswerLimits{Total: 400 << 20}, nil)
 	ctx, end := openAnswer(t, pool, "ann")
 	defer end()
 	answer := AnswerOf(ctx)
 	if err := errors.Join(read(ctx, 40<<20), answer.Write(ctx, 10<<20)); err != nil {
 		t.Fatal(err)
 	}
-	answer.Rendered()
+	answer.ReleaseRead()
 	if want := int64(writtenWeight*10<<20) - freeBytes; pool.used != want {
 		t.Errorf("the body takes %d, want %d", pool.used, want)
 	}

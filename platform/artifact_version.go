@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// An ArtifactVersion is one release of an artifact, as its ecosystem calls it.
+// An ArtifactVersion is one released version of an artifact.
 type ArtifactVersion struct {
-	UID         UID    `json:"uid"`     // the artifact's and one segment
-	Name        string `json:"name"`    // the artifact's
+	UID         UID    `json:"uid"`     // the artifact's UID and one more segment
+	Name        string `json:"name"`    // the name of the artifact
 	Version     string `json:"version"` // unique in its artifact
 	Description string `json:"description,omitempty"`
-	CreateTime  Time   `json:"createTime,omitzero"` // when it was released, where the source tells
+	CreateTime  Time   `json:"createTime,omitzero"` // when it was released, if known
 	UpdateTime  Time   `json:"updateTime,omitzero"`
 	SizeBytes   int64  `json:"sizeBytes,omitempty,string"` // 0: not known
 
-	SortKey string `json:"-"` // sorts by bytes as the ecosystem sorts Version
+	SortKey string `json:"-"` // its bytes sort in the ecosystem's order of Version
 }
 
-// ArtifactVersionFilter restricts a list of versions: there is nothing to
-// restrict it by.
+// ArtifactVersionFilter has no fields: lists of versions have no filter.
 type ArtifactVersionFilter struct{}
 
 func (ArtifactVersionFilter) check(*violations) {}
@@ -37,24 +36,24 @@ var artifactVersionKind = Kind[ArtifactVersion]{
 	UID:          func(v *ArtifactVersion) UID { return v.UID },
 }
 
-// ArtifactVersions are the operations on versions of artifacts, for the same
-// callers.
+// ArtifactVersions are the operations on versions of artifacts. They need the
+// same capability as Artifacts.
 type ArtifactVersions struct {
 	resources[ArtifactVersion, ArtifactVersionFilter]
 }
 
-// ListOf reads one page of the versions of an artifact: NOT_FOUND where there
-// is none.
+// ListOf reads one page of the versions of an artifact. It returns NOT_FOUND if
+// the artifact does not exist.
 func (s ArtifactVersions) ListOf(ctx context.Context, artifact UID, req ListRequest[ArtifactVersionFilter]) (Page[ArtifactVersion], error) {
 	malformed := violations(slices.Clone(req.Malformed))
-	malformed.uid("artifact_id", artifact)
+	malformed.checkUID("artifact_id", artifact)
 	req.UIDP, req.Malformed = UIDFilter{ChildrenOf: artifact}, malformed
 	if !artifact.Valid() {
-		req.UIDP = UIDFilter{} // it is named above
+		req.UIDP = UIDFilter{} // the violation is reported above
 	}
 	page, err := s.List(ctx, req)
 	if err == nil && len(page.Items) == 0 && page.TotalCount == 0 {
-		_, err = s.p.Artifacts.Get(ctx, artifact) // what is there can be something else
+		_, err = s.p.Artifacts.Get(ctx, artifact) // the UID can name a resource of another kind
 	}
 	if err != nil {
 		return Page[ArtifactVersion]{}, err

@@ -6,48 +6,48 @@ import (
 	"strings"
 )
 
-// AuditLog are the operations on the record of who changed what, and of who
-// was refused to. The recorded events are that record.
+// AuditLog are the operations on the audit log: the recorded events of changes
+// and of denied changes.
 type AuditLog struct{ p *Platform }
 
-// An AuditRequest asks for a page of the log, the newest first.
+// An AuditRequest asks for a page of the log, newest first.
 type AuditRequest struct {
-	DescendantsOf UID      // of this group and everything below; "": all that the caller may audit
-	Actor         string   // of this one only: an identity's UID, or the operator's command
-	Types         []string // of these event types only; nil: of all; empty: of none
-	Since, Until  Time     // Since is inclusive, Until is not; zero: unbounded
-	Denied        *bool    // only what was refused, or only what was done
+	DescendantsOf UID      // this group and everything below; "": everything that the caller may audit
+	Actor         string   // only this actor: the UID of an identity, or the name of an operator's command
+	Types         []string // only these event types; nil: all; empty: none
+	Since, Until  Time     // Since is inclusive, Until is exclusive; zero: unbounded
+	Denied        *bool    // true: only denied changes; false: only changes that were made
 
-	After    string // an id: the page begins behind it
-	Backward bool   // the page ends before it
+	After    string // an event id; the page begins after it
+	Backward bool   // the page ends before After
 	PageSize int
 	Without  LongTexts
 
-	Malformed []Violation // what else is wrong with it, found when it was decoded
+	Malformed []Violation // violations that the adapter found while decoding
 }
 
-// An AuditPage is what was found.
+// An AuditPage is one page of the log.
 type AuditPage struct {
 	Items                []*Event
 	HasNext, HasPrevious bool
 }
 
-// An AuditQuery is a request that may be read as it stands.
+// An AuditQuery is a checked and authorised request for the store.
 type AuditQuery struct {
 	Scope        Scope
-	IDs          []string // of these events, whatever else is asked for, in no order; nil: of all
+	IDs          []string // only these events, in any order; nil: all
 	Actor        string
 	Types        []string
 	Denied       *bool
-	After        string // exclusive; "": from the newest, or the oldest for Backward
-	From, Before string // bounds of ids: From is inclusive, Before is not; "": none
+	After        string // exclusive; "": from the newest, or from the oldest if Backward
+	From, Before string // bounds of ids: From is inclusive, Before is exclusive; "": unbounded
 	Backward     bool
 	Limit        int
 	Without      LongTexts
 }
 
-// List reads a page. It needs groups.update on the scope; without one it reads
-// what lies where the caller has that.
+// List reads a page. It needs groups.update on the scope. Without a scope, it
+// reads the log of all groups on which the caller holds groups.update.
 func (s AuditLog) List(ctx context.Context, req AuditRequest) (AuditPage, error) {
 	page, err := s.list(ctx, req)
 	return page, inArea("events", err)
@@ -75,20 +75,20 @@ func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error)
 	return page, nil
 }
 
-// GetMany reads events in the order of ids, with one read. Each place holds an
-// event or an error; one that lies where the caller may not read the log is not
-// found.
+// GetMany reads events by id with one read. The results are in the order of ids;
+// each has an event or an error. An event that the caller may not read is
+// NOT_FOUND.
 func (s AuditLog) GetMany(ctx context.Context, ids []string) ([]*Event, []error) {
 	return s.GetManyWithout(ctx, ids, 0)
 }
 
-// GetManyWithout is GetMany without long texts.
+// GetManyWithout is like GetMany, but leaves the given long texts empty.
 func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, texts LongTexts) ([]*Event, []error) {
 	events, errs := make([]*Event, len(ids)), make([]error, len(ids))
 	q := AuditQuery{IDs: []string{}, Limit: len(ids), Without: texts}
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err == nil {
-		q.Scope, err = auditable(actor)
+		q.Scope, err = auditScope(actor)
 	}
 	for i, id := range ids {
 		switch {
@@ -117,43 +117,44 @@ func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, texts LongTe
 	return events, errs
 }
 
-// auditable is where an actor may read the log.
-func auditable(actor *Actor) (Scope, error) {
-	held, err := actor.everywhere(CapGroupsUpdate)
+// auditScope returns the scope in which an actor may read the log.
+func auditScope(actor *Actor) (Scope, error) {
+	held, err := actor.scopesWithAll(CapGroupsUpdate)
 	if err != nil {
 		return Scope{}, err
 	}
-	return subtrees(held), nil
+	return subtreeScope(held), nil
 }
 
-// query checks a request and decides what may be read for it.
+// query checks and authorises a request.
 func (r AuditRequest) query(ctx context.Context) (AuditQuery, error) {
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return AuditQuery{}, err
 	}
 	v := violations(slices.Clone(r.Malformed))
-	q := r.checked(&v)
+	q := r.buildQuery(&v)
 	if err := v.err(); err != nil {
 		return q, err
 	}
 	switch {
 	case r.DescendantsOf != "" && !actor.Can(CapGroupsUpdate, r.DescendantsOf):
-		return q, actor.lacks(CapGroupsUpdate, r.DescendantsOf)
+		return q, actor.permissionError(CapGroupsUpdate, r.DescendantsOf)
 	case r.DescendantsOf != "":
-		q.Scope = subtrees([]UID{r.DescendantsOf})
+		q.Scope = subtreeScope([]UID{r.DescendantsOf})
 	default:
-		q.Scope, err = auditable(actor)
+		q.Scope, err = auditScope(actor)
 	}
 	return q, err
 }
 
-func (r AuditRequest) checked(v *violations) AuditQuery {
+// buildQuery checks a request and converts it into a query without a scope.
+func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 	if r.DescendantsOf != "" {
-		v.uid("descendantsOf", r.DescendantsOf)
+		v.checkUID("descendantsOf", r.DescendantsOf)
 	}
-	v.filter("actor", r.Actor)
-	v.eventTypes(r.Types)
+	v.checkFilter("actor", r.Actor)
+	v.checkEventTypes(r.Types)
 	if !r.Since.IsZero() && !r.Until.IsZero() && r.Until.Before(r.Since.Time) {
 		v.add("until", "must not be before since")
 	}
@@ -176,17 +177,17 @@ func (r AuditRequest) checked(v *violations) AuditQuery {
 	return q
 }
 
-// Export gives every entry that a request asks for, the newest first, as the
-// operator: to yield one after the other.
+// Export calls yield for every entry that a request asks for, newest first. Only
+// the operator may call it.
 func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Event) error) error {
 	var v violations
-	q := req.checked(&v)
+	q := req.buildQuery(&v)
 	if err := v.err(); err != nil {
 		return err
 	}
-	q.Scope, q.Limit = scopeOf(Branch{Relation: Everything}), MaxPageSize
+	q.Scope, q.Limit = newScope(Branch{Relation: Everything}), MaxPageSize
 	if req.DescendantsOf != "" {
-		q.Scope = subtrees([]UID{req.DescendantsOf})
+		q.Scope = subtreeScope([]UID{req.DescendantsOf})
 	}
 	for {
 		events, err := s.p.store.EventLog(ctx, q)
@@ -205,14 +206,13 @@ func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Even
 	}
 }
 
-// IsEventID reports whether id has the form of newEventID's.
+// IsEventID reports whether id has the form of an event id.
 func IsEventID(id string) bool {
 	return len(id) == len(FirstEventID(Time{})) && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' &&
 		lowerHex(strings.ReplaceAll(id, "-", ""))
 }
 
-// FirstEventID is an id before which all lie that were made before t, and no
-// other.
+// FirstEventID returns the smallest id of events recorded at t or later.
 func FirstEventID(t Time) string {
 	ms := max(t.UnixMilli(), 0)
 	return eventIDOf([16]byte{

@@ -92,7 +92,7 @@ func TestACallerHoldsWhatAllItsIdentitiesHold(t *testing.T) {
 				t.Errorf("%s on %s: %t", x.capability, x.on, got)
 			}
 		}
-		own, err := w.p.Identities.Own(w.as("ada"))
+		own, err := w.p.Identities.ListOwn(w.as("ada"))
 		if err != nil || len(own) != 3 {
 			t.Errorf("it is %d identities (%v)", len(own), err)
 		}
@@ -256,16 +256,16 @@ func TestEffectiveBindingsAndCapabilitiesTellWhatCounts(t *testing.T) {
 			return all
 		}
 		none := platform.ListRequest[platform.RoleBindingFilter]{}
-		if got := uids(w.p.RoleBindings.Effective(acme.owner, team, "", none)); !slices.Equal(got, []platform.UID{low, high, acme.Binding.UID}) {
+		if got := uids(w.p.RoleBindings.ListEffectiveOn(acme.owner, team, "", none)); !slices.Equal(got, []platform.UID{low, high, acme.Binding.UID}) {
 			t.Errorf("on the team count %v", got)
 		}
-		if got := uids(w.p.RoleBindings.Effective(acme.owner, team, platform.CapAdvisoriesList, none)); !slices.Equal(got, []platform.UID{low, acme.Binding.UID}) {
+		if got := uids(w.p.RoleBindings.ListEffectiveOn(acme.owner, team, platform.CapAdvisoriesList, none)); !slices.Equal(got, []platform.UID{low, acme.Binding.UID}) {
 			t.Errorf("with advisories.list count %v", got)
 		}
-		if got := uids(w.p.RoleBindings.Effective(w.as("ada"), team, "", none)); !slices.Equal(got, []platform.UID{low}) {
+		if got := uids(w.p.RoleBindings.ListEffectiveOn(w.as("ada"), team, "", none)); !slices.Equal(got, []platform.UID{low}) {
 			t.Errorf("ada, who may list them on the team only, sees %v", got)
 		}
-		_, err := w.p.RoleBindings.Effective(w.as("ada"), acme.uid, "", none)
+		_, err := w.p.RoleBindings.ListEffectiveOn(w.as("ada"), acme.uid, "", none)
 		refused(t, "above", err, platform.CodePermissionDenied)
 		held, err := w.p.Identities.EffectiveCapabilities(acme.owner, ada, missingBelow(team))
 		if err != nil || !slices.Contains(held, platform.CapAdvisoriesList) || slices.Contains(held, platform.CapRepoDelete) {

@@ -4,9 +4,9 @@ import "context"
 
 type backgroundKey struct{}
 
-// InBackground marks work that no request waits for, such as the delivery of
-// webhooks and the reading of live feeds. The store gives such work a part of
-// its connections only, so that requests always find one.
+// InBackground marks ctx as background work, which no request waits for, such as
+// webhooks and live feeds. The store gives background work only a part of its
+// connections, so that some are always free for requests.
 func InBackground(ctx context.Context) context.Context {
 	return context.WithValue(ctx, backgroundKey{}, true)
 }

@@ -9,26 +9,26 @@ import (
 	"slices"
 )
 
-// Many changes at once: all of them or, on any error, none. What is wrong with
-// the requests is told of all of them, each under its place; what else keeps one
-// from being done names the place of that one. Events are those of single
+// A batch makes all of its changes or, on any error, none. Violations of all
+// requests are reported together, with the index of each request. Any other error
+// names the index of the request that failed. The events are those of single
 // changes.
 
-// MaxBatchRequests is how many changes one batch may hold.
+// MaxBatchRequests is the maximum number of changes in a batch.
 const MaxBatchRequests = 100
 
-// A BatchRequest is one of several changes: of the resource UID, or of a new one
-// below it.
+// A BatchRequest is one change of a batch. UID names the resource, or the parent
+// of a resource to create.
 type BatchRequest[T any] struct {
 	UID   UID
 	Input Input[T]
 }
 
-// checkBatch accepts n requests, each by accept, which refuses one as it would
-// alone. Violations have the name of the list and the place before them; field is
-// what a request names its resource by, "" where the list is of that alone.
+// checkBatch calls accept for each of n requests and collects their violations.
+// The fields of the violations begin with the name of the list and the index of
+// the request.
 func checkBatch(ctx context.Context, list string, n int, accept func(i int) error) error {
-	if _, err := caller(ctx); err != nil {
+	if _, err := requireCaller(ctx); err != nil {
 		return err
 	}
 	if n == 0 || n > MaxBatchRequests {
@@ -36,7 +36,7 @@ func checkBatch(ctx context.Context, list string, n int, accept func(i int) erro
 	}
 	var all violations
 	for i := range n {
-		err := addPlace(accept(i), list, i)
+		err := addIndex(accept(i), list, i)
 		var e *Error
 		if errors.As(err, &e) && e.Code == CodeInvalidArgument {
 			all = append(all, e.Violations...)
@@ -47,14 +47,14 @@ func checkBatch(ctx context.Context, list string, n int, accept func(i int) erro
 	return all.err()
 }
 
-// namePlace names the place of a field of the i-th request. A list of UIDs has no
-// fields.
-func namePlace(list string, i int, field string) string {
-	place := fmt.Sprintf("%s[%d]", list, i)
+// indexedField returns the name of a field of the i-th request. The elements of a
+// list of UIDs have no fields.
+func indexedField(list string, i int, field string) string {
+	element := fmt.Sprintf("%s[%d]", list, i)
 	if list == listOfUIDs {
-		return place
+		return element
 	}
-	return place + "." + field
+	return element + "." + field
 }
 
 const (
@@ -62,8 +62,8 @@ const (
 	listOfRequests = "requests"
 )
 
-// addPlace makes the error of one change that of the i-th request.
-func addPlace(err error, list string, i int) error {
+// addIndex adds the index of a request to the error of its change.
+func addIndex(err error, list string, i int) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
@@ -71,58 +71,58 @@ func addPlace(err error, list string, i int) error {
 	if e.Code == CodeInvalidArgument {
 		var all violations
 		for _, v := range e.Violations {
-			all = append(all, Violation{namePlace(list, i, v.Field), v.Description})
+			all = append(all, Violation{indexedField(list, i, v.Field), v.Description})
 		}
 		return all.err()
 	}
-	one := *e
-	place := fmt.Sprintf("%s[%d]", list, i)
-	one.Message += " (" + place + ")"
-	if one.Metadata = maps.Clone(one.Metadata); one.Metadata == nil {
-		one.Metadata = map[string]string{}
+	indexed := *e
+	element := fmt.Sprintf("%s[%d]", list, i)
+	indexed.Message += " (" + element + ")"
+	if indexed.Metadata = maps.Clone(indexed.Metadata); indexed.Metadata == nil {
+		indexed.Metadata = map[string]string{}
 	}
-	one.Metadata["request"] = place
-	return &one
+	indexed.Metadata["request"] = element
+	return &indexed
 }
 
-// refuseTwice refuses a UID that stands in a batch twice.
-func refuseTwice(field string, uids []UID, i int) error {
+// rejectDuplicate fails if the i-th UID of a batch is in it a second time.
+func rejectDuplicate(field string, uids []UID, i int) error {
 	if slices.Contains(uids[:i], uids[i]) {
 		return Invalid(Violation{field, "is given twice"})
 	}
 	return nil
 }
 
-// sortPlaces gives the places of a batch in the order in which all batches go
-// over them, so that two of them never wait for each other.
-func sortPlaces(uids []UID) []int {
-	places := make([]int, len(uids))
-	for i := range places {
-		places[i] = i
+// sortIndices returns the indices of a batch sorted by UID. All batches write in
+// this order, so that two of them cannot deadlock.
+func sortIndices(uids []UID) []int {
+	indices := make([]int, len(uids))
+	for i := range indices {
+		indices[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(uids[a], uids[b]) })
-	return places
+	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(uids[a], uids[b]) })
+	return indices
 }
 
-// updateBatch changes several resources.
+// updateBatch updates several resources: all or none.
 func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchRequest[T], same func(*T) F) ([]*T, error) {
 	changes, uids := make([]*change[T], len(requests)), make([]UID, len(requests))
-	for i, one := range requests {
-		uids[i] = one.UID
+	for i, request := range requests {
+		uids[i] = request.UID
 	}
 	err := checkBatch(ctx, listOfRequests, len(requests), func(i int) (err error) {
-		if changes[i], err = r.change(ctx, uids[i], requests[i].Input); err == nil {
-			err = refuseTwice("uid", uids, i)
+		if changes[i], err = r.authorizeUpdate(ctx, uids[i], requests[i].Input); err == nil {
+			err = rejectDuplicate("uid", uids, i)
 		}
-		return r.refused(ctx, "updated", uids[i], err)
+		return r.recordIfDenied(ctx, "updated", uids[i], err)
 	})
 	if err != nil {
 		return nil, r.kind.in(err)
 	}
 	rows, failing := make([]*T, len(requests)), 0
 	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
-		for _, failing = range sortPlaces(uids) {
-			if rows[failing], err = r.writeIn(ctx, tx, uids[failing], changes[failing], unchecked); err != nil {
+		for _, failing = range sortIndices(uids) {
+			if rows[failing], err = r.writeInTx(ctx, tx, uids[failing], changes[failing], allowChange); err != nil {
 				return err
 			}
 		}
@@ -130,50 +130,50 @@ func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchReques
 	})
 	if err != nil {
 		err = r.updateError(ctx, uids[failing], changes[failing], same, err)
-		return nil, r.kind.in(addPlace(err, listOfRequests, failing))
+		return nil, r.kind.in(addIndex(err, listOfRequests, failing))
 	}
 	return rows, nil
 }
 
-// removeBatch deletes several resources, each after check in the same
-// transaction.
+// removeBatch deletes several resources: all or none. It calls check for each of
+// them in the same transaction.
 func (r resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
 	err := checkBatch(ctx, listOfUIDs, len(uids), func(i int) error {
-		err := r.mayRemove(ctx, uids[i])
+		err := r.authorizeRemove(ctx, uids[i])
 		if err == nil {
-			err = refuseTwice("uid", uids, i)
+			err = rejectDuplicate("uid", uids, i)
 		}
-		return r.refused(ctx, "deleted", uids[i], err)
+		return r.recordIfDenied(ctx, "deleted", uids[i], err)
 	})
 	if err != nil {
 		return r.kind.in(err)
 	}
 	failing := 0
 	err = r.p.store.Write(ctx, func(tx Tx) error {
-		for _, failing = range sortPlaces(uids) {
-			if err := r.removeIn(ctx, tx, uids[failing], check); err != nil {
+		for _, failing = range sortIndices(uids) {
+			if err := r.removeInTx(ctx, tx, uids[failing], check); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return r.kind.in(addPlace(r.removeError(uids[failing], err), listOfUIDs, failing))
+	return r.kind.in(addIndex(r.removeError(uids[failing], err), listOfUIDs, failing))
 }
 
-// unchecked lets a change through.
-func unchecked[T any](Tx, *change[T]) error { return nil }
+// allowChange accepts every change.
+func allowChange[T any](Tx, *change[T]) error { return nil }
 
-// UpdateBatch changes several repos: all or none.
+// UpdateBatch updates several repos: all or none.
 func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[Repo]) ([]*Repo, error) {
-	return s.updateBatch(ctx, requests, repoNamed)
+	return s.updateBatch(ctx, requests, repoKeyFilter)
 }
 
-// DeleteBatch removes several tags: all or none.
+// DeleteBatch deletes several tags: all or none.
 func (s Tags) DeleteBatch(ctx context.Context, uids []UID) error {
 	return s.removeBatch(ctx, uids, func(Tx, UID) error { return nil })
 }
 
-// DeleteBatch takes several roles from identities: all or none.
+// DeleteBatch deletes several role bindings: all or none.
 func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatch(ctx, uids, s.mayUnbind(ctx))
+	return s.removeBatch(ctx, uids, s.checkMayUnbind(ctx))
 }

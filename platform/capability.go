@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Capability is the right to one operation, by its dotted name.
+// A Capability is the right to use one operation, by its dotted name.
 type Capability string
 
 // The capabilities that this service checks.
@@ -59,9 +59,9 @@ const (
 	CapTermsList                 Capability = "terms.list"
 )
 
-// capabilities is the ledger: the wire name and number of each capability.
-// A number is never given to another one. The order here is the order of
-// bits in a capabilitySet, which lives in memory only.
+// capabilities is the ledger of all capabilities with their wire names and
+// numbers. A number is never reused. The order of this list is the order of the
+// bits in a capabilitySet, which exists in memory only.
 var capabilities = []struct {
 	name   Capability
 	wire   string
@@ -137,20 +137,20 @@ func readingCapabilities() []Capability {
 // reads reports whether c is the right to an operation that only reads.
 func (c Capability) reads() bool { return strings.HasSuffix(string(c), ".list") }
 
-// ParseCapability reads a capability by its wire name (CAP_REPO_LIST) or its
-// dotted name (repo.list).
+// ParseCapability parses the wire name (CAP_REPO_LIST) or the dotted name
+// (repo.list) of a capability.
 func ParseCapability(s string) (Capability, error) {
 	for _, c := range capabilities {
 		if s == c.wire || s == string(c.name) {
 			return c.name, nil
 		}
 	}
-	return "", fmt.Errorf("%q is not a capability; one is %s", shown(s), capabilities[0].wire)
+	return "", fmt.Errorf("%q is not a capability; an example is %s", truncateForMessage(s), capabilities[0].wire)
 }
 
 func (c Capability) known() bool { _, ok := capabilityBit[c]; return ok }
 
-// WireName is the name of c in the enum of the wire.
+// WireName returns the name of c in the API's enum.
 func (c Capability) WireName() string {
 	if i, ok := capabilityBit[c]; ok {
 		return capabilities[i].wire
@@ -158,13 +158,13 @@ func (c Capability) WireName() string {
 	return string(c)
 }
 
-// Number is the number of c in the enum of the wire.
+// Number returns the number of c in the API's enum.
 func (c Capability) Number() int { return capabilities[capabilityBit[c]].number }
 
 // MarshalText writes the wire name.
 func (c Capability) MarshalText() ([]byte, error) { return []byte(c.WireName()), nil }
 
-// UnmarshalJSON reads both names and the number.
+// UnmarshalJSON accepts both names and the number.
 func (c *Capability) UnmarshalJSON(b []byte) error {
 	if !isNumber(b) {
 		var name string
@@ -179,10 +179,10 @@ func (c *Capability) UnmarshalJSON(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is not the number of a capability", shown(string(b)))
+	return fmt.Errorf("%s is not the number of a capability", truncateForMessage(string(b)))
 }
 
-// UnmarshalText reads both names.
+// UnmarshalText accepts both names.
 func (c *Capability) UnmarshalText(b []byte) error {
 	parsed, err := ParseCapability(string(b))
 	*c = parsed

@@ -60,7 +60,7 @@ func TestARoleHoldsEachCapabilityOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	var v violations
 	r := Role{Name: "r", Capabilities: []Capability{CapTagList, CapRepoList, CapTagList, CapGroupsList}}
-	roleKind.Check(&r, always, &v)
+	roleKind.Check(&r, alwaysTrue, &v)
 	if want := []Capability{CapGroupsList, CapRepoList, CapTagList}; len(v) > 0 || !slices.Equal(r.Capabilities, want) {
 		t.Errorf("%v %v", r.Capabilities, v)
 	}

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of text.
+// Limits of texts.
 const (
 	maxNameBytes        = 255
 	maxDescriptionChars = 512
 	maxReadmeBytes      = 256 << 10
 )
 
-// DigestPattern is what a digest must match.
+// DigestPattern is the pattern that digests must match.
 const DigestPattern = "^sha256:[0-9a-f]{64}$"
 
 var (
@@ -25,7 +25,7 @@ var (
 	digestPattern = regexp.MustCompile(DigestPattern)
 )
 
-// patternWords say in words what each pattern asks for.
+// patternWords describes each pattern in words.
 var patternWords = map[*regexp.Regexp]string{
 	namePattern:   "be made of lower-case letters, digits, spaces, dots, hyphens and underscores",
 	repoPattern:   "be made of lower-case letters and digits, with dots, hyphens and underscores between them, and slashes between parts",
@@ -33,7 +33,7 @@ var patternWords = map[*regexp.Regexp]string{
 	digestPattern: "be sha256: and 64 lower-case hex digits",
 }
 
-// Words is the description of a violation with words in the place of a pattern.
+// Words returns the description of a violation, with a pattern replaced by words.
 func (v Violation) Words() string {
 	for pattern, words := range patternWords {
 		for _, spelled := range []string{`match "` + pattern.String() + `"`, "match " + pattern.String()} {
@@ -45,9 +45,9 @@ func (v Violation) Words() string {
 	return v.Description
 }
 
-// name checks the name of a resource against a pattern. The words for a name
-// that is missing or does not match are those of the published tutorial.
-func (v *violations) name(s string, pattern *regexp.Regexp) {
+// checkName checks the name of a resource against a pattern. The text of the
+// violation is the one in the published tutorial.
+func (v *violations) checkName(s string, pattern *regexp.Regexp) {
 	switch {
 	case len(s) > maxNameBytes:
 		v.add("name", "must be at most %d bytes", maxNameBytes)
@@ -56,8 +56,8 @@ func (v *violations) name(s string, pattern *regexp.Regexp) {
 	}
 }
 
-// line checks an optional line of text.
-func (v *violations) line(field, s string) {
+// checkLine checks an optional line of text.
+func (v *violations) checkLine(field, s string) {
 	switch {
 	case strings.ContainsFunc(s, unicode.IsControl):
 		v.add(field, "must be one line without control characters")
@@ -68,36 +68,37 @@ func (v *violations) line(field, s string) {
 	}
 }
 
-// label checks a short line of text that must not be empty.
-func (v *violations) label(field, s string) {
+// checkLabel checks a short line of text that must not be empty.
+func (v *violations) checkLabel(field, s string) {
 	switch {
 	case s == "":
 		v.add(field, "is required")
 	case len(s) > maxNameBytes:
 		v.add(field, "must be at most %d bytes", maxNameBytes)
 	default:
-		v.line(field, s)
+		v.checkLine(field, s)
 	}
 }
 
-// filter checks what rows are compared with: no row holds such text, and not
-// every engine takes it.
-func (v *violations) filter(field string, values ...string) {
-	if slices.ContainsFunc(values, unstorable) {
+// checkFilter rejects filter values that cannot be stored. No row contains them,
+// and some databases do not accept them.
+func (v *violations) checkFilter(field string, values ...string) {
+	if slices.ContainsFunc(values, isUnstorable) {
 		v.add(field, "must be UTF-8 without U+0000")
 	}
 }
 
-func unstorable(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }
+func isUnstorable(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }
 
-// storable is what can be stored of a text, at most so many bytes.
-func storable(s string, most int) string {
+// truncateStorable returns the part of a text that can be stored, with at most
+// most bytes.
+func truncateStorable(s string, most int) string {
 	s = strings.ReplaceAll(s, "\x00", "\uFFFD")
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
-// lines checks a list of lines of text.
-func (v *violations) lines(field string, list []string, most int) {
+// checkLines checks a list of lines of text.
+func (v *violations) checkLines(field string, list []string, most int) {
 	if len(list) > most {
 		v.add(field, "must be at most %d", most)
 		return
@@ -108,14 +109,14 @@ func (v *violations) lines(field string, list []string, most int) {
 			return
 		}
 		before := len(*v)
-		if v.line(field, s); len(*v) > before {
+		if v.checkLine(field, s); len(*v) > before {
 			return
 		}
 	}
 }
 
-// oneOf checks an enum value; "" is unspecified and always good.
-func oneOf[E ~string](v *violations, field string, value E, values []E) {
+// checkOneOf checks an enum value. "" means unspecified and is always valid.
+func checkOneOf[E ~string](v *violations, field string, value E, values []E) {
 	if value == "" || slices.Contains(values, value) {
 		return
 	}
@@ -130,7 +131,8 @@ func textsOf[E ~string](values []E) []string {
 	return texts
 }
 
-// parentOf is the containing group of most kinds.
+// parentOf returns a function that finds the group of a row: the parent of its
+// UID. Most kinds use it.
 func parentOf[T any](uid func(*T) UID) func(*T) UID {
 	return func(row *T) UID { return uid(row).Parent() }
 }

@@ -22,23 +22,23 @@ func TestNamesFollowTheirGrammars(t *testing.T) {
 			}
 		}
 	}
-	check("name", func(s string, v *violations) { v.name(s, namePattern) },
+	check("name", func(s string, v *violations) { v.checkName(s, namePattern) },
 		[]string{"a", "0", "-", ".", " ", "my ci.runner_1-b", long(255)},
 		[]string{"", "A", "é", "a/b", "a\n", "a\tb", "a,b", "a\x00", long(256)})
-	check("repo", func(s string, v *violations) { v.name(s, repoPattern) },
+	check("repo", func(s string, v *violations) { v.checkName(s, repoPattern) },
 		[]string{"a", "go", "library/golang", "a.b_c__d-e--f", "0/1/2", "a---b", long(255)},
 		[]string{"", "A", "a/", "/a", "a//b", "a..b", "a._b", "a___b", "-a", "a-", ".a", "a.", "a b", "é", "a:b", "a@b", "a/-b", "a\n", long(256)})
-	check("tag", func(s string, v *violations) { v.name(s, tagPattern) },
+	check("tag", func(s string, v *violations) { v.checkName(s, tagPattern) },
 		[]string{"a", "_", "1.26", "A.b-c_d", "sha256-" + long(64), long(128)},
 		[]string{"", ".a", "-a", "a b", "a/b", "a:b", "é", "a\n", long(129)})
 	check("digest", func(s string, v *violations) { (&Image{Digest: s}).check(v) },
 		[]string{"sha256:" + strings.Repeat("0", 64), "sha256:" + strings.Repeat("f", 64)},
 		[]string{"", "sha256:", "sha256:" + strings.Repeat("0", 63), "sha256:" + strings.Repeat("0", 65), "sha256:" + strings.Repeat("F", 64),
 			"SHA256:" + strings.Repeat("0", 64), "sha512:" + strings.Repeat("0", 128), strings.Repeat("0", 64), "sha256:" + strings.Repeat("0", 64) + "\n"})
-	check("description", func(s string, v *violations) { v.line("description", s) },
+	check("description", func(s string, v *violations) { v.checkLine("description", s) },
 		[]string{"", "One line, äöü 漢字 🙂.", strings.Repeat("é", 512)},
 		[]string{"a\nb", "a\rb", "a\tb", "\x00", "\x7f", "\u0085", "\xff", strings.Repeat("é", 513)})
-	check("readme", func(s string, v *violations) { v.text("content", s, maxReadmeBytes) },
+	check("readme", func(s string, v *violations) { v.checkText("content", s, maxReadmeBytes) },
 		[]string{"", "# Title\n\n\ttext\r\n", long(256 << 10)},
 		[]string{"\xff", "a\x00b", long(256<<10 + 1)})
 }
@@ -68,7 +68,7 @@ func TestListsOfTextAreBounded(t *testing.T) {
 		{nil, 0}, {[]string{"a", "b"}, 0}, {[]string{"a", ""}, 1}, {[]string{"a\n", "b\n"}, 1}, {make([]string, 4), 1},
 	} {
 		var v violations
-		if v.lines("bundles", x.list, 3); len(v) != x.want {
+		if v.checkLines("bundles", x.list, 3); len(v) != x.want {
 			t.Errorf("%q: %v", x.list, v)
 		}
 	}

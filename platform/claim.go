@@ -8,11 +8,10 @@ import (
 	"unicode"
 )
 
-// A ClaimMatch is the rule of an identity: what a token's claims must be.
-// Patterns are RE2 and match the whole value. Of each pair one is set; without
-// an audience rule the token must be made for this service. A claim that is a
-// list has a value when one of its elements is that value, and matches a pattern
-// when one of them does.
+// A ClaimMatch is the rule of an identity: the conditions on the claims of a
+// token. Patterns are RE2 and must match the whole value. Of a value and its
+// pattern only one is set. Without an audience rule, the token must be issued for
+// this service. A claim that is a list matches when one of its elements matches.
 type ClaimMatch struct {
 	Issuer          string            `json:"issuer,omitempty"`
 	IssuerPattern   string            `json:"issuerPattern,omitempty"`
@@ -24,7 +23,7 @@ type ClaimMatch struct {
 	ClaimPatterns   map[string]string `json:"claimPatterns,omitempty"`
 }
 
-// UnmarshalJSON reads a rule; a member it does not know is an error.
+// UnmarshalJSON decodes a rule. Unknown members are an error.
 func (m *ClaimMatch) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b,
 		member{"issuer", &m.Issuer}, member{"issuerPattern", &m.IssuerPattern}, member{"subject", &m.Subject},
@@ -32,7 +31,7 @@ func (m *ClaimMatch) UnmarshalJSON(b []byte) error {
 		member{"claims", &m.Claims}, member{"claimPatterns", &m.ClaimPatterns})
 }
 
-// StaticKeys is a rule that brings the issuer's keys with it.
+// StaticKeys is a rule that contains the keys of its issuer.
 type StaticKeys struct {
 	Issuer         string   `json:"issuer"`
 	Subject        string   `json:"subject"`
@@ -41,7 +40,7 @@ type StaticKeys struct {
 	Audiences      []string `json:"audiences,omitempty"`
 }
 
-// UnmarshalJSON reads a rule; a member it does not know is an error.
+// UnmarshalJSON decodes a rule. Unknown members are an error.
 func (k *StaticKeys) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b,
 		member{"issuer", &k.Issuer}, member{"subject", &k.Subject}, member{"issuerKeys", &k.IssuerKeys},
@@ -49,28 +48,28 @@ func (k *StaticKeys) UnmarshalJSON(b []byte) error {
 }
 
 func (m *ClaimMatch) check(v *violations) {
-	v.oneOfPair("claimMatch.issuer", m.Issuer, m.IssuerPattern, true)
+	v.checkPair("claimMatch.issuer", m.Issuer, m.IssuerPattern, true)
 	if m.Issuer != "" && m.IssuerPattern == "" {
-		v.issuer("claimMatch.issuer", m.Issuer)
+		v.checkIssuer("claimMatch.issuer", m.Issuer)
 	}
-	v.oneOfPair("claimMatch.subject", m.Subject, m.SubjectPattern, true)
-	v.oneOfPair("claimMatch.audience", m.Audience, m.AudiencePattern, false)
+	v.checkPair("claimMatch.subject", m.Subject, m.SubjectPattern, true)
+	v.checkPair("claimMatch.audience", m.Audience, m.AudiencePattern, false)
 	if len(m.Claims)+len(m.ClaimPatterns) > maxClaims {
 		v.add("claimMatch.claims", "must be at most %d, patterns included", maxClaims)
 	}
 	for _, name := range sortedKeys(m.ClaimPatterns) {
-		v.pattern("claimMatch.claimPatterns."+shown(name), m.ClaimPatterns[name])
+		v.checkPattern("claimMatch.claimPatterns."+truncateForMessage(name), m.ClaimPatterns[name])
 	}
 }
 
-// Limits of what one rule may ask, since it runs on requests of strangers.
+// Limits of a rule. Rules are evaluated for requests of unknown callers.
 const (
 	maxClaims    = 20
-	maxRuleBytes = 1024 // two are the key of an index, whose entries are bounded
+	maxRuleBytes = 1024 // two such values form an index key, whose size is limited
 	maxKeysBytes = 16 << 10
 )
 
-func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
+func (v *violations) checkPair(field, exact, pattern string, required bool) {
 	switch {
 	case exact != "" && pattern != "":
 		v.add(field, "cannot be given together with %sPattern", field[len("claimMatch."):])
@@ -82,11 +81,11 @@ func (v *violations) oneOfPair(field, exact, pattern string, required bool) {
 		v.add(field, "must not hold control characters")
 	}
 	if pattern != "" {
-		v.pattern(field+"Pattern", pattern)
+		v.checkPattern(field+"Pattern", pattern)
 	}
 }
 
-func (v *violations) issuer(field, s string) {
+func (v *violations) checkIssuer(field, s string) {
 	u, err := url.Parse(s)
 	if len(s) > maxRuleBytes {
 		v.add(field, "must be at most %d bytes", maxRuleBytes)
@@ -99,9 +98,9 @@ func (k *StaticKeys) check(v *violations) {
 	if k.Issuer == "" {
 		v.add("staticKeys.issuer", "is required")
 	} else {
-		v.issuer("staticKeys.issuer", k.Issuer)
+		v.checkIssuer("staticKeys.issuer", k.Issuer)
 	}
-	v.label("staticKeys.subject", k.Subject)
+	v.checkLabel("staticKeys.subject", k.Subject)
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
@@ -111,10 +110,10 @@ func (k *StaticKeys) check(v *violations) {
 	case len(k.IssuerKeys) > maxKeysBytes || json.Unmarshal([]byte(k.IssuerKeys), &set) != nil || len(set.Keys) == 0:
 		v.add("staticKeys.issuerKeys", "must be a JWKS with at least one key")
 	}
-	v.lines("staticKeys.audiences", k.Audiences, 20)
+	v.checkLines("staticKeys.audiences", k.Audiences, 20)
 }
 
-// matches decides whether the rule of an identity accepts a token.
+// matches reports whether the rule of an identity accepts a token.
 func (m *matcher) matches(i *Identity, c Claims, now Time) bool {
 	if len(c.StaticIdentities) > 0 {
 		return slices.Contains(c.StaticIdentities, i.UID) && i.StaticKeys.acceptsStatic(c, now)
@@ -147,20 +146,20 @@ func (m *matcher) acceptsClaims(rule *ClaimMatch, values map[string]any) bool {
 	return true
 }
 
-// claimTexts are the texts of a claim: one of a string, number or boolean, and
-// those of its elements of a list.
+// claimTexts returns the values of a claim as texts: one for a string, a number
+// or a boolean, and one for each element of a list.
 func claimTexts(v any) []string {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
 	var texts []string
-	for _, one := range list {
-		switch one := one.(type) {
+	for _, value := range list {
+		switch value := value.(type) {
 		case string:
-			texts = append(texts, one)
+			texts = append(texts, value)
 		case bool, float64, json.Number:
-			if b, err := json.Marshal(one); err == nil {
+			if b, err := json.Marshal(value); err == nil {
 				texts = append(texts, string(b))
 			}
 		}

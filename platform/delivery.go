@@ -6,29 +6,29 @@ import (
 	"slices"
 )
 
-// A Delivery is one event on its way to the sink of one subscription.
+// A Delivery sends one event to the sink of one subscription.
 type Delivery struct {
 	UID             UID           `json:"uid"`
 	EventID         string        `json:"eventId"` // the same on every attempt
 	EventType       string        `json:"eventType"`
 	State           DeliveryState `json:"state"`
 	Attempts        int32         `json:"attempts"`
-	LastStatus      int32         `json:"lastStatus,omitempty"` // HTTP status of the last answer; 0: there was none
+	LastStatus      int32         `json:"lastStatus,omitempty"` // HTTP status of the last response; 0: none
 	LastError       string        `json:"lastError,omitempty"`  // why the last attempt failed
-	LastAnswer      string        `json:"lastAnswer,omitempty"` // the start of what the sink last answered
+	LastAnswer      string        `json:"lastAnswer,omitempty"` // start of the last response body
 	LastAttemptTime Time          `json:"lastAttemptTime,omitzero"`
-	NextAttemptTime Time          `json:"nextAttemptTime,omitzero"` // none once it has ended
+	NextAttemptTime Time          `json:"nextAttemptTime,omitzero"` // zero once the delivery has ended
 	CreateTime      Time          `json:"createTime,omitzero"`
 	UpdateTime      Time          `json:"updateTime,omitzero"`
 
 	Stage  DeliveryStage `json:"-"`
-	Ticket int64         `json:"-"` // the number of the one that is good
+	Ticket int64         `json:"-"` // number of the valid ticket
 }
 
-// A Ticket is the right to attempt a delivery. Only one of a delivery is good:
-// when it is handed out anew, to be sent again or because the process that had
-// it is gone, it gets the next number. An attempt by an older ticket counts for
-// nothing.
+// A Ticket is the right to attempt a delivery. Each delivery has only one valid
+// ticket. When the delivery is queued again, because it is redelivered or because
+// its process is gone, it gets the next number. Attempts with an older ticket are
+// ignored.
 type Ticket struct {
 	Delivery UID
 	Number   int64
@@ -36,10 +36,11 @@ type Ticket struct {
 
 func (d *Delivery) ticket() Ticket { return Ticket{d.UID, d.Ticket} }
 
-// A DeliveryState is what has become of a delivery.
+// A DeliveryState is the state of a delivery as clients see it.
 type DeliveryState string
 
-// The states. What failed is tried no more, unless it is asked for.
+// The states. A failed delivery is not attempted again unless a caller redelivers
+// it.
 const (
 	DeliveryPending   DeliveryState = "PENDING"
 	DeliveryRetrying  DeliveryState = "RETRYING"
@@ -52,27 +53,28 @@ func (DeliveryState) Values() []DeliveryState {
 	return []DeliveryState{DeliveryPending, DeliveryRetrying, DeliveryDelivered, DeliveryFailed}
 }
 
-// A DeliveryStage is where a delivery is on its way through the queue. The
-// numbers are stored.
+// A DeliveryStage is the position of a delivery in the queue. The numbers are
+// stored.
 type DeliveryStage int32
 
-// The stages. A subscription has few deliveries in the queue that were never
-// tried: others are held, so that a sink that hangs fills no queue.
+// The stages. Only a few deliveries of a subscription that were never attempted
+// are in the queue; the others are held. Otherwise a sink that hangs would fill
+// the queue.
 const (
-	StageHeld   DeliveryStage = iota // until one before it was tried
-	StageReady                       // to be given to the queue
-	StageQueued                      // in the queue, for its first attempt
-	StageAgain                       // in the queue, for a further one
+	StageHeld        DeliveryStage = iota // waits until an earlier delivery of the subscription was attempted
+	StageReady                            // can be added to the queue
+	StageQueued                           // in the queue, for its first attempt
+	StageRetryQueued                      // in the queue, for a further attempt
 	StageEnded
 )
 
 // DeliveryFilter restricts a list of deliveries.
 type DeliveryFilter struct {
 	State DeliveryState `json:",omitempty"`
-	Event string        `json:",omitempty"` // exactly this event's id
+	Event string        `json:",omitempty"` // exact event id
 }
 
-func (f DeliveryFilter) check(v *violations) { v.filter("event_id", f.Event) }
+func (f DeliveryFilter) check(v *violations) { v.checkFilter("event_id", f.Event) }
 
 var deliveryKind = Kind[Delivery]{
 	Name: "Delivery", Plural: "deliveries", Area: "events", Number: 17, Parent: "Subscription",
@@ -95,22 +97,22 @@ var deliveryKind = Kind[Delivery]{
 	Group:        func(d *Delivery) UID { return d.UID.Parent().Parent() },
 }
 
-// Deliveries are the operations on deliveries. They are kept for a while after
-// they have ended (Options.DeliveryRetention).
+// Deliveries are the operations on deliveries. Ended deliveries are kept for
+// Options.DeliveryRetention.
 type Deliveries struct {
 	resources[Delivery, DeliveryFilter]
 }
 
-// redelivered is what happens to a subscription when one of its deliveries is
-// sent again. The event is about the delivery.
-const redelivered = "redelivered"
+// verbRedelivered is the verb of the event of a subscription that records a
+// redelivery. The subject of the event is the delivery.
+const verbRedelivered = "redelivered"
 
-// Redeliver sends events again, whether they had arrived or not, with all the
-// attempts of a new delivery, and records that for each. It needs
-// subscriptions.create. What is still under way stays as it is.
+// Redeliver sends events again, with all the attempts of a new delivery, whether
+// or not they were delivered before. It records an event for each delivery.
+// Deliveries that have not ended stay as they are. It needs subscriptions.create.
 func (s Deliveries) Redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
-	again, err := s.redeliver(ctx, uids)
-	return again, s.kind.in(err)
+	deliveries, err := s.redeliver(ctx, uids)
+	return deliveries, s.kind.in(err)
 }
 
 const maxRedeliveries = 200
@@ -121,7 +123,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	}
 	again := make([]*Delivery, len(uids))
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		for _, subscription := range subscriptionsOf(uids) { // no attempt is noted meanwhile
+		for _, subscription := range subscriptionsOf(uids) { // prevents concurrent attempts from being recorded
 			if err := tx.Lock(ctx, subscription); err != nil {
 				return err
 			}
@@ -142,7 +144,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 			if err := RowsOf[Delivery](tx).Update(ctx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
-			tx.Record(s.p.event(ctx, subscriptionKind.Event, redelivered, uid, s.kind.Group(again[i]), again[i]))
+			tx.Record(s.p.event(ctx, subscriptionKind.Event, verbRedelivered, uid, s.kind.Group(again[i]), again[i]))
 		}
 		return nil
 	})
@@ -152,7 +154,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	return again, nil
 }
 
-// subscriptionsOf lists those that deliveries are of, each once, in order.
+// subscriptionsOf returns the subscriptions of deliveries, sorted, each once.
 func subscriptionsOf(deliveries []UID) []UID {
 	subscriptions := make([]UID, len(deliveries))
 	for i, uid := range deliveries {
@@ -163,7 +165,7 @@ func subscriptionsOf(deliveries []UID) []UID {
 }
 
 func (s Deliveries) mayRedeliver(ctx context.Context, uids []UID) error {
-	if _, err := caller(ctx); err != nil {
+	if _, err := requireCaller(ctx); err != nil {
 		return err
 	}
 	var v violations
@@ -174,24 +176,25 @@ func (s Deliveries) mayRedeliver(ctx context.Context, uids []UID) error {
 		v.add("uids", "must be at most %d", maxRedeliveries)
 	default:
 		for i, uid := range uids {
-			v.uid(fmt.Sprintf("uids[%d]", i), uid)
+			v.checkUID(fmt.Sprintf("uids[%d]", i), uid)
 		}
 	}
 	if err := v.err(); err != nil {
 		return err
 	}
 	for _, uid := range uids {
-		if _, err := need(ctx, uid, CapSubscriptionsCreate); err != nil {
-			return s.p.Subscriptions.refused(ctx, redelivered, uid, err)
+		if _, err := require(ctx, uid, CapSubscriptionsCreate); err != nil {
+			return s.p.Subscriptions.recordIfDenied(ctx, verbRedelivered, uid, err)
 		}
 	}
 	return nil
 }
 
-// deliveryProgress are the fields that change on the way.
+// deliveryProgress lists the fields that attempts change.
 var deliveryProgress = []string{"state", "stage", "ticket", "attempts", "lastStatus", "lastError", "lastAnswer", "lastAttemptTime", "nextAttemptTime"}
 
-// restart makes d what it was before its first attempt, by the next ticket.
+// restart resets a delivery to its state before the first attempt, with the next
+// ticket.
 func (d *Delivery) restart(now Time) {
 	*d = Delivery{
 		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: StageReady, Ticket: d.Ticket + 1,

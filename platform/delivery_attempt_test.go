@@ -17,14 +17,14 @@ func TestADeliveryIsTriedTenTimesOverThreeDays(t *testing.T) {
 	for _, jitter := range []struct{ random, factor float64 }{{0, 0.9}, {0.5, 1}, {0.9999999, 1.1}} {
 		d, now := &Delivery{State: DeliveryPending}, attemptsStart
 		for i, wait := range want {
-			d.tried(Attempt{Status: 500}, now, jitter.random, 1)
+			d.recordAttempt(Attempt{Status: 500}, now, jitter.random, 1)
 			got := d.NextAttemptTime.Sub(now.Time)
-			if off := got - time.Duration(float64(wait)*jitter.factor); off.Abs() > time.Second || d.State != DeliveryRetrying || d.Stage != StageAgain {
+			if off := got - time.Duration(float64(wait)*jitter.factor); off.Abs() > time.Second || d.State != DeliveryRetrying || d.Stage != StageRetryQueued {
 				t.Errorf("after attempt %d: %s, and %s to wait; want %s times %g", i+1, d.State, got, wait, jitter.factor)
 			}
 			now = d.NextAttemptTime
 		}
-		d.tried(Attempt{Status: 500}, now, jitter.random, 1)
+		d.recordAttempt(Attempt{Status: 500}, now, jitter.random, 1)
 		if d.State != DeliveryFailed || d.Stage != StageEnded || d.Attempts != 10 || !d.NextAttemptTime.IsZero() {
 			t.Errorf("the last attempt leaves %+v", d)
 		}
@@ -45,20 +45,20 @@ func TestWhatAnAttemptLeavesOfADelivery(t *testing.T) {
 	}{
 		"200":                       {Attempt{Status: 200, Answer: "thanks"}, DeliveryDelivered, 0, ""},
 		"204":                       {Attempt{Status: 204}, DeliveryDelivered, 0, ""},
-		"a redirect":                {Attempt{Status: 302}, DeliveryRetrying, 5 * time.Second, "the sink answered 302"},
-		"a status of no name":       {Attempt{Status: 599}, DeliveryRetrying, 5 * time.Second, "the sink answered 599"},
+		"a redirect":                {Attempt{Status: 302}, DeliveryRetrying, 5 * time.Second, "the sink responded with status 302"},
+		"a status of no name":       {Attempt{Status: 599}, DeliveryRetrying, 5 * time.Second, "the sink responded with status 599"},
 		"no answer":                 {Attempt{Error: "the sink did not answer"}, DeliveryRetrying, 5 * time.Second, "the sink did not answer"},
-		"410":                       {Attempt{Status: 410}, DeliveryFailed, 0, "the sink answered 410"},
-		"429 and a time":            {Attempt{Status: 429, RetryAfter: time.Hour}, DeliveryRetrying, time.Hour, "the sink answered 429"},
-		"503 and a time":            {Attempt{Status: 503, RetryAfter: time.Minute}, DeliveryRetrying, time.Minute, "the sink answered 503"},
-		"a time below the schedule": {Attempt{Status: 503, RetryAfter: time.Second}, DeliveryRetrying, 5 * time.Second, "the sink answered 503"},
-		"a time beyond a day":       {Attempt{Status: 503, RetryAfter: 365 * 24 * time.Hour}, DeliveryRetrying, 24 * time.Hour, "the sink answered 503"},
-		"500 and a time":            {Attempt{Status: 500, RetryAfter: time.Hour}, DeliveryRetrying, 5 * time.Second, "the sink answered 500"},
+		"410":                       {Attempt{Status: 410}, DeliveryFailed, 0, "the sink responded with status 410"},
+		"429 and a time":            {Attempt{Status: 429, RetryAfter: time.Hour}, DeliveryRetrying, time.Hour, "the sink responded with status 429"},
+		"503 and a time":            {Attempt{Status: 503, RetryAfter: time.Minute}, DeliveryRetrying, time.Minute, "the sink responded with status 503"},
+		"a time below the schedule": {Attempt{Status: 503, RetryAfter: time.Second}, DeliveryRetrying, 5 * time.Second, "the sink responded with status 503"},
+		"a time beyond a day":       {Attempt{Status: 503, RetryAfter: 365 * 24 * time.Hour}, DeliveryRetrying, 24 * time.Hour, "the sink responded with status 503"},
+		"500 and a time":            {Attempt{Status: 500, RetryAfter: time.Hour}, DeliveryRetrying, 5 * time.Second, "the sink responded with status 500"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := &Delivery{State: DeliveryPending}
-			d.tried(c.attempt, attemptsStart, 0.5, 1)
+			d.recordAttempt(c.attempt, attemptsStart, 0.5, 1)
 			wait := time.Duration(0)
 			if !d.NextAttemptTime.IsZero() {
 				wait = d.NextAttemptTime.Sub(attemptsStart.Time)
@@ -78,30 +78,30 @@ func TestASubscriptionIsGivenUpAfterFiveDaysOfNothingButFailures(t *testing.T) {
 	failure, success := Attempt{Status: 500}, Attempt{Status: 200}
 	at := func(hours int) Time { return At(attemptsStart.Add(time.Duration(hours) * time.Hour)) }
 	s := &Subscription{}
-	if !s.tried(failure, at(0)) || s.FailingSince != at(0) {
+	if !s.recordAttempt(failure, at(0)) || s.FailingSince != at(0) {
 		t.Errorf("the first failure leaves %+v", s)
 	}
-	if s.tried(failure, at(119)) || !s.DisableTime.IsZero() {
+	if s.recordAttempt(failure, at(119)) || !s.DisableTime.IsZero() {
 		t.Errorf("failures of less than five days leave %+v", s)
 	}
-	if !s.tried(success, at(119)) || !s.FailingSince.IsZero() {
+	if !s.recordAttempt(success, at(119)) || !s.FailingSince.IsZero() {
 		t.Errorf("a success leaves %+v", s)
 	}
-	if s.tried(success, at(119)) {
+	if s.recordAttempt(success, at(119)) {
 		t.Error("one more success changes something")
 	}
-	s.tried(failure, at(119))
-	if s.tried(failure, at(238)) || !s.DisableTime.IsZero() {
+	s.recordAttempt(failure, at(119))
+	if s.recordAttempt(failure, at(238)) || !s.DisableTime.IsZero() {
 		t.Errorf("a success between is forgotten: %+v", s)
 	}
-	if !s.tried(failure, at(239)) || s.DisableTime != at(239) || s.DisableReason == "" {
+	if !s.recordAttempt(failure, at(239)) || s.DisableTime != at(239) || s.DisableReason == "" {
 		t.Errorf("five days of failures leave %+v", s)
 	}
-	if s.tried(failure, at(240)) || s.DisableTime != at(239) {
+	if s.recordAttempt(failure, at(240)) || s.DisableTime != at(239) {
 		t.Errorf("a failure after it was given up leaves %+v", s)
 	}
 	gone := &Subscription{}
-	if !gone.tried(Attempt{Status: 410}, at(0)) || gone.DisableTime != at(0) || gone.DisableReason != "the sink answered 410" {
+	if !gone.recordAttempt(Attempt{Status: 410}, at(0)) || gone.DisableTime != at(0) || gone.DisableReason != "the sink responded with status 410" {
 		t.Errorf("a sink that is gone leaves %+v", gone)
 	}
 }

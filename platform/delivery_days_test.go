@@ -28,7 +28,7 @@ func newPost(t *testing.T, answer platform.Attempt) *post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	org, err := p.Groups.Bootstrap(platform.WithActor(t.Context(), platform.Operator("test")), "acme", issuer, "owner")
+	org, err := p.Groups.Bootstrap(platform.WithActor(t.Context(), platform.NewOperator("test")), "acme", issuer, "owner")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +68,9 @@ func (d *post) round() {
 		}
 	}
 	for {
-		ready, err := d.p.Webhooks.Ready(d.t.Context(), 100)
+		ready, err := d.p.Webhooks.ListReady(d.t.Context(), 100)
 		d.must(err)
-		d.must(d.p.Webhooks.Queued(d.t.Context(), ready))
+		d.must(d.p.Webhooks.MarkQueued(d.t.Context(), ready))
 		for _, ticket := range ready {
 			d.try(ticket)
 		}
@@ -88,14 +88,14 @@ func (d *post) round() {
 
 func (d *post) try(ticket platform.Ticket) {
 	d.t.Helper()
-	dispatch, err := d.p.Webhooks.Begin(d.t.Context(), ticket)
+	dispatch, err := d.p.Webhooks.BeginAttempt(d.t.Context(), ticket)
 	d.must(err)
 	if dispatch == nil {
 		return
 	}
 	uid := ticket.Delivery
 	d.tried[uid] = append(d.tried[uid], time.Now())
-	wait, again, err := d.p.Webhooks.End(d.t.Context(), dispatch, d.answer)
+	wait, again, err := d.p.Webhooks.EndAttempt(d.t.Context(), dispatch, d.answer)
 	d.must(err)
 	if again {
 		d.due[ticket] = time.Now().Add(wait)

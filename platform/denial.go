@@ -12,64 +12,65 @@ import (
 	"time"
 )
 
-// What was refused is in the audit log before the refusal is answered. Whoever
-// is refused must not be able to keep others from writing, so denials cost as
-// few writes as can be: those that come while others are being stored are
-// stored together, in one transaction at a time, and those that are equal
-// within a minute are one row that counts them.
+// A denied change is in the audit log before the client gets the error. Callers
+// without rights must not be able to slow down the writes of others. Therefore
+// denials need few writes: denials that arrive while others are being stored are
+// stored together, in one transaction at a time, and equal denials within a
+// minute share one row with a count.
 
-// refused is the answer to a change of verb that failed with err. A change
-// that the caller had no right to is recorded.
-func (r resources[T, F]) refused(ctx context.Context, verb string, subject UID, err error) error {
+// recordIfDenied records a change that failed because the caller lacks a
+// capability, and returns the error for the client. It returns other errors, and
+// nil, unchanged.
+func (r resources[T, F]) recordIfDenied(ctx context.Context, verb string, subject UID, err error) error {
 	if failure := r.p.recordDenial(ctx, r.kind.Event, verb, subject, err); failure != nil {
 		err = failure
 	}
 	return r.kind.in(err)
 }
 
-// recordDenial records a change that was refused for lack of rights, where the
-// organisation is there to read of it. It returns when that is stored, also
-// where the caller has hung up. Where it cannot be stored, its error is what
-// is to be answered: a refusal that nobody will ever read of is none.
+// recordDenial records a denied change if its organisation exists. It returns
+// when the record is stored, even if the client has disconnected. If the record
+// cannot be stored, the client must get the error of recordDenial: no denial may
+// go unrecorded.
 func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject UID, err error) error {
-	var refusal *Error
+	var denial *Error
 	actor := ActorOf(ctx)
-	if !errors.As(err, &refusal) || refusal.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.operator != "" {
+	if !errors.As(err, &denial) || denial.Code != CodePermissionDenied || !subject.Valid() || actor == nil || actor.operator != "" {
 		return nil
 	}
 	if err := Prove(ctx); err != nil {
-		return err // who has just become somebody else was not refused
+		return err // the grants of the caller have changed: the request is run again
 	}
-	entry := p.event(ctx, kind, verb, subject, "", refusal.Metadata)
-	if entry.Denied = refusal.Message; len(refusal.Metadata) == 0 {
+	entry := p.event(ctx, kind, verb, subject, "", denial.Metadata)
+	if entry.Denied = denial.Message; len(denial.Metadata) == 0 {
 		entry.Body = json.RawMessage("{}")
 	}
 	entry.Denial = entry.denialKey()
 	if err := p.denials.record(entry); err != nil {
-		p.options.Logger.Error("a denial was not recorded, and answered as UNAVAILABLE", "error", err, "type", entry.Type, "subject", subject)
-		return Unavailable("the request is not permitted, and that could not be recorded; try again", err)
+		p.options.Logger.Error("recording a denied change failed; the client got UNAVAILABLE", "error", err, "type", entry.Type, "subject", subject)
+		return Unavailable("the request is not permitted, and the denial could not be recorded in the audit log; try again", err)
 	}
 	return nil
 }
 
-// denialInterval is how long equal denials are counted together.
+// denialInterval is the interval in which equal denials are counted together.
 const denialInterval = time.Minute
 
-// denialKey names what a denial has in common with those that are equal to it.
+// denialKey returns a key that equal denials of the same interval share.
 func (e *Event) denialKey() string {
-	same, _ := json.Marshal([]any{e.Actor, e.Type, e.Subject, e.Denied, e.Body, e.Time.Truncate(denialInterval)}) // plain data: it cannot fail
+	same, _ := json.Marshal([]any{e.Actor, e.Type, e.Subject, e.Denied, e.Body, e.Time.Truncate(denialInterval)}) // cannot fail for plain data
 	sum := sha256.Sum256(same)
 	return hex.EncodeToString(sum[:16])
 }
 
 const (
-	// denialPatience is how long an answer waits for its denial to be stored.
-	// It is less than what any request may take.
-	denialPatience = 20 * time.Second
-	denialBatch    = 500
+	// denialTimeout limits how long a response waits until its denial is stored.
+	// It is less than the time limit of requests.
+	denialTimeout = 20 * time.Second
+	denialBatch   = 500
 )
 
-// denials are those that are to be stored.
+// denials collects the denials that are to be stored.
 type denials struct {
 	p       *Platform
 	lock    sync.Mutex
@@ -77,27 +78,28 @@ type denials struct {
 	storing bool
 }
 
-// A denial is an entry of the log, and who waits for it to be stored.
+// A denial is an entry for the audit log, and a channel for the result of storing
+// it.
 type denial struct {
 	entry  *Event
 	stored chan error
 }
 
-// record stores an entry, with what else is there to be stored by then.
+// record stores an entry, together with other waiting entries.
 func (d *denials) record(entry *Event) error {
-	one := denial{entry, make(chan error, 1)}
+	pending := denial{entry, make(chan error, 1)}
 	d.lock.Lock()
-	d.waiting = append(d.waiting, one)
+	d.waiting = append(d.waiting, pending)
 	begin := !d.storing
 	d.storing = true
 	d.lock.Unlock()
 	if begin {
 		go d.storeAll()
 	}
-	return <-one.stored
+	return <-pending.stored
 }
 
-// storeAll stores what is waiting, batch by batch, until nothing is.
+// storeAll stores the waiting entries in batches until none is left.
 func (d *denials) storeAll() {
 	for {
 		d.lock.Lock()
@@ -112,13 +114,14 @@ func (d *denials) storeAll() {
 	}
 }
 
-// storeBatch stores a batch and tells who waits for it. Where one of it cannot
-// be stored, that must be nobody else's loss.
+// storeBatch stores a batch and reports the result to the waiting callers. If the
+// batch fails, it stores each entry separately, so that one bad entry does not
+// affect the others.
 func (d *denials) storeBatch(batch []denial) {
 	err := d.store(batch)
-	alone := err != nil && len(batch) > 1 && !errors.Is(err, context.DeadlineExceeded) && AsError(err).Code != CodeUnavailable
+	separately := err != nil && len(batch) > 1 && !errors.Is(err, context.DeadlineExceeded) && AsError(err).Code != CodeUnavailable
 	for i, one := range batch {
-		if alone {
+		if separately {
 			err = d.store(batch[i : i+1])
 		}
 		one.stored <- err
@@ -127,20 +130,20 @@ func (d *denials) storeBatch(batch []denial) {
 
 // store writes denials in one transaction.
 func (d *denials) store(batch []denial) error {
-	ctx, cancel := context.WithTimeout(context.Background(), denialPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), denialTimeout)
 	defer cancel()
-	entries, err := d.placeEntries(ctx, batch)
+	entries, err := d.locateEntries(ctx, batch)
 	if err != nil || len(entries) == 0 {
 		return err
 	}
 	return d.p.store.Write(ctx, func(tx Tx) error { tx.Record(entries...); return nil })
 }
 
-// placeEntries gives the entries of denials in organisations that are there, each
-// with the nearest group that is. Equal ones are counted together. All
-// replicas write them in the same order, so that none waits for another that
-// waits for it.
-func (d *denials) placeEntries(ctx context.Context, batch []denial) ([]*Event, error) {
+// locateEntries returns the entries of denials in existing organisations, each
+// with its nearest existing group. Equal denials become one entry with a count.
+// The entries are sorted, so that replicas which write the same entries cannot
+// deadlock.
+func (d *denials) locateEntries(ctx context.Context, batch []denial) ([]*Event, error) {
 	var asked []UID
 	for _, one := range batch {
 		asked = append(append(asked, one.entry.Subject.Ancestors()...), one.entry.Subject)
@@ -150,9 +153,9 @@ func (d *denials) placeEntries(ctx context.Context, batch []denial) ([]*Event, e
 	if err != nil {
 		return nil, err
 	}
-	there := map[UID]bool{}
+	exists := map[UID]bool{}
 	for _, g := range groups {
-		there[g.UID] = true
+		exists[g.UID] = true
 	}
 	counted := map[string]*Event{}
 	var entries []*Event
@@ -163,7 +166,7 @@ func (d *denials) placeEntries(ctx context.Context, batch []denial) ([]*Event, e
 			continue
 		}
 		for _, uid := range append(entry.Subject.Ancestors(), entry.Subject) {
-			if there[uid] && len(uid) > len(entry.Group) {
+			if exists[uid] && len(uid) > len(entry.Group) {
 				entry.Group = uid
 			}
 		}

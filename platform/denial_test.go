@@ -156,7 +156,7 @@ func TestHandingOutWhatOneDoesNotHoldIsRecorded(t *testing.T) {
 		_, err := w.p.RoleBindings.CreateBatch(binder, team, ins)
 		refused(t, "a batch", err, platform.CodePermissionDenied)
 		made := w.denials()
-		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "hand out") {
+		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "cannot grant") {
 			t.Errorf("recorded %+v", made)
 		}
 		// Of several deliveries it is the one that was refused, not one of the

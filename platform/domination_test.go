@@ -19,7 +19,7 @@ func dominated(t *testing.T, what string, err error, capability platform.Capabil
 	if got := e.Metadata["capability"]; got != string(capability) {
 		t.Errorf("%s: names %q, want %s", what, got, capability)
 	}
-	if !strings.Contains(e.Message, "hand out") {
+	if !strings.Contains(e.Message, "cannot grant") {
 		t.Errorf("%s: %s", what, e.Message)
 	}
 }

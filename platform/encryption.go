@@ -9,17 +9,16 @@ import (
 	"strconv"
 )
 
-// Secrets of resources and the keys that replicas share are encrypted in the
-// store with one key, which is Options.EncryptionKey or kept in the store. A
-// text of which everybody knows the content is encrypted too: whoever cannot
-// read it has another key.
+// The secrets of resources and the keys that replicas share are encrypted with
+// one key, which is Options.EncryptionKey or is kept in the store. A known text is
+// encrypted too: a process that cannot decrypt it has the wrong key.
 
 // Purposes of keys in the store.
 const (
 	tokenKeys       = "page-token"
 	webhookKeys     = "webhook"
-	developmentKeys = "development-issuer" // is for demonstrations only, and stays readable
-	ownKeys         = "secrets"            // encrypt the others, where there is no --encryption-key
+	developmentKeys = "development-issuer" // for demonstrations only; not encrypted
+	ownKeys         = "secrets"            // encrypts the others if there is no --encryption-key
 	checkKeys       = "encryption-check"
 )
 
@@ -28,13 +27,13 @@ var sealedKeys = []string{tokenKeys, webhookKeys}
 
 const (
 	checkContent = "atrium"
-	// encryptionLock makes whoever stores what is encrypted wait for a change
-	// of the encryption key.
+	// encryptionLock makes writers of encrypted data wait while the encryption
+	// key is changed.
 	encryptionLock UID = "encryption"
 )
 
-// An encryption encrypts for storage. Owner says whose a text is, and must be
-// the same when it is read.
+// An encryption encrypts texts for the store. The owner of a text is part of the
+// encryption: decrypting needs the same owner.
 type encryption struct{ aead cipher.AEAD }
 
 func newEncryption(material []byte) (*encryption, error) {
@@ -72,13 +71,14 @@ func (e *encryption) openKey(k Key) (Key, error) {
 
 func (k Key) owner() string { return k.Purpose + "/" + strconv.Itoa(k.ID) }
 
-// check is what tells whether a store is encrypted with e.
+// check returns the encrypted known text, which shows that a store is encrypted
+// with e.
 func (e *encryption) check(now Time) Key {
 	return e.sealKey(Key{ID: 1, Purpose: checkKeys, Material: []byte(checkContent), CreateTime: now})
 }
 
-// matches compares e with the check of a store; present is false where the
-// store has none.
+// matches reports whether a store is encrypted with e. present is false if the
+// store has no check yet.
 func (e *encryption) matches(ctx context.Context, r Reader) (present, same bool, err error) {
 	checks, err := r.Keys(ctx, checkKeys)
 	if err != nil || len(checks) == 0 {
@@ -88,9 +88,9 @@ func (e *encryption) matches(ctx context.Context, r Reader) (present, same bool,
 	return true, err == nil, nil
 }
 
-// openEncryption finds the encryption key, and makes one where there is none.
-// What an older program has left readable is encrypted. Replicas that start at
-// once do so one after the other.
+// openEncryption loads the encryption key, or creates one if there is none. It
+// encrypts data that an older version stored unencrypted. A lock serialises
+// replicas that start at the same time.
 func (p *Platform) openEncryption(ctx context.Context) error {
 	if p.options.NoSecrets {
 		return nil
@@ -100,15 +100,15 @@ func (p *Platform) openEncryption(ctx context.Context) error {
 	}
 	return p.store.Write(ctx, func(tx Tx) (err error) {
 		if err = tx.Lock(ctx, encryptionLock); err == nil {
-			p.secrets, err = p.adopt(ctx, tx)
+			p.secrets, err = p.establishEncryption(ctx, tx)
 		}
 		return err
 	})
 }
 
-// adopt gives the encryption of a store, where it is that of the options, and
-// brings the store to it where it has never been checked.
-func (p *Platform) adopt(ctx context.Context, tx Tx) (*encryption, error) {
+// establishEncryption returns the encryption of a store if its key is that of the
+// options. If the store has no check yet, it encrypts the store with that key.
+func (p *Platform) establishEncryption(ctx context.Context, tx Tx) (*encryption, error) {
 	material := p.options.EncryptionKey
 	own, err := tx.Keys(ctx, ownKeys)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *Platform) adopt(ctx context.Context, tx Tx) (*encryption, error) {
 	}
 	if material == nil && len(own) == 0 {
 		if checks, err := tx.Keys(ctx, checkKeys); err != nil || len(checks) > 0 {
-			return nil, errors.Join(err, wrongKey("the database was encrypted with an --encryption-key, and none is given: start with that one"))
+			return nil, errors.Join(err, wrongKey("the database was encrypted with an --encryption-key, but none is given; start with that key"))
 		}
 		made, err := newAESKey()
 		if err != nil {
@@ -139,17 +139,17 @@ func (p *Platform) adopt(ctx context.Context, tx Tx) (*encryption, error) {
 	case err != nil:
 		return nil, err
 	case present && !same && len(own) > 0:
-		return nil, wrongKey("the database keeps its own encryption key, which is not --encryption-key: start without it, or run `atrium change-encryption-key` first")
+		return nil, wrongKey("the database has its own encryption key, which differs from --encryption-key; start without --encryption-key, or run `atrium change-encryption-key` first")
 	case present && !same:
-		return nil, wrongKey("the database was encrypted with another --encryption-key: start with that one, or run `atrium change-encryption-key` with both")
+		return nil, wrongKey("the database was encrypted with another --encryption-key; start with that key, or run `atrium change-encryption-key` with both keys")
 	case present:
 		return e, resealKeys(ctx, tx, e)
 	}
 	return e, p.firstCheck(ctx, tx, e, own)
 }
 
-// firstCheck brings a store without a check to its encryption. An older program
-// may have used the store's own keys and another one after each other.
+// firstCheck encrypts a store that has no check yet. An older version may have
+// used the store's own keys and another key one after the other.
 func (p *Platform) firstCheck(ctx context.Context, tx Tx, e *encryption, own []Key) error {
 	former, err := encryptions(own)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *Platform) firstCheck(ctx context.Context, tx Tx, e *encryption, own []K
 		return err
 	}
 	if unread > 0 {
-		return wrongKey(fmt.Sprintf("%d secrets in the database were encrypted with another key: start with that one, or run `atrium change-encryption-key` with both", unread))
+		return wrongKey(fmt.Sprintf("%d secrets in the database were encrypted with another key; start with that key, or run `atrium change-encryption-key` with both keys", unread))
 	}
 	if p.options.EncryptionKey != nil {
 		if err := deleteKeys(ctx, tx, own); err != nil {
@@ -171,7 +171,7 @@ func (p *Platform) firstCheck(ctx context.Context, tx Tx, e *encryption, own []K
 }
 
 func wrongKey(description string) error {
-	e := blocked("ENCRYPTION_KEY", "--encryption-key", description)
+	e := failedPrecondition("ENCRYPTION_KEY", "--encryption-key", description)
 	e.Reason = "ENCRYPTION_KEY_MISMATCH"
 	return e
 }
@@ -196,7 +196,7 @@ func deleteKeys(ctx context.Context, tx Tx, keys []Key) error {
 	return nil
 }
 
-// resealKeys encrypts the keys that are still readable.
+// resealKeys encrypts the keys that are not encrypted yet.
 func resealKeys(ctx context.Context, tx Tx, e *encryption) error {
 	for _, purpose := range sealedKeys {
 		keys, err := tx.Keys(ctx, purpose)
@@ -215,8 +215,8 @@ func resealKeys(ctx context.Context, tx Tx, e *encryption) error {
 	return nil
 }
 
-// checkEncryption reports whether the store is still encrypted with the key of
-// this process. In a transaction that shares encryptionLock, it stays so.
+// checkEncryption fails if the store is no longer encrypted with the key of this
+// process. In a transaction that holds encryptionLock, the result stays valid.
 func (p *Platform) checkEncryption(ctx context.Context, r Reader) error {
 	if p.secrets == nil {
 		return nil
@@ -228,9 +228,9 @@ func (p *Platform) checkEncryption(ctx context.Context, r Reader) error {
 	return err
 }
 
-// holdEncryption keeps the encryption key from changing until tx ends. It must
-// be called before anything encrypted is stored.
-func (p *Platform) holdEncryption(ctx context.Context, tx Tx) error {
+// lockEncryption prevents changes of the encryption key until tx ends. It must be
+// called before encrypted data is stored.
+func (p *Platform) lockEncryption(ctx context.Context, tx Tx) error {
 	if err := tx.LockShared(ctx, encryptionLock); err != nil {
 		return err
 	}
@@ -239,17 +239,16 @@ func (p *Platform) holdEncryption(ctx context.Context, tx Tx) error {
 
 var errNoSecrets = errors.New("this command has no encryption key")
 
-// hide encrypts a secret for storage; owner says whose it is, and must be the
-// same when it is read.
-func (p *Platform) hide(secret string, owner UID) ([]byte, error) {
+// encryptSecret encrypts a secret of a resource for the store.
+func (p *Platform) encryptSecret(secret string, owner UID) ([]byte, error) {
 	if p.secrets == nil {
 		return nil, errNoSecrets
 	}
 	return p.secrets.seal([]byte(secret), string(owner)), nil
 }
 
-// reveal decrypts what hide has encrypted.
-func (p *Platform) reveal(hidden []byte, owner UID) (string, error) {
+// decryptSecret decrypts the result of encryptSecret for the same owner.
+func (p *Platform) decryptSecret(hidden []byte, owner UID) (string, error) {
 	if p.secrets == nil {
 		return "", errNoSecrets
 	}

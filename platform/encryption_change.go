@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// reseal encrypts everything with e that is not yet, and of which one of former
-// knows the content. It tells how much it could not read, which it removes
-// where discard is set.
+// reseal encrypts with e all keys and secrets that e does not decrypt, using the
+// former encryptions to decrypt them. It returns how many none of them decrypts;
+// if discard is set, it removes these.
 func reseal(ctx context.Context, tx Tx, e *encryption, former []*encryption, discard bool) (unread int, err error) {
 	for _, purpose := range sealedKeys {
 		keys, err := tx.Keys(ctx, purpose)
@@ -29,17 +29,17 @@ func reseal(ctx context.Context, tx Tx, e *encryption, former []*encryption, dis
 	}
 	var changed []StoredSecret
 	for _, s := range secrets {
-		if _, err := e.open(s.Hidden, string(s.Owner)); err == nil {
+		if _, err := e.open(s.Encrypted, string(s.Owner)); err == nil {
 			continue
 		}
-		plain, ok := openAny(former, s.Hidden, string(s.Owner))
+		plain, ok := openAny(former, s.Encrypted, string(s.Owner))
 		switch {
 		case ok:
-			s.Hidden = e.seal(plain, string(s.Owner))
+			s.Encrypted = e.seal(plain, string(s.Owner))
 			changed = append(changed, s)
 		default:
 			unread++
-			s.Hidden = []byte{}
+			s.Encrypted = []byte{}
 			if discard {
 				changed = append(changed, s)
 			}
@@ -76,17 +76,17 @@ func openAny(all []*encryption, sealed []byte, owner string) ([]byte, bool) {
 	return nil, false
 }
 
-// A KeyChange says how the encryption key of a store is to change.
+// A KeyChange describes a change of the encryption key of a store.
 type KeyChange struct {
-	Old     []byte // nil: the one that is kept in the store
+	Old     []byte // nil: the key that is kept in the store
 	New     []byte
-	Discard bool // remove what the old key does not decrypt
+	Discard bool // remove secrets that the old key does not decrypt
 	Now     Time
 }
 
-// ChangeEncryptionKey encrypts everything in a store anew, all of it or nothing.
-// It tells how much was discarded. Servers that run must be started with the
-// new key: until then they are not ready, and store no secret.
+// ChangeEncryptionKey encrypts all secrets of a store with a new key, in one
+// transaction. It returns how many were discarded. Running servers must be
+// restarted with the new key: until then they are not ready and store no secrets.
 func ChangeEncryptionKey(ctx context.Context, store Store, c KeyChange) (discarded int, err error) {
 	err = store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, encryptionLock); err != nil {
@@ -115,19 +115,19 @@ func (c KeyChange) apply(ctx context.Context, tx Tx) (discarded int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	known, err := c.knows(ctx, tx, append(opened, next))
+	known, err := c.isKnownKey(ctx, tx, append(opened, next))
 	if err != nil {
 		return 0, err
 	}
 	if !known && !c.Discard {
-		return 0, wrongKey("the database was encrypted with another key than --encryption-key names; if that key is lost, --discard removes what nobody can read any more")
+		return 0, wrongKey("the database was encrypted with another key than --encryption-key; if that key is lost, use --discard to remove the secrets that cannot be decrypted")
 	}
 	unread, err := reseal(ctx, tx, next, opened, c.Discard)
 	if err != nil {
 		return 0, err
 	}
 	if unread > 0 && !c.Discard {
-		return 0, wrongKey(fmt.Sprintf("%d secrets are encrypted with neither key: --discard removes them", unread))
+		return 0, wrongKey(fmt.Sprintf("%d secrets are encrypted with neither key; use --discard to remove them", unread))
 	}
 	if err := deleteKeys(ctx, tx, own); err != nil {
 		return 0, err
@@ -135,9 +135,9 @@ func (c KeyChange) apply(ctx context.Context, tx Tx) (discarded int, err error) 
 	return unread, tx.PutKey(ctx, next.check(c.Now))
 }
 
-// knows reports whether a store is encrypted with one of keys, or has never
-// been checked.
-func (KeyChange) knows(ctx context.Context, tx Tx, keys []*encryption) (bool, error) {
+// isKnownKey reports whether a store is encrypted with one of the keys, or has no
+// check yet.
+func (KeyChange) isKnownKey(ctx context.Context, tx Tx, keys []*encryption) (bool, error) {
 	for _, e := range keys {
 		if present, same, err := e.matches(ctx, tx); err != nil || same || !present {
 			return err == nil, err

@@ -67,7 +67,7 @@ func (w *world) fault(p *platform.Platform, subscription platform.UID) (secret s
 		if d.EventID != event {
 			continue
 		}
-		dispatch, err := p.Webhooks.Begin(w.Context(), platform.Ticket{Delivery: d.UID, Number: d.Ticket})
+		dispatch, err := p.Webhooks.BeginAttempt(w.Context(), platform.Ticket{Delivery: d.UID, Number: d.Ticket})
 		must(w, err)
 		if dispatch.Fault == "" {
 			secret = dispatch.Secrets[0]

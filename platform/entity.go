@@ -1,7 +1,7 @@
 package platform
 
-// An Entity is a resource with a key of its own, which other systems can hold
-// and come back with.
+// An Entity is a resource with a key that other systems can store and use to read
+// it again.
 type Entity interface{ IsEntity() }
 
 // IsEntity marks an entity.

@@ -13,7 +13,7 @@ import (
 // Code is a canonical status code with the numbers of google.rpc.Code.
 type Code int
 
-// The codes that operations answer; the set is closed.
+// The codes that operations return. There are no others.
 const (
 	CodeInvalidArgument    Code = 3
 	CodeDeadlineExceeded   Code = 4
@@ -46,15 +46,15 @@ var codeNames = map[Code]string{
 
 func (c Code) String() string { return codeNames[c] }
 
-// An Error is what an operation answers instead of a result. Every protocol
-// shows the same code, message and details; a cause is never shown.
+// An Error is the error of an operation. Every protocol shows the same code,
+// message and details. Clients never see the cause.
 type Error struct {
 	Code    Code
-	Reason  string // machine-readable: the code's name, or something narrower
+	Reason  string // machine-readable: the name of the code, or a more specific reason
 	Message string
 	Area    string // the service area: iam, registry, vulnerabilities, advisory, events; "" is iam
 
-	Violations    []Violation       // INVALID_ARGUMENT: every one of the request, in field order
+	Violations    []Violation       // INVALID_ARGUMENT: all violations of the request, in field order
 	Preconditions []Precondition    // FAILED_PRECONDITION
 	Resource      *ResourceInfo     // NOT_FOUND, ALREADY_EXISTS
 	Metadata      map[string]string // of the ErrorInfo
@@ -63,7 +63,7 @@ type Error struct {
 	cause error
 }
 
-// A Violation is one field of a request that is not as it must be.
+// A Violation describes one invalid field of a request.
 type Violation struct {
 	Field       string `json:"field"`
 	Description string `json:"description"`
@@ -76,12 +76,12 @@ type Precondition struct {
 	Description string `json:"description"`
 }
 
-// ResourceInfo names the resource that is missing or in the way. Kind is a
-// kind's resource name such as Group; the wire shows it as
+// ResourceInfo names the resource that is missing or that exists already. Kind is
+// the name of a kind, such as Group. Clients see it as
 // `<area>.<service domain>/<Kind>`.
 type ResourceInfo struct {
 	Kind        string
-	Area        string // "" is the error's
+	Area        string // "": the area of the error
 	Name        string
 	Description string
 }
@@ -93,7 +93,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the cause, for logs only.
+// Unwrap returns the cause, for logs only.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Is makes errors.Is(err, &Error{Code: c}) true for every Error of code c.
@@ -102,22 +102,23 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code && (t.Reason == "" || t.Reason == e.Reason)
 }
 
-// AsError gives the Error in err. What is none becomes one: an ended context
-// its code, everything else INTERNAL, which hides err behind it.
+// AsError returns the Error in err. It converts other errors: an ended context
+// becomes DEADLINE_EXCEEDED, and everything else INTERNAL with err as the hidden
+// cause.
 func AsError(err error) *Error {
 	var e *Error
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &Error{Code: CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request took longer than it may.", RetryAfter: time.Second, cause: err}
+		return &Error{Code: CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request exceeded its time limit.", RetryAfter: time.Second, cause: err}
 	default:
 		return &Error{Code: CodeInternal, Reason: "INTERNAL", Message: "Internal error.", cause: err}
 	}
 }
 
-// Invalid is INVALID_ARGUMENT with the given violations; its message names
-// the first.
+// Invalid returns INVALID_ARGUMENT with the given violations. The message names
+// the first one.
 func Invalid(violations ...Violation) *Error {
 	first := violations[0]
 	return &Error{
@@ -126,30 +127,30 @@ func Invalid(violations ...Violation) *Error {
 	}
 }
 
-// Unauthenticated is the answer to a request whose caller is not known.
+// Unauthenticated returns the error for a request without a known caller.
 func Unauthenticated(description string) *Error {
 	return &Error{Code: CodeUnauthenticated, Reason: "UNAUTHENTICATED", Message: "Unauthenticated: " + description}
 }
 
-// Unavailable is the answer while something that the service needs is away.
+// Unavailable returns the error for a failure that is expected to be temporary.
 func Unavailable(description string, cause error) *Error {
 	return &Error{Code: CodeUnavailable, Reason: "UNAVAILABLE", Message: "Unavailable: " + description, RetryAfter: time.Second, cause: cause}
 }
 
-func denied(capability Capability, on UID) *Error {
-	what := "on any group"
+func permissionDenied(capability Capability, on UID) *Error {
+	where := "on any group"
 	metadata := map[string]string{"capability": string(capability)}
 	if on != "" {
-		what = "on " + string(on)
+		where = "on " + string(on)
 		metadata["resource"] = string(on)
 	}
 	return &Error{
 		Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: metadata,
-		Message: fmt.Sprintf("Permission denied: capability %s is needed %s", capability, what),
+		Message: fmt.Sprintf("Permission denied: capability %s is needed %s", capability, where),
 	}
 }
 
-func blocked(kind, subject, description string) *Error {
+func failedPrecondition(kind, subject, description string) *Error {
 	return &Error{
 		Code: CodeFailedPrecondition, Reason: "FAILED_PRECONDITION",
 		Message:       "Precondition failed: " + description,
@@ -157,20 +158,19 @@ func blocked(kind, subject, description string) *Error {
 	}
 }
 
-// A Status is an Error as every protocol shows it: google.rpc.Status in its
-// JSON form.
+// A Status is the form of an Error that clients see: google.rpc.Status as JSON.
 type Status struct {
 	Code    Code             `json:"code"`
 	Message string           `json:"message"`
 	Details []map[string]any `json:"details"`
 }
 
-// typeURL stands before the name of every detail's kind.
+// typeURL is the prefix of the types of details.
 const typeURL = "type.googleapis.com/google.rpc."
 
-// Status gives the wire form of e. serviceDomain is the setting that
-// ErrorInfo.domain and resource types end in; requestID is shown with errors
-// that hide their cause, so that the log can be found.
+// Status returns the form of e that clients see. ErrorInfo.domain and resource
+// types end in serviceDomain. Errors with a hidden cause include requestID, which
+// leads to the log entry.
 func (e *Error) Status(serviceDomain, requestID string) Status {
 	area := e.Area
 	if area == "" {
@@ -178,7 +178,7 @@ func (e *Error) Status(serviceDomain, requestID string) Status {
 	}
 	domain := area + "." + serviceDomain
 	info := map[string]any{"@type": typeURL + "ErrorInfo", "reason": e.Reason, "domain": domain}
-	if metadata := e.shownMetadata(requestID); len(metadata) > 0 {
+	if metadata := e.metadataWithRequestID(requestID); len(metadata) > 0 {
 		info["metadata"] = metadata
 	}
 	details := []map[string]any{info}
@@ -203,7 +203,7 @@ func (e *Error) Status(serviceDomain, requestID string) Status {
 	return Status{Code: e.Code, Message: e.Message, Details: details}
 }
 
-func (e *Error) shownMetadata(requestID string) map[string]string {
+func (e *Error) metadataWithRequestID(requestID string) map[string]string {
 	if e.Code != CodeInternal || requestID == "" {
 		return e.Metadata
 	}
@@ -215,15 +215,15 @@ func (e *Error) shownMetadata(requestID string) map[string]string {
 	return shown
 }
 
-// violations collects what is wrong with a request. Checks add to it in any
-// order; err puts them into the order of the kind's fields.
+// violations collects the violations of a request. Checks add them in any order;
+// sortByField sorts them.
 type violations []Violation
 
 func (v *violations) add(field, format string, args ...any) {
 	*v = append(*v, Violation{Field: field, Description: fmt.Sprintf(format, args...)})
 }
 
-func (v *violations) uid(field string, u UID) {
+func (v *violations) checkUID(field string, u UID) {
 	if !u.Valid() {
 		v.add(field, "must be a UID: 40 lower-case hex digits, then /-separated segments of 16")
 	}
@@ -236,7 +236,7 @@ func (v violations) has(field string) bool {
 	})
 }
 
-// maxViolations bounds an answer, whose request can be full of nonsense.
+// maxViolations limits the violations in one response.
 const maxViolations = 100
 
 func (v violations) err() error {
@@ -246,10 +246,10 @@ func (v violations) err() error {
 	return Invalid(v[:min(len(v), maxViolations)]...)
 }
 
-// inOrder sorts by the position of each violation's field (or of the field it
-// lies in) among fields. The parent comes first, as in the path; unknown ones
-// come last, as found. Of a body that could not be read, fields are not missed.
-func (v violations) inOrder(fields []string) violations {
+// sortByField sorts violations in the order of fields. The parent comes first and
+// unknown fields come last. If the body could not be decoded, violations of its
+// fields are dropped.
+func (v violations) sortByField(fields []string) violations {
 	position := func(x Violation) int {
 		top, _, _ := strings.Cut(x.Field, ".")
 		switch i := slices.Index(fields, top); {

@@ -38,10 +38,10 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 			`{"code":6,"message":"Already exists: the account association exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the account association exists already","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/AccountAssociation"}]}`},
-		{advisoryKind.in(denied(CapAdvisoriesList, rootA)),
+		{advisoryKind.in(permissionDenied(CapAdvisoriesList, rootA)),
 			`{"code":7,"message":"Permission denied: capability advisories.list is needed on ` + uid + `","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"vulnerabilities.atrium.dev","metadata":{"capability":"advisories.list","resource":"` + uid + `"},"reason":"PERMISSION_DENIED"}]}`},
-		{blocked("RESOURCE_NOT_EMPTY", uid, "the group still holds other resources"),
+		{failedPrecondition("RESOURCE_NOT_EMPTY", uid, "the group still holds other resources"),
 			`{"code":9,"message":"Precondition failed: the group still holds other resources","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"FAILED_PRECONDITION"},
 				{"@type":"type.googleapis.com/google.rpc.PreconditionFailure","violations":[{"type":"RESOURCE_NOT_EMPTY","subject":"` + uid + `","description":"the group still holds other resources"}]}]}`},
@@ -57,11 +57,11 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"UNAVAILABLE"},
 				{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}`},
 		{fmt.Errorf("list: %w", context.DeadlineExceeded),
-			`{"code":4,"message":"The request took longer than it may.","details":[
+			`{"code":4,"message":"The request exceeded its time limit.","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"DEADLINE_EXCEEDED"},
 				{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}`},
 		{context.Canceled,
-			`{"code":4,"message":"The request took longer than it may.","details":[
+			`{"code":4,"message":"The request exceeded its time limit.","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"DEADLINE_EXCEEDED"},
 				{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}`},
 		{cause,
@@ -125,7 +125,7 @@ func TestTheCauseIsForTheLogAndForErrorsIs(t *testing.T) {
 
 func TestMarkingTheAreaLeavesTheOriginalAlone(t *testing.T) {
 	t.Parallel()
-	original := denied(CapRepoList, rootA)
+	original := permissionDenied(CapRepoList, rootA)
 	marked := AsError(repoKind.in(original))
 	if original.Area != "" || marked.Area != "registry" {
 		t.Errorf("original %q, marked %q", original.Area, marked.Area)
@@ -144,7 +144,7 @@ func TestViolationsComeInTheOrderOfFields(t *testing.T) {
 	for _, field := range []string{"nope", "claimMatch.subject", "updateMask", "description", "name", "claimMatch.issuer", "parent"} {
 		v.add(field, "is wrong")
 	}
-	if got := fieldsOf(v.inOrder(identityKind.fieldNames())); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
+	if got := fieldsOf(v.sortByField(identityKind.fieldNames())); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
 		t.Error(got)
 	}
 }

@@ -12,30 +12,30 @@ import (
 // eventPrefix is the reverse-DNS prefix of every event type.
 const eventPrefix = "dev.atrium.api."
 
-// An Event is the record of one change. It is stored in the transaction of the
-// change it tells of, so that neither is ever there without the other.
+// An Event records one change. It is stored in the transaction of the change, so
+// that neither exists without the other.
 type Event struct {
 	ID      string // time-ordered
 	Type    string // such as dev.atrium.api.iam.group.created.v1
 	Subject UID    // the resource that changed
 	Group   UID    // the group it lies in
 	Actor   EventActor
-	Body    json.RawMessage // the resource after the change (before it, when deleted), without secrets
-	Changes []EventChange   // of an update: what became of the fields that it named
+	Body    json.RawMessage // the resource after the change (before a deletion), without secrets
+	Changes []EventChange   // for an update: the fields that it changed
 	Time    Time
-	Denied  string // of a change that was refused: why. Only the audit log has those
-	Count   int32  // how often it happened: denials that are equal within a minute are one event, all others have 1
+	Denied  string // for a denied change: the reason. Only the audit log has denied changes
+	Count   int32  // number of equal denials within a minute; 1 for all other events
 
-	Position EventPosition // its place in the feed, once it is stored
-	Burst    *Burst        // with which others a live feed gives it; nil: none does
+	Position EventPosition // position in the feed, once it is stored
+	Burst    *Burst        // the events that a live feed delivers together with this one; nil outside of live feeds
 
-	// Denial is what a denial has in common with those that are equal to it:
-	// they are one event, which counts them. "" of a change that was made.
+	// Denial is a key that equal denials share. They are stored as one event with
+	// a count. It is "" for a change that was made.
 	Denial string
 }
 
-// An EventPosition is a place in the order of the feed. It only ever grows:
-// what is committed later never comes before what could be read already.
+// An EventPosition is a position in the feed. Positions only grow: an event that
+// is committed later never comes before an event that could already be read.
 type EventPosition struct{ Transaction, Number int64 }
 
 // before reports whether p comes before q.
@@ -45,12 +45,12 @@ func (p EventPosition) before(q EventPosition) bool {
 
 // EventActor names who made a change.
 type EventActor struct {
-	Subject string            `json:"subject"` // identity UID, or the operator's command
+	Subject string            `json:"subject"` // UID of an identity, or name of an operator's command
 	Act     map[string]string `json:"act,omitempty"`
-	Burst   *Burst            `json:"-"` // of the event
+	Burst   *Burst            `json:"-"` // the burst of the event
 }
 
-// size is about how many bytes what an event tells takes.
+// size estimates the size of the event's content in bytes.
 func (e *Event) size() int {
 	n := len(e.Body)
 	for _, c := range e.Changes {
@@ -59,7 +59,7 @@ func (e *Event) size() int {
 	return n
 }
 
-// Identity is the identity that made the change; "" where it was none.
+// Identity returns the identity that made the change, or "" if it was not one.
 func (a *EventActor) Identity() UID {
 	if uid := UID(a.Subject); uid.Valid() {
 		return uid
@@ -67,22 +67,22 @@ func (a *EventActor) Identity() UID {
 	return ""
 }
 
-// NodeID is the id as what names the event among objects of all kinds.
+// NodeID returns the id as the key of the event in global ids.
 func (e *Event) NodeID() UID { return UID(e.ID) }
 
-// BodyType names what Body is by the area and kind of its resource, such as
-// iam.Group; "" where the event is of no known kind.
+// BodyType returns the area and the kind of Body, such as iam.Group, or "" if the
+// kind of the event is unknown.
 func (e *Event) BodyType() string {
 	for _, k := range eventKinds {
-		if k.tells(e) {
+		if k.matches(e) {
 			return k.body
 		}
 	}
 	return ""
 }
 
-// IdentityProvider is the provider of the mapping that an event tells of; ""
-// of events of other kinds.
+// IdentityProvider returns the provider of the mapping that the event is about,
+// or "" for events of other kinds.
 func (e *Event) IdentityProvider() UID {
 	if e.BodyType() != externalGroupRoleMappingKind.bodyType() {
 		return ""
@@ -90,11 +90,11 @@ func (e *Event) IdentityProvider() UID {
 	return e.Subject.Parent()
 }
 
-// event describes a change of verb (created, updated, deleted ...) to one
-// resource of kind k.
+// event makes an event for a change of a resource. The verb is created, updated,
+// deleted, and so on.
 func (p *Platform) event(ctx context.Context, kind, verb string, subject, group UID, body any) *Event {
 	now := p.now()
-	b, _ := json.Marshal(body) // a resource is plain data: it cannot fail
+	b, _ := json.Marshal(body) // cannot fail for plain data
 	return &Event{
 		ID: newEventID(now.Time), Type: eventType(kind, verb),
 		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1,
@@ -113,18 +113,18 @@ func eventActor(ctx context.Context) EventActor {
 	if a.Email != "" {
 		act["email"] = a.Email
 	}
-	subject := storable(a.Subject, maxActorBytes) // of a token that has no identity, or is just getting one
+	subject := truncateStorable(a.Subject, maxActorBytes) // used for a token without an identity
 	if len(a.Identities) > 0 {
 		subject = string(a.Identities[0])
 	}
 	return EventActor{Subject: subject, Act: act}
 }
 
-// maxActorBytes bounds what is kept of the subject of a token as its name in
-// the audit log, which is looked up by it. The whole is in what the token said.
+// maxActorBytes limits the subject of a token that is stored as the actor of an
+// event, because the actor is indexed. The whole subject is in EventActor.Act.
 const maxActorBytes = 1024
 
-// newEventID is a UUID of version 7: it sorts by time.
+// newEventID returns a UUID of version 7, which sorts by time.
 func newEventID(now time.Time) string {
 	var b [16]byte
 	_, _ = rand.Read(b[6:])

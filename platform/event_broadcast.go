@@ -9,76 +9,76 @@ import (
 	"time"
 )
 
-// How new events are read: at once when Changed tells, and in any case so
-// often, since a process need not hear of what other replicas store.
+// New events are read when Changed signals them, and in any case once per
+// feedInterval, because notifications from other replicas can be lost.
 const (
 	feedInterval   = time.Second
 	broadcastBatch = 500
 
-	// A listener holds at most so many events, and stops at the one with which
-	// their bodies exceed so many bytes. What follows it reads from the store.
+	// A listener queues at most queuedEvents events, and stops when their bodies
+	// exceed queuedBytes. It reads later events from the store.
 	queuedEvents = 100
 	queuedBytes  = 1 << 20
 
-	// So many feeds are woken at once. Between them is a pause, in which requests
-	// go on: Go looks for answers of the network only when nothing else can run.
-	wave      = 32
-	wavePause = time.Millisecond
+	// Feeds are woken in batches with a pause between them, so that requests can
+	// proceed: Go polls the network only when no other goroutine can run.
+	wakeBatch = 32
+	wakePause = time.Millisecond
 
-	// ownReads is how many feeds read from the store for themselves at once.
-	ownReads = 2
+	// maxCatchUps limits how many feeds read from the store at the same time.
+	maxCatchUps = 2
 )
 
-// A broadcast reads each new event once for all live feeds of this process. It
-// reads while at least one feed listens. Events are given in memory, to the
-// listeners of their organisation.
+// A broadcast reads each new event once for all live feeds of this process, while
+// at least one feed listens. It dispatches events in memory to the listeners of
+// their organisation.
 type broadcast struct {
-	store    Store
-	logger   *slog.Logger
-	observer Observer
-	clock    func() time.Time
-	holders  holders
-	reads    atomic.Int64  // counts reads of events; holders.fresh says what for
-	places   chan struct{} // one for each feed that reads for itself
+	store        Store
+	logger       *slog.Logger
+	observer     Observer
+	clock        func() time.Time
+	callers      feedCallers
+	reads        atomic.Int64  // counts reads of events; holders.fresh says what for
+	catchUpSlots chan struct{} // holds one element for each feed that reads from the store
 
 	lock      sync.Mutex
-	at        EventPosition // every event up to here has been given
+	at        EventPosition // position of the last event that was dispatched
 	listeners map[UID]map[*listener]struct{}
-	listening int                // how many listeners there are
-	stop      context.CancelFunc // ends the reader; nil while nobody listens
-	ended     chan struct{}      // is closed when the reader has ended
+	listening int                // number of listeners
+	stop      context.CancelFunc // stops the reader; nil while there are no listeners
+	ended     chan struct{}      // closed when the reader has ended
 }
 
 func newBroadcast(store Store, o Options) *broadcast {
 	logger := o.Logger
-	b := &broadcast{store: store, logger: logger, observer: o.Observer, clock: o.Clock, places: make(chan struct{}, ownReads), listeners: map[UID]map[*listener]struct{}{}}
-	b.holders = holders{store: store, logger: logger, reads: &b.reads, open: map[string]*holder{}}
+	b := &broadcast{store: store, logger: logger, observer: o.Observer, clock: o.Clock, catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[UID]map[*listener]struct{}{}}
+	b.callers = feedCallers{store: store, logger: logger, reads: &b.reads, open: map[string]*feedCaller{}}
 	return b
 }
 
-// A listener is the part of a feed that new events are put into.
+// A listener is the queue of new events of a feed.
 type listener struct {
-	caller *holder
-	roots  []UID // of the organisations that it hears of
+	caller *feedCaller
+	roots  []UID // the organisations that it listens to
 	wants  func(*Event) bool
-	wake   chan struct{} // holds one when take has something to give
+	wake   chan struct{} // holds one element when the queue has events
 
 	lock   sync.Mutex
 	queue  []*Event
 	bytes  int
-	read   int64 // the number of the read that the last of queue came with
-	behind bool  // the queue was full: the events after it are missing
-	due    bool  // is to be woken
+	read   int64 // number of the read that returned the last event of the queue
+	behind bool  // the queue was full, and later events were not queued
+	due    bool  // the listener must be woken
 }
 
-// everyRoot is the key of listeners to all organisations.
-const everyRoot UID = ""
+// allRoots is the key of listeners to all organisations.
+const allRoots UID = ""
 
-// join adds a listener of a caller to organisations, or to all where roots is
-// empty. It is given every event after the position that join returns.
-func (b *broadcast) join(ctx context.Context, caller *holder, roots []UID, wants func(*Event) bool) (*listener, EventPosition, error) {
+// subscribe adds a listener of a caller to organisations, or to all if roots is
+// empty. The listener gets every event after the position that is returned.
+func (b *broadcast) subscribe(ctx context.Context, caller *feedCaller, roots []UID, wants func(*Event) bool) (*listener, EventPosition, error) {
 	if len(roots) == 0 {
-		roots = []UID{everyRoot}
+		roots = []UID{allRoots}
 	}
 	l := &listener{caller: caller, roots: roots, wants: wants, wake: make(chan struct{}, 1)}
 	b.lock.Lock()
@@ -104,9 +104,9 @@ func (b *broadcast) join(ctx context.Context, caller *holder, roots []UID, wants
 	return l, b.at, nil
 }
 
-// rejoin lets a listener that was behind be given events again: every one after
-// the position that rejoin returns.
-func (b *broadcast) rejoin(l *listener) EventPosition {
+// resume lets a listener that was behind receive events again: every event after
+// the position that is returned.
+func (b *broadcast) resume(l *listener) EventPosition {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	l.lock.Lock()
@@ -115,8 +115,9 @@ func (b *broadcast) rejoin(l *listener) EventPosition {
 	return b.at
 }
 
-// leave removes a listener. The last one waits until the reader has ended.
-func (b *broadcast) leave(l *listener) {
+// unsubscribe removes a listener. When it removes the last one, it waits until
+// the reader has ended.
+func (b *broadcast) unsubscribe(l *listener) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	for _, root := range l.roots {
@@ -135,7 +136,7 @@ func (b *broadcast) leave(l *listener) {
 	b.lock.Lock()
 }
 
-// start begins to read the events after a position.
+// start starts the reader at a position.
 func (b *broadcast) start(at EventPosition) {
 	ctx, cancel := context.WithCancel(InBackground(context.Background()))
 	ended := make(chan struct{})
@@ -146,8 +147,8 @@ func (b *broadcast) start(at EventPosition) {
 	}()
 }
 
-// run reads events until ctx ends. While the store fails, feeds wait: nothing
-// is lost, since reading goes on where it was.
+// run reads events until ctx ends. While the store fails, feeds wait. No event is
+// lost, because reading continues at the same position.
 func (b *broadcast) run(ctx context.Context, at EventPosition) {
 	for failing := false; ctx.Err() == nil; {
 		changed := b.store.Changed()
@@ -156,17 +157,17 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			changed = nil // trying at once would only add to the trouble
+			changed = nil // an immediate retry would add load to a failing store
 			if !failing {
-				b.logger.Warn("live feeds wait: new events cannot be read; trying again", "error", err)
+				b.logger.Warn("reading new events failed; live feeds wait for a retry", "error", err)
 			}
 		case failing:
-			b.logger.Info("live feeds go on")
+			b.logger.Info("reading new events works again; live feeds continue")
 		}
 		failing = err != nil
 		if len(events) > 0 {
 			at = events[len(events)-1].Position
-			b.give(ctx, events).wake(ctx)
+			b.dispatch(ctx, events).wake(ctx)
 			b.observe(events)
 		}
 		if len(events) == broadcastBatch {
@@ -180,13 +181,13 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 	}
 }
 
-// An arrival is which listeners new events are for.
-type arrival struct {
+// A wakeList holds the listeners that new events were queued for.
+type wakeList struct {
 	operators, others []*listener
-	asked             *grantRead // is what others wait for
+	grants            *grantRead // the read of grants that others wait for
 }
 
-// observe tells how old events were that feeds have now been given.
+// observe reports the lag of dispatched events to the observer.
 func (b *broadcast) observe(events []*Event) {
 	now := b.clock()
 	for _, e := range events {
@@ -194,29 +195,29 @@ func (b *broadcast) observe(events []*Event) {
 	}
 }
 
-// give puts events into the queues of their listeners. For all of their callers
-// together it asks for grants, before the first of them awakes.
-func (b *broadcast) give(ctx context.Context, events []*Event) (to arrival) {
+// dispatch adds events to the queues of their listeners. Before it wakes the
+// first listener, it requests the grants of all their callers.
+func (b *broadcast) dispatch(ctx context.Context, events []*Event) (to wakeList) {
 	read := b.reads.Add(1)
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	if ctx.Err() != nil {
-		return to // the listeners of this reader have left; others read for themselves
+		return to // the listeners of this reader are gone
 	}
-	b.holders.lock.Lock()
-	defer b.holders.lock.Unlock()
+	b.callers.lock.Lock()
+	defer b.callers.lock.Unlock()
 	for _, e := range events {
 		for l := range b.listeners[e.Subject.Root()] {
-			added, first := l.put(e, read)
+			added, first := l.enqueue(e, read)
 			if added {
-				to.asked = b.holders.ask(l.caller, read)
+				to.grants = b.callers.requestRead(l.caller, read)
 			}
 			if first {
 				to.others = append(to.others, l)
 			}
 		}
-		for l := range b.listeners[everyRoot] { // operators, who need no grants
-			if _, first := l.put(e, read); first {
+		for l := range b.listeners[allRoots] { // listeners of operators, which need no grants
+			if _, first := l.enqueue(e, read); first {
 				to.operators = append(to.operators, l)
 			}
 		}
@@ -225,13 +226,13 @@ func (b *broadcast) give(ctx context.Context, events []*Event) (to arrival) {
 	return to
 }
 
-// wake wakes listeners in waves. Those who need grants awake when these have
-// been read, so that they run once and not twice.
-func (to arrival) wake(ctx context.Context) {
+// wake wakes listeners in batches. Listeners that need grants are woken after the
+// grants have been read, so that they run only once.
+func (to wakeList) wake(ctx context.Context) {
 	wakeAll(ctx, to.operators)
-	if to.asked != nil {
+	if to.grants != nil {
 		select {
-		case <-to.asked.done:
+		case <-to.grants.done:
 		case <-ctx.Done():
 		}
 	}
@@ -239,24 +240,24 @@ func (to arrival) wake(ctx context.Context) {
 }
 
 func wakeAll(ctx context.Context, listeners []*listener) {
-	for some := range slices.Chunk(listeners, wave) {
-		for _, l := range some {
-			l.awake()
+	for batch := range slices.Chunk(listeners, wakeBatch) {
+		for _, l := range batch {
+			l.signal()
 		}
-		if len(some) < wave {
+		if len(batch) < wakeBatch {
 			return
 		}
 		select {
-		case <-time.After(wavePause):
+		case <-time.After(wakePause):
 		case <-ctx.Done(): // nobody listens any more
 			return
 		}
 	}
 }
 
-// put adds an event that the listener wants. It reports whether it did, and
-// whether the listener is to be woken and was not before.
-func (l *listener) put(e *Event, read int64) (added, first bool) {
+// enqueue adds an event if the listener wants it. It reports whether it did, and
+// whether the caller must wake the listener.
+func (l *listener) enqueue(e *Event, read int64) (added, first bool) {
 	if !l.wants(e) {
 		return false, false
 	}
@@ -276,8 +277,8 @@ func (l *listener) put(e *Event, read int64) (added, first bool) {
 	return added, first
 }
 
-// awake wakes the feed of a listener.
-func (l *listener) awake() {
+// signal wakes the feed of a listener.
+func (l *listener) signal() {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	l.due = false
@@ -287,21 +288,21 @@ func (l *listener) awake() {
 	}
 }
 
-// take empties the queue. It tells the number of the read that the events came
-// with, and whether the events after them are missing.
-func (l *listener) take() (events []*Event, read int64, behind bool) {
+// drain empties the queue. It returns the number of the read that returned the
+// events, and whether later events were not queued.
+func (l *listener) drain() (events []*Event, read int64, behind bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	events, l.queue, l.bytes = l.queue, nil, 0
 	return events, l.read, l.behind
 }
 
-// readAfter reads what a feed has missed, together with the number of the
-// read.
+// readAfter reads events that a feed has missed. It returns the number of the
+// read as well.
 func (b *broadcast) readAfter(ctx context.Context, roots []UID, at EventPosition) (events []*Event, read int64, err error) {
 	select {
-	case b.places <- struct{}{}:
-		defer func() { <-b.places }()
+	case b.catchUpSlots <- struct{}{}:
+		defer func() { <-b.catchUpSlots }()
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}

@@ -2,58 +2,57 @@ package platform
 
 import "encoding/json"
 
-// An EventChange is what an update made of one field that it named. Values are
-// JSON as in the body of the event, without secrets: of a secret, and of what
-// is absent, there is none.
+// An EventChange is the change of one field by an update. Values are JSON as in
+// the body of the event. Secrets and absent fields have no value.
 type EventChange struct {
 	Field  string          `json:"field"`
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
 }
 
-// maxChangeBytes bounds each value that is kept of a change. Longer ones are left
-// out: the body has what became of them.
+// maxChangeBytes limits each value of a change. Longer values are left out; the
+// new value is in the body of the event.
 const maxChangeBytes = 16 << 10
 
-// changesTo tells what an update that named the fields of c has made of before,
-// in the order of the fields of the kind. Both are as they were read from the
-// store.
-func (c *change[T]) changesTo(before, after *T, fields []Field) []EventChange {
+// describeChanges compares a row before and after the update c, in the order of
+// the fields of the kind. Both rows must have been read from the store.
+func (c *change[T]) describeChanges(before, after *T, fields []Field) []EventChange {
 	old, now := membersOf(before), membersOf(after)
 	var changes []EventChange
 	for _, f := range fields {
 		if c.writes(f.Name) && !c.writesPart(f.Name) {
-			changes = append(changes, changed(f.Name, old[f.Name], now[f.Name]))
+			changes = append(changes, newChange(f.Name, old[f.Name], now[f.Name]))
 		}
 		for _, p := range c.parts {
 			if p.field == f.Name {
-				changes = append(changes, changed(p.String(), memberAt(old[p.field], p.steps), memberAt(now[p.field], p.steps)))
+				changes = append(changes, newChange(p.String(), memberAt(old[p.field], p.steps), memberAt(now[p.field], p.steps)))
 			}
 		}
 	}
 	return changes
 }
 
-// changed is the change of a field whose values may be too long, or absent.
-func changed(field string, before, after json.RawMessage) EventChange {
-	return EventChange{field, keptValue(before), keptValue(after)}
+// newChange makes the change of a field. Values that are too long are left out.
+func newChange(field string, before, after json.RawMessage) EventChange {
+	return EventChange{field, limitValue(before), limitValue(after)}
 }
 
-func keptValue(value json.RawMessage) json.RawMessage {
+func limitValue(value json.RawMessage) json.RawMessage {
 	if isNull(value) || len(value) > maxChangeBytes {
 		return nil
 	}
 	return value
 }
 
-// changedTo is the change of a field to a plain value.
-func changedTo(field string, before, after any) EventChange {
+// newValueChange makes the change of a field from Go values.
+func newValueChange(field string, before, after any) EventChange {
 	old, _ := json.Marshal(before) // plain data: it cannot fail
 	now, _ := json.Marshal(after)
-	return changed(field, old, now)
+	return newChange(field, old, now)
 }
 
-// membersOf are the members of an object as JSON; none of what is no object.
+// membersOf returns the members of an object as JSON, or none if it is not an
+// object.
 func membersOf(object any) (members map[string]json.RawMessage) {
 	encoded, ok := object.(json.RawMessage)
 	if !ok {
@@ -63,7 +62,7 @@ func membersOf(object any) (members map[string]json.RawMessage) {
 	return members
 }
 
-// memberAt is what lies at the end of some steps into a value.
+// memberAt follows steps into a value and returns the member at the end.
 func memberAt(value json.RawMessage, steps []step) json.RawMessage {
 	for _, s := range steps {
 		value = membersOf(value)[s.name]

@@ -13,55 +13,55 @@ type Events struct{ p *Platform }
 
 // An EventRequest asks for the live feed of events.
 type EventRequest struct {
-	DescendantsOf UID      // of this group and everything below; "": all that the caller may see
-	Types         []string // of these types only; nil: of all
-	After         *string  // resume behind this event's id; "": from the oldest kept; nil: from now on
-	First         int      // end after so many; 0: never
+	DescendantsOf UID      // this group and everything below; "": everything that the caller may see
+	Types         []string // only these types; nil: all
+	After         *string  // resume after this event id; "": from the oldest event; nil: only new events
+	First         int      // end after this many events; 0: no limit
 }
 
-// feedBatch is how many events a feed reads for itself at once.
+// feedBatch is the number of events that a feed reads from the store at once.
 const feedBatch = 100
 
-// A Feed is a live feed of events that the caller may open.
+// A Feed is an open live feed of events.
 type Feed struct {
 	p     *Platform
 	req   EventRequest
 	actor *Actor
-	at    EventPosition // of the last event that was read
-	left  int           // how many are still to be given; below 0: any number
+	at    EventPosition // position of the last event that was read
+	left  int           // remaining number of events; negative: no limit
 }
 
-// Open checks a request and finds where its feed begins. Whoever holds
-// anything at, above or below the scope may open it.
+// Open checks a request and finds the position at which its feed begins. A caller
+// needs any grant at, above or below the scope.
 func (s Events) Open(ctx context.Context, req EventRequest) (*Feed, error) {
 	feed, err := s.open(ctx, req)
 	return feed, inArea("events", err)
 }
 
 func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := Prove(ctx); err != nil {
-		return nil, err // the feed outlives what is answered first
+		return nil, err // the feed continues after the first response
 	}
 	var v violations
 	if req.DescendantsOf != "" {
-		v.uid("descendantsOf", req.DescendantsOf)
+		v.checkUID("descendantsOf", req.DescendantsOf)
 	}
 	if req.First < 0 {
 		v.add("first", "must not be negative")
 	}
-	v.eventTypes(req.Types)
+	v.checkEventTypes(req.Types)
 	if req.Types != nil && len(req.Types) == 0 {
-		v.add("types", "must not be empty: a feed of no types gives nothing; leave it out for all")
+		v.add("types", "must not be empty; leave it out for all types")
 	}
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	if !actor.hearsIn(req.DescendantsOf) {
-		return nil, actor.lacks(CapGroupsList, req.DescendantsOf)
+	if !actor.mayOpenFeed(req.DescendantsOf) {
+		return nil, actor.permissionError(CapGroupsList, req.DescendantsOf)
 	}
 	req.Types = fullEventTypes(req.Types)
 	feed := &Feed{p: s.p, req: req, actor: actor, left: req.First}
@@ -69,7 +69,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		feed.left = -1
 	}
 	if req.After != nil && *req.After == "" {
-		feed.at.Transaction = math.MinInt64 // events of a database that was restored may be below 0
+		feed.at.Transaction = math.MinInt64 // events of a restored database can have negative positions
 		return feed, nil
 	}
 	id := ""
@@ -78,7 +78,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	}
 	at, found, err := s.p.store.EventPosition(ctx, id)
 	if err == nil && !found && id != "" {
-		return nil, Invalid(Violation{"after", "is not the id of an event that is kept"})
+		return nil, Invalid(Violation{"after", "is not the id of a stored event"})
 	}
 	feed.at = at
 	return feed, err
@@ -86,15 +86,16 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 
 var (
 	errExpired = inArea("events", Unauthenticated("the token has expired"))
-	errEnough  = errors.New("as many events as were asked for have been given")
+	errEnough  = errors.New("the requested number of events has been delivered")
 )
 
-// Follow gives each event that the caller may see, in order, until ctx ends,
-// the caller's token expires, yield fails or enough were given. An event may
-// be seen by whoever may read its subject, at the moment it is given: grants
-// are read anew for every batch. New events come from the broadcast of the
-// process; what is older, and what did not fit into the feed's queue because
-// yield is slow, the feed reads from the store. It may be called once.
+// Follow calls yield for each event that the caller may see, in order, until ctx
+// ends, the token of the caller expires, yield fails, or the requested number of
+// events was delivered. The caller may see an event if it may read the subject at
+// the time of delivery: grants are read again for every batch. New events come
+// from the broadcast of the process. The feed reads older events from the store,
+// and also events that did not fit into its queue because yield is slow. Follow
+// may be called once.
 func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
 	if !f.actor.Expires.IsZero() {
 		var cancel context.CancelFunc
@@ -112,15 +113,15 @@ func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
 }
 
 func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
-	b, roots := f.p.broadcast, f.actor.roots(f.req.DescendantsOf)
-	caller := b.holders.enter(f.actor)
-	defer b.holders.leave(caller)
-	give := func(events []*Event, read int64) error { return f.give(ctx, caller, events, read, yield) }
-	l, from, err := b.join(ctx, caller, roots, f.req.wants)
+	b, roots := f.p.broadcast, f.actor.feedRoots(f.req.DescendantsOf)
+	caller := b.callers.acquire(f.actor)
+	defer b.callers.release(caller)
+	give := func(events []*Event, read int64) error { return f.deliver(ctx, caller, events, read, yield) }
+	l, from, err := b.subscribe(ctx, caller, roots, f.req.wants)
 	if err != nil {
 		return err
 	}
-	defer b.leave(l)
+	defer b.unsubscribe(l)
 	for {
 		if err := f.catchUp(ctx, roots, from, give); err != nil {
 			return err
@@ -128,19 +129,19 @@ func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 		if err := f.listen(ctx, l, give); err != nil {
 			return err
 		}
-		from = b.rejoin(l)
+		from = b.resume(l)
 	}
 }
 
-// catchUp gives what was recorded before the broadcast gives events to this
-// feed: all up to a position.
+// catchUp delivers the stored events up to the position at which the broadcast
+// takes over.
 func (f *Feed) catchUp(ctx context.Context, roots []UID, upTo EventPosition, give func([]*Event, int64) error) error {
 	for f.at.before(upTo) {
 		events, read, err := f.p.broadcast.readAfter(ctx, roots, f.at)
 		if err != nil {
 			return err
 		}
-		last := upTo // with fewer than a batch, nothing is left to read up to there
+		last := upTo // a batch that is not full reaches upTo
 		if len(events) == feedBatch {
 			last = events[feedBatch-1].Position
 		}
@@ -154,10 +155,10 @@ func (f *Feed) catchUp(ctx context.Context, roots []UID, upTo EventPosition, giv
 	return nil
 }
 
-// listen gives new events, until some are missing because yield is slow.
+// listen delivers new events until some were not queued because yield is slow.
 func (f *Feed) listen(ctx context.Context, l *listener, give func([]*Event, int64) error) error {
 	for {
-		events, read, behind := l.take()
+		events, read, behind := l.drain()
 		if err := give(events, read); err != nil || behind {
 			return err
 		}
@@ -169,23 +170,23 @@ func (f *Feed) listen(ctx context.Context, l *listener, give func([]*Event, int6
 	}
 }
 
-// give yields those of events that the request and the caller's grants allow,
-// and that it has not given before.
-func (f *Feed) give(ctx context.Context, caller *holder, events []*Event, read int64, yield func(*Event) error) (err error) {
+// deliver yields the events that the request and the caller's grants allow and
+// that were not delivered before.
+func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event, read int64, yield func(*Event) error) (err error) {
 	news := func(e *Event) bool { return f.at.before(e.Position) && f.req.wants(e) }
 	if !slices.ContainsFunc(events, news) {
 		return nil
 	}
-	if f.actor, err = f.p.broadcast.holders.fresh(ctx, caller, f.actor, read); err != nil {
+	if f.actor, err = f.p.broadcast.callers.currentActor(ctx, caller, f.actor, read); err != nil {
 		return err
 	}
-	heard := func(e *Event) bool { return news(e) && f.actor.mayHear(e) }
+	heard := func(e *Event) bool { return news(e) && f.actor.maySeeEvent(e) }
 	burst := &Burst{Actor: f.actor}
 	for _, e := range events {
 		if heard(e) && len(burst.Events) != f.left {
-			one := *e // which other feeds are given too
-			one.Burst, one.Actor.Burst = burst, burst
-			burst.Events = append(burst.Events, &one)
+			own := *e // other feeds get the same event
+			own.Burst, own.Actor.Burst = burst, burst
+			burst.Events = append(burst.Events, &own)
 		}
 	}
 	for _, e := range burst.Events {
@@ -201,8 +202,8 @@ func (f *Feed) give(ctx context.Context, caller *holder, events []*Event, read i
 	return nil
 }
 
-// A Burst is events that a live feed gives together. What they lead to can be
-// read together too, for the caller as it was when they were given.
+// A Burst holds the events that a live feed delivers together. Objects that they
+// refer to can be read together too, with the grants of the caller at that time.
 type Burst struct {
 	Actor  *Actor
 	Events []*Event
@@ -211,9 +212,9 @@ type Burst struct {
 	kept any
 }
 
-// Keep gives what its reader keeps for all events of a burst, and makes it for
-// the first of them.
-func (b *Burst) Keep(begin func() any) any {
+// Memoize returns the value that begin returns, and calls begin only once for all
+// events of a burst.
+func (b *Burst) Memoize(begin func() any) any {
 	b.once.Do(func() { b.kept = begin() })
 	return b.kept
 }
@@ -223,16 +224,17 @@ func (r EventRequest) wants(e *Event) bool {
 		(r.DescendantsOf == "" || e.Subject.Within(r.DescendantsOf))
 }
 
-// hearsIn reports whether a holds anything at, above or below a scope.
-func (a *Actor) hearsIn(scope UID) bool {
+// mayOpenFeed reports whether the actor has any grant at, above or below a scope.
+func (a *Actor) mayOpenFeed(scope UID) bool {
 	return a.operator != "" || slices.ContainsFunc(a.grants, func(g grant) bool {
 		return scope == "" || scope.Within(g.scope) || g.scope.Within(scope)
 	})
 }
 
-// roots lists the organisations that a may ever hear of, whatever it is granted
-// meanwhile: those of its identities and providers. Of a scope, its own.
-func (a *Actor) roots(scope UID) []UID {
+// feedRoots lists the organisations whose events the actor can receive, whatever
+// it is granted later: the organisation of the scope, or those of its identities
+// and providers.
+func (a *Actor) feedRoots(scope UID) []UID {
 	if scope != "" {
 		return []UID{scope.Root()}
 	}
@@ -240,7 +242,7 @@ func (a *Actor) roots(scope UID) []UID {
 	for _, identity := range a.Identities {
 		roots = append(roots, identity.Root())
 	}
-	for _, m := range a.mapped {
+	for _, m := range a.mappedGroups {
 		roots = append(roots, m.provider.Root())
 	}
 	slices.Sort(roots)

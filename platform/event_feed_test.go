@@ -19,7 +19,7 @@ func TestTheFeedGivesEachEventInOrderAndGoesOnLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		operator := platform.WithActor(t.Context(), platform.Operator("test"))
+		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
 		org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestTheFeedIsSilentForWhoLostTheRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		operator := platform.WithActor(t.Context(), platform.Operator("test"))
+		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
 		org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 		if err != nil {
 			t.Fatal(err)

@@ -10,55 +10,55 @@ import (
 	"time"
 )
 
-// holders read what the callers of live feeds hold: once for all feeds of a
-// caller, and in one statement for many callers. While the store fails, feeds
-// wait: no event is given by grants that may be too old.
-type holders struct {
+// feedCallers reads the grants of the callers of live feeds: once for all feeds
+// of a caller, and in one statement for many callers. While the store fails,
+// feeds wait: no event is delivered with outdated grants.
+type feedCallers struct {
 	store  Reader
 	logger *slog.Logger
-	reads  *atomic.Int64 // counts reads of events
+	reads  *atomic.Int64 // number of reads of events
 
 	lock    sync.Mutex
-	open    map[string]*holder // while a caller has feeds
-	now     *grantRead         // is under way
-	next    *grantRead         // has not begun; nil: nobody waits for it
+	open    map[string]*feedCaller // callers with feeds
+	now     *grantRead             // in progress
+	next    *grantRead             // not started yet; nil: no caller waits for it
 	reading bool
 }
 
-// A holder is a caller with feeds. Its grants are shared by all of them.
-type holder struct {
+// A feedCaller is a caller with feeds, which share its grants.
+type feedCaller struct {
 	key   string
 	actor *Actor
 	feeds int
 
-	asked  *grantRead // the last that was asked for
+	asked  *grantRead // the last read that was requested
 	grants []grant
-	read   int64 // grants are newer than the events of this read, and of those before
+	read   int64 // grants are newer than the events of this read and of earlier reads
 }
 
-// A grantRead reads for every holder that asked before it began.
+// A grantRead reads the grants of every caller that requested it before it began.
 type grantRead struct {
-	read   int64 // of events; those of it and before had been read when this one began
-	asking []*holder
+	read   int64 // number of the last read of events before this read began
+	asking []*feedCaller
 	done   chan struct{}
 }
 
-// enter gives the holder that a caller shares with its other feeds.
-func (h *holders) enter(a *Actor) *holder {
+// acquire returns the feedCaller that the feeds of an actor share.
+func (h *feedCallers) acquire(a *Actor) *feedCaller {
 	key := a.grantsKey()
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	if h.open[key] == nil {
-		h.open[key] = &holder{key: key, actor: a, read: -1}
+		h.open[key] = &feedCaller{key: key, actor: a, read: -1}
 	}
 	h.open[key].feeds++
 	return h.open[key]
 }
 
-// grantsKey tells apart callers who may hold different things.
+// grantsKey identifies actors that always have the same grants.
 func (a *Actor) grantsKey() string {
-	parts := make([]string, len(a.mapped))
-	for i, m := range a.mapped {
+	parts := make([]string, len(a.mappedGroups))
+	for i, m := range a.mappedGroups {
 		parts[i] = string(m.provider) + strconv.Quote(m.group)
 	}
 	slices.Sort(parts)
@@ -69,7 +69,7 @@ func (a *Actor) grantsKey() string {
 	return key
 }
 
-func (h *holders) leave(one *holder) {
+func (h *feedCallers) release(one *feedCaller) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	if one.feeds--; one.feeds == 0 {
@@ -77,17 +77,17 @@ func (h *holders) leave(one *holder) {
 	}
 }
 
-// fresh gives the caller with what it holds, read after the events of a read
-// had been read: of an event that was recorded after a right was lost, the loss
-// is seen.
-func (h *holders) fresh(ctx context.Context, one *holder, a *Actor, read int64) (*Actor, error) {
+// currentActor returns the actor with grants that were read after the given read
+// of events. Thus an event that was recorded after a grant was revoked is not
+// delivered.
+func (h *feedCallers) currentActor(ctx context.Context, one *feedCaller, a *Actor, read int64) (*Actor, error) {
 	if a.operator != "" {
 		return a, nil
 	}
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	for one.read < read {
-		asked := h.ask(one, read)
+		asked := h.requestRead(one, read)
 		h.lock.Unlock()
 		select {
 		case <-asked.done:
@@ -102,9 +102,9 @@ func (h *holders) fresh(ctx context.Context, one *holder, a *Actor, read int64) 
 	return &fresh, nil
 }
 
-// ask finds the read of grants that begins after a read of events, or began
-// after it. Whoever calls it holds the lock.
-func (h *holders) ask(one *holder, read int64) *grantRead {
+// requestRead returns a read of grants that begins, or began, after the given
+// read of events. The caller must hold the lock.
+func (h *feedCallers) requestRead(one *feedCaller, read int64) *grantRead {
 	if h.now != nil && one.asked == h.now && h.now.read >= read {
 		return h.now
 	}
@@ -122,8 +122,8 @@ func (h *holders) ask(one *holder, read int64) *grantRead {
 	return h.next
 }
 
-// readAll reads until nobody waits.
-func (h *holders) readAll() {
+// readAll reads grants until no caller waits.
+func (h *feedCallers) readAll() {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	for h.next != nil {
@@ -139,12 +139,12 @@ func (h *holders) readAll() {
 	h.reading = false
 }
 
-// grantsTimeout bounds one read of grants.
+// grantsTimeout limits one read of grants.
 const grantsTimeout = 10 * time.Second
 
-// readNow makes the read that is under way, and reports whether it succeeded.
-// It gives the lock free meanwhile.
-func (h *holders) readNow() bool {
+// readNow runs the current read and reports whether it succeeded. It releases the
+// lock in the meantime.
+func (h *feedCallers) readNow() bool {
 	now := h.now
 	now.read = h.reads.Load()
 	actors := make([]*Actor, len(now.asking))
@@ -157,7 +157,7 @@ func (h *holders) readNow() bool {
 	cancel()
 	h.lock.Lock()
 	if err != nil {
-		h.logger.Warn("live feeds wait: grants cannot be read; trying again", "error", err)
+		h.logger.Warn("reading grants failed; live feeds wait for a retry", "error", err)
 		return false
 	}
 	for i, one := range now.asking {
@@ -166,24 +166,24 @@ func (h *holders) readNow() bool {
 	return true
 }
 
-// grantsAtOnce bounds the identities of one statement.
-const grantsAtOnce = 1000
+// grantsPerStatement limits the identities of one statement.
+const grantsPerStatement = 1000
 
-// readGrants reads what actors hold now, in their order: with one statement for
-// the identities of all, and one for each identity provider.
+// readGrants reads the current grants of actors, in their order, with one
+// statement for all identities and one for each identity provider.
 func readGrants(ctx context.Context, r Reader, actors []*Actor) ([][]grant, error) {
 	var identities []UID
 	groups := map[UID][]string{}
 	for _, a := range actors {
 		identities = append(identities, a.Identities...)
-		for _, m := range a.mapped {
+		for _, m := range a.mappedGroups {
 			groups[m.provider] = append(groups[m.provider], m.group)
 		}
 	}
 	slices.Sort(identities)
 	bound := map[UID][]Grant{}
-	for some := range slices.Chunk(slices.Compact(identities), grantsAtOnce) {
-		found, err := r.Grants(ctx, some)
+	for batch := range slices.Chunk(slices.Compact(identities), grantsPerStatement) {
+		found, err := r.Grants(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -191,7 +191,7 @@ func readGrants(ctx context.Context, r Reader, actors []*Actor) ([][]grant, erro
 			bound[g.Identity] = append(bound[g.Identity], g)
 		}
 	}
-	given := map[mapped][]Grant{}
+	given := map[mappedGroup][]Grant{}
 	for provider, listed := range groups {
 		slices.Sort(listed)
 		found, err := r.MappedGrants(ctx, provider, slices.Compact(listed)...)
@@ -199,17 +199,17 @@ func readGrants(ctx context.Context, r Reader, actors []*Actor) ([][]grant, erro
 			return nil, err
 		}
 		for _, g := range found {
-			from := mapped{provider, g.ExternalGroup}
+			from := mappedGroup{provider, g.ExternalGroup}
 			given[from] = append(given[from], g)
 		}
 	}
 	held := make([][]grant, len(actors))
 	for i, a := range actors {
 		for _, identity := range a.Identities {
-			held[i] = append(held[i], effective(bound[identity])...)
+			held[i] = append(held[i], limitToHome(bound[identity])...)
 		}
-		for _, m := range a.mapped {
-			held[i] = append(held[i], effective(given[m])...)
+		for _, m := range a.mappedGroups {
+			held[i] = append(held[i], limitToHome(given[m])...)
 		}
 	}
 	return held, nil

@@ -7,17 +7,15 @@ import (
 	"strings"
 )
 
-// The types of events: what happens to the resources of a kind.
-
-// eventKind is what may happen to a kind, what reading of it needs, and what
-// the bodies of its events are.
+// An eventKind describes the events of a kind: the verbs, the capability that
+// reading them needs, and the type of their bodies.
 type eventKind struct {
 	event    string
 	list     Capability
 	body     string
 	verbs    []string
-	resource string // the kind that its subjects are of
-	parent   string // the kind that they lie in
+	resource string // the kind of the subjects
+	parent   string // the parent kind of the subjects
 }
 
 func (k *Kind[T]) bodyType() string { return cmp.Or(k.EventBody, k.Area+"."+k.Name) }
@@ -33,15 +31,15 @@ func eventKindsOf(all []KindInfo) (found []eventKind) {
 			found = append(found, eventKind{k.Event, k.List, k.EventBody, k.Verbs, k.subject(), k.Parent})
 		}
 	}
-	// What is told of one kind, and read by those who read another.
+	// These events belong to one kind, and reading them needs the capability of another.
 	return append(found,
 		eventKind{groupKind.Event, identityProviderKind.List, "iam.AllowedIssuer", []string{issuerAllowed, issuerRevoked}, groupKind.Name, ""},
-		eventKind{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{redelivered}, deliveryKind.Name, ""},
+		eventKind{subscriptionKind.Event, deliveryKind.List, deliveryKind.bodyType(), []string{verbRedelivered}, deliveryKind.Name, ""},
 	)
 }
 
-// subject is the kind that the subjects of events of a kind are of: that of its
-// UIDs, which an acceptance of terms has none of.
+// subject returns the kind of the subjects of a kind's events. An acceptance of
+// terms has no UID of its own, so its events are about the group.
 func (k KindInfo) subject() string {
 	if k.Name == termsKind.Name {
 		return termsKind.Parent
@@ -49,13 +47,13 @@ func (k KindInfo) subject() string {
 	return k.Name
 }
 
-// tells reports whether an event is of the kind.
-func (k eventKind) tells(e *Event) bool {
+// matches reports whether an event belongs to the kind.
+func (k eventKind) matches(e *Event) bool {
 	verb, ours := strings.CutPrefix(e.Type, eventPrefix+k.event+".")
 	return ours && slices.Contains(k.verbs, strings.TrimSuffix(verb, eventVersion))
 }
 
-// EventTypes lists the types of all events that are recorded of changes.
+// EventTypes lists the types of all events.
 func EventTypes() []string {
 	var types []string
 	for _, k := range eventKinds {
@@ -72,8 +70,8 @@ const eventVersion = ".v1"
 
 const maxEventTypes = 100
 
-// eventTypes checks that each is one, and tells which there are.
-func (v *violations) eventTypes(types []string) {
+// checkEventTypes checks that all types exist.
+func (v *violations) checkEventTypes(types []string) {
 	const field = "types"
 	if len(types) > maxEventTypes {
 		v.add(field, "must be at most %d", maxEventTypes)
@@ -86,8 +84,8 @@ func (v *violations) eventTypes(types []string) {
 	}
 }
 
-// fullEventType is the type that a short form of it stands for, such as
-// iam.group.created.
+// fullEventType adds the prefix and the version to the short form of an event
+// type, such as iam.group.created.
 func fullEventType(t string) string {
 	if !strings.HasPrefix(t, eventPrefix) {
 		t = eventPrefix + t
@@ -98,13 +96,13 @@ func fullEventType(t string) string {
 	return t
 }
 
-// ShortEventType is a type without prefix and version, and whether it is one that
-// there is.
+// ShortEventType returns a type without prefix and version, and whether the type
+// exists.
 func ShortEventType(t string) (short string, known bool) {
 	return strings.TrimSuffix(strings.TrimPrefix(t, eventPrefix), eventVersion), slices.Contains(allEventTypes, t)
 }
 
-// fullEventTypes spells types out; nil stays nil.
+// fullEventTypes converts short types into full types; nil stays nil.
 func fullEventTypes(types []string) []string {
 	if types == nil {
 		return nil
@@ -116,14 +114,13 @@ func fullEventTypes(types []string) []string {
 	return full
 }
 
-// Resource names what an event tells of, by its kind: of a creation that was
-// refused, what it was to lie in. The kind is "" where the event is of none that
-// is known.
+// Resource returns the kind and the UID of the resource that the event is about.
+// For a denied creation, this is the parent. The kind is "" if it is unknown.
 func (e *Event) Resource() (kind string, uid UID) {
 	for _, k := range eventKinds {
 		switch {
-		case !k.tells(e):
-		case e.Denied != "" && k.isOfParent(e):
+		case !k.matches(e):
+		case e.Denied != "" && k.isAboutParent(e):
 			return k.parent, e.Subject
 		default:
 			return k.resource, e.Subject
@@ -132,17 +129,17 @@ func (e *Event) Resource() (kind string, uid UID) {
 	return "", e.Subject
 }
 
-// isOfParent reports whether a change that is refused has no resource of its own
-// yet, or many.
-func (k eventKind) isOfParent(e *Event) bool {
+// isAboutParent reports whether a denied change is about the parent, because its
+// resource does not exist yet or because it is about many resources.
+func (k eventKind) isAboutParent(e *Event) bool {
 	verb := strings.TrimPrefix(e.Type, eventPrefix+k.event+".")
 	return strings.HasPrefix(verb, "created") || strings.Contains(verb, ".batch")
 }
 
-// mayHear reports whether a may read what an event tells of.
-func (a *Actor) mayHear(e *Event) bool {
+// maySeeEvent reports whether the actor may read the resource of an event.
+func (a *Actor) maySeeEvent(e *Event) bool {
 	for _, k := range eventKinds {
-		if k.tells(e) {
+		if k.matches(e) {
 			return a.Can(k.list, e.Subject)
 		}
 	}

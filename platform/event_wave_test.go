@@ -12,13 +12,13 @@ import (
 func TestManyFeedsAreWokenInWaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		crowd := make([]*listener, 2*wave+1)
+		crowd := make([]*listener, 2*wakeBatch+1)
 		for i := range crowd {
 			crowd[i] = &listener{wants: func(*Event) bool { return true }, wake: make(chan struct{}, 1)}
-			if added, first := crowd[i].put(&Event{}, 1); !added || !first {
+			if added, first := crowd[i].enqueue(&Event{}, 1); !added || !first {
 				t.Fatal("the event was not added to an empty queue")
 			}
-			if added, first := crowd[i].put(&Event{}, 1); !added || first {
+			if added, first := crowd[i].enqueue(&Event{}, 1); !added || first {
 				t.Fatal("a listener that is to be woken is woken twice")
 			}
 		}
@@ -29,8 +29,8 @@ func TestManyFeedsAreWokenInWaves(t *testing.T) {
 			return n
 		}
 		asked := &grantRead{done: make(chan struct{})}
-		go arrival{operators: crowd[:1], others: crowd[1:], asked: asked}.wake(t.Context())
-		for i, want := range []int{1, 1 + wave, 1 + 2*wave} {
+		go wakeList{operators: crowd[:1], others: crowd[1:], grants: asked}.wake(t.Context())
+		for i, want := range []int{1, 1 + wakeBatch, 1 + 2*wakeBatch} {
 			if i == 1 {
 				close(asked.done)
 			}
@@ -39,7 +39,7 @@ func TestManyFeedsAreWokenInWaves(t *testing.T) {
 				t.Errorf("%d feeds are awake, want %d", got, want)
 			}
 			if i > 0 {
-				time.Sleep(wavePause)
+				time.Sleep(wakePause)
 			}
 		}
 	})
@@ -49,5 +49,5 @@ func TestNobodyIsWokenWhenNobodyListens(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	arrival{asked: &grantRead{done: make(chan struct{})}}.wake(ctx) // returns
+	wakeList{grants: &grantRead{done: make(chan struct{})}}.wake(ctx) // returns
 }

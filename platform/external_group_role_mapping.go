@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// An ExternalGroupRoleMapping gives a role to everybody whose token of an
-// identity provider lists an external group. It counts for the requests that
-// bring such a token, and is bound to no identity.
+// An ExternalGroupRoleMapping gives a role to every caller whose token of an
+// identity provider lists an external group. It applies to requests with such a
+// token and is not bound to an identity.
 type ExternalGroupRoleMapping struct {
 	UID                 UID    `json:"uid"`
 	IdentityProviderUID UID    `json:"identityProviderUid"`
 	ExternalGroupID     string `json:"externalGroupId"`
 	RoleUID             UID    `json:"roleUid"`
-	Scope               UID    `json:"scope"` // the group that it counts on, and below
+	Scope               UID    `json:"scope"` // the group on which it applies, including everything below
 	CreateTime          Time   `json:"createTime,omitzero"`
 }
 
@@ -29,9 +29,9 @@ type ExternalGroupRoleMappingFilter struct {
 
 func (f ExternalGroupRoleMappingFilter) check(v *violations) {
 	if f.IdentityProvider != "" {
-		v.uid("identity_provider_uid", f.IdentityProvider)
+		v.checkUID("identity_provider_uid", f.IdentityProvider)
 	}
-	v.filter("external_group_id", f.ExternalGroupID)
+	v.checkFilter("external_group_id", f.ExternalGroupID)
 }
 
 var externalGroupRoleMappingKind = Kind[ExternalGroupRoleMapping]{
@@ -59,13 +59,13 @@ var externalGroupRoleMappingKind = Kind[ExternalGroupRoleMapping]{
 	},
 	Check: func(m *ExternalGroupRoleMapping, changed func(string) bool, v *violations) {
 		if changed("externalGroupId") {
-			v.label("externalGroupId", m.ExternalGroupID)
+			v.checkLabel("externalGroupId", m.ExternalGroupID)
 		}
 		if changed("roleUid") {
-			v.requiredUID("roleUid", m.RoleUID)
+			v.checkRequiredUID("roleUid", m.RoleUID)
 		}
 		if changed("scope") && m.Scope != "" {
-			v.uid("scope", m.Scope)
+			v.checkUID("scope", m.Scope)
 		}
 	},
 }
@@ -75,79 +75,80 @@ type ExternalGroupRoleMappings struct {
 	resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]
 }
 
-func sameMapping(m *ExternalGroupRoleMapping) ExternalGroupRoleMappingFilter {
+func mappingKeyFilter(m *ExternalGroupRoleMapping) ExternalGroupRoleMappingFilter {
 	return ExternalGroupRoleMappingFilter{ExternalGroupID: m.ExternalGroupID, Role: m.RoleUID, Scope: m.Scope}
 }
 
-// Create makes a mapping of an identity provider. Without a scope it counts on
-// the provider's group; it cannot reach outside of that. The caller must hold
-// what the role grants there.
+// Create makes a mapping of an identity provider. Without a scope, it applies to
+// the provider's group. The scope cannot be outside of that group. The caller must
+// hold there what the role grants.
 func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in Input[ExternalGroupRoleMapping]) (*ExternalGroupRoleMapping, error) {
-	made, err := s.accept(ctx, provider, in)
+	made, err := s.authorizeCreate(ctx, provider, in)
 	if err == nil && !made.Scope.Within(provider.Parent()) {
 		err = Invalid(Violation{"scope", fmt.Sprintf("must lie within the group of the identity provider, %s", provider.Parent())})
 	}
 	if err != nil {
-		return nil, s.refused(ctx, "created", provider, err)
+		return nil, s.recordIfDenied(ctx, "created", provider, err)
 	}
-	return s.insert(ctx, provider, made, sameMapping, func(tx Tx) error {
-		if _, err := need(ctx, made.Scope, CapRoleBindingsCreate); err != nil {
+	return s.insert(ctx, provider, made, mappingKeyFilter, func(tx Tx) error {
+		if _, err := require(ctx, made.Scope, CapRoleBindingsCreate); err != nil {
 			return err
 		}
-		// The insert would not tell which is missing, the scope or the provider;
-		// a provider that is there has its group.
+		// The error of the insert does not tell whether the scope or the provider is
+		// missing. If the provider exists, so does its group.
 		if made.Scope != provider.Parent() {
 			if _, err := resolve(ctx, groupKind.Name, made.Scope, TableOf[Group, GroupFilter](tx).Get); err != nil {
 				return err
 			}
 		}
-		return handsOutRole(ctx, tx, "roleUid", made.RoleUID, made.Scope)
+		return requireMayGrantRole(ctx, tx, "roleUid", made.RoleUID, made.Scope)
 	})
 }
 
-// handOutAll demands of the caller all that the mappings of a provider grant.
-func (s ExternalGroupRoleMappings) handOutAll(ctx context.Context, tx Tx, provider UID) error {
+// requireMayGrantAll fails unless the caller holds everything that the mappings
+// of a provider grant.
+func (s ExternalGroupRoleMappings) requireMayGrantAll(ctx context.Context, tx Tx, provider UID) error {
 	mapped, err := tx.MappedGrants(ctx, provider)
 	if err != nil {
 		return err
 	}
 	for _, g := range mapped {
-		if err := handsOut(ctx, tx, setOf(g.Capabilities), g.Group); err != nil {
+		if err := requireMayGrant(ctx, tx, setOf(g.Capabilities), g.Group); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Delete removes a mapping; it counts from the next request on.
+// Delete removes a mapping. It takes effect with the next request.
 func (s ExternalGroupRoleMappings) Delete(ctx context.Context, uid UID) error {
 	return s.remove(ctx, uid)
 }
 
-// MaxBatchDelete is how many mappings one batchDelete may name.
+// MaxBatchDelete is the maximum number of mappings in one batchDelete.
 const MaxBatchDelete = 200
 
-// DeleteBatch removes mappings that lie below parent, an identity provider or
-// a group: all or none. It gives what was removed, in the order asked for.
+// DeleteBatch removes mappings below parent, which is an identity provider or a
+// group: all or none. It returns the removed mappings in the order of uids.
 func (s ExternalGroupRoleMappings) DeleteBatch(ctx context.Context, parent UID, uids []UID) ([]*ExternalGroupRoleMapping, error) {
 	removed, err := s.deleteBatch(ctx, parent, uids)
-	return removed, s.refused(ctx, "deleted.batch", parent, err)
+	return removed, s.recordIfDenied(ctx, "deleted.batch", parent, err)
 }
 
 func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, uids []UID) ([]*ExternalGroupRoleMapping, error) {
-	if _, err := caller(ctx); err != nil {
+	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
 	}
 	var v violations
-	v.requiredUID("parent", parent)
+	v.checkRequiredUID("parent", parent)
 	if len(uids) == 0 || len(uids) > MaxBatchDelete {
 		v.add("names", "must be 1 to %d", MaxBatchDelete)
 	}
-	for i, uid := range uids[:min(len(uids), MaxBatchDelete)] { // each is compared with those before it
+	for i, uid := range uids[:min(len(uids), MaxBatchDelete)] { // the limit also bounds the comparisons below
 		field := fmt.Sprintf("names[%d]", i)
 		switch {
 		case !uid.Valid():
-			v.uid(field, uid)
+			v.checkUID(field, uid)
 		case parent.Valid() && !uid.Below(parent):
 			v.add(field, "must lie below the parent")
 		case slices.Contains(uids[:i], uid):
@@ -157,7 +158,7 @@ func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, 
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	if _, err := need(ctx, parent, s.kind.Delete); err != nil {
+	if _, err := require(ctx, parent, s.kind.Delete); err != nil {
 		return nil, err
 	}
 	var removed []*ExternalGroupRoleMapping

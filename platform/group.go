@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Group is a node of the tree that all resources hang in. A root group is an
+// A Group is a node of the tree that contains all resources. A root group is an
 // organisation.
 type Group struct {
 	UID            UID            `json:"uid"`
@@ -20,7 +20,7 @@ type Group struct {
 	Status         OrgStatus      `json:"status,omitempty"`
 }
 
-// OrgKind says what an organisation is.
+// OrgKind is the kind of an organisation.
 type OrgKind string
 
 // The kinds of organisations.
@@ -39,7 +39,7 @@ func (k *OrgKind) UnmarshalJSON(b []byte) error { return unmarshalEnum(b, k, org
 // Values lists the kinds.
 func (OrgKind) Values() []string { return textsOf(orgKinds) }
 
-// OrgStatus says how far an organisation is.
+// OrgStatus is the state of an organisation.
 type OrgStatus string
 
 // The states of an organisation.
@@ -64,8 +64,8 @@ type GroupFilter struct {
 }
 
 func (f GroupFilter) check(v *violations) {
-	v.filter("name", f.Name)
-	v.query(f.Query)
+	v.checkFilter("name", f.Name)
+	v.checkQuery(f.Query)
 }
 
 var groupKind = Kind[Group]{
@@ -92,10 +92,10 @@ var groupKind = Kind[Group]{
 	},
 	Check: func(g *Group, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name(g.Name, namePattern)
+			v.checkName(g.Name, namePattern)
 		}
 		if changed("description") {
-			v.line("description", g.Description)
+			v.checkLine("description", g.Description)
 		}
 	},
 }
@@ -109,39 +109,40 @@ var (
 // Groups are the operations on groups.
 type Groups struct{ resources[Group, GroupFilter] }
 
-func groupNamed(g *Group) GroupFilter { return GroupFilter{Name: g.Name} }
+func groupKeyFilter(g *Group) GroupFilter { return GroupFilter{Name: g.Name} }
 
-// Create makes a group below parent, or a new organisation where parent is "".
+// Create makes a group below parent, or a new organisation if parent is "".
 func (s Groups) Create(ctx context.Context, parent UID, in Input[Group]) (*Group, error) {
 	if parent == "" {
 		return s.signUp(ctx, in)
 	}
-	return s.create(ctx, parent, in, groupNamed)
+	return s.create(ctx, parent, in, groupKeyFilter)
 }
 
 // Update changes a group.
 func (s Groups) Update(ctx context.Context, uid UID, in Input[Group]) (*Group, error) {
-	return s.update(ctx, uid, in, groupNamed)
+	return s.update(ctx, uid, in, groupKeyFilter)
 }
 
-// Delete removes a group that holds nothing. An organisation that holds
-// nothing but its last owner goes together with that owner.
+// Delete deletes an empty group. An organisation that contains only its last
+// owner is deleted together with that owner.
 func (s Groups) Delete(ctx context.Context, uid UID) error {
-	return s.removeIf(ctx, uid, func(tx Tx, _ UID) error {
+	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error {
 		if err := tx.Lock(ctx, uid.Root()); err != nil {
 			return err
 		}
-		if err := s.removeNotes(ctx, tx, uid); err != nil || !uid.IsRoot() {
+		if err := s.removeGroupData(ctx, tx, uid); err != nil || !uid.IsRoot() {
 			return err
 		}
 		return s.removeLastOwner(ctx, tx, uid)
 	})
 }
 
-// removeNotes removes what speaks of a group without being a resource in it:
-// accepted terms, and mappings of providers further up that count here only.
-func (s Groups) removeNotes(ctx context.Context, tx Tx, uid UID) error {
-	accepted, err := TableOf[TermsAcceptance, TermsFilter](tx).List(ctx, Query[TermsFilter]{Scope: scopeOf(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems})
+// removeGroupData removes rows that belong to a group without being resources in
+// it: accepted terms, and mappings of providers of higher groups whose scope is
+// this group.
+func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
+	accepted, err := TableOf[TermsAcceptance, TermsFilter](tx).List(ctx, Query[TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
 	if err != nil {
 		return err
 	}
@@ -151,15 +152,15 @@ func (s Groups) removeNotes(ctx context.Context, tx Tx, uid UID) error {
 		}
 	}
 	pointing, err := TableOf[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter](tx).List(ctx, Query[ExternalGroupRoleMappingFilter]{
-		Scope: scopeOf(Branch{Relation: Within, UID: uid.Root()}), Filter: ExternalGroupRoleMappingFilter{Scope: uid},
-		Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems,
+		Scope: newScope(Branch{Relation: Within, UID: uid.Root()}), Filter: ExternalGroupRoleMappingFilter{Scope: uid},
+		Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
 		return err
 	}
 	var mappings []UID
 	for _, m := range pointing.Items {
-		if !m.IdentityProviderUID.Below(uid) { // its own provider blocks the delete
+		if !m.IdentityProviderUID.Below(uid) { // mappings of the group's own providers block the deletion
 			mappings = append(mappings, m.UID)
 		}
 	}
@@ -168,7 +169,7 @@ func (s Groups) removeNotes(ctx context.Context, tx Tx, uid UID) error {
 }
 
 func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
-	bindings, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{Scope: scopeOf(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
+	bindings, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
 		return err
 	}
@@ -187,25 +188,25 @@ func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
 	return nil
 }
 
-// signUp makes an organisation for a caller of another one, where the service
-// allows it. An identity acts only in the organisation it lives in, so the
-// caller gets an identity in the new one, with the rule that its token of now
-// matches, and becomes its owner.
+// signUp makes an organisation for a caller from another organisation, if the
+// service allows it. An identity acts only in its own organisation. Therefore the
+// caller gets an identity in the new one, whose rule matches the current token,
+// and becomes its owner.
 func (s Groups) signUp(ctx context.Context, in Input[Group]) (*Group, error) {
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	isRoot := func(u UID) bool { return u.Parent().IsRoot() }
 	if !s.p.options.AllowSignup || !slices.ContainsFunc(actor.Identities, isRoot) {
-		return nil, actor.lacks(CapGroupsCreate, "")
+		return nil, actor.permissionError(CapGroupsCreate, "")
 	}
 	var v violations
 	group := s.decode(in, &v)
-	if err := v.inOrder(s.kind.fieldNames()).err(); err != nil {
+	if err := v.sortByField(s.kind.fieldNames()).err(); err != nil {
 		return nil, err
 	}
-	made, err := s.found(ctx, group, &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject, Audience: actor.audience})
+	made, err := s.createOrganisation(ctx, group, &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject, Audience: actor.audience})
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +220,8 @@ type Organisation struct {
 	Binding  *RoleBinding
 }
 
-// Bootstrap makes an organisation whose owner is whoever holds a token of
-// issuer and subject. It is the operator's command.
+// Bootstrap makes an organisation whose owner is the holder of a token with this
+// issuer and subject. Only the operator may call it.
 func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*Organisation, error) {
 	group := &Group{Name: name}
 	owner := &ClaimMatch{Issuer: issuer, Subject: subject}
@@ -230,22 +231,23 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	return s.found(ctx, group, owner)
+	return s.createOrganisation(ctx, group, owner)
 }
 
-// None reports whether there is no group, as in a database that nobody has
-// used yet. It is the operator's question.
-func (s Groups) None(ctx context.Context) (bool, error) {
-	if err := operating(ctx); err != nil {
+// IsEmpty reports whether there are no groups, as in a new database. Only the
+// operator may call it.
+func (s Groups) IsEmpty(ctx context.Context) (bool, error) {
+	if err := requireOperator(ctx); err != nil {
 		return false, err
 	}
 	groups, err := TableOf[Group, GroupFilter](s.p.store).List(ctx, Query[GroupFilter]{
-		Scope: scopeOf(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
+		Scope: newScope(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
 	})
 	return err == nil && len(groups.Items) == 0, err
 }
 
-func (s Groups) found(ctx context.Context, group *Group, owner *ClaimMatch) (*Organisation, error) {
+// createOrganisation stores a root group with its owner and records the events.
+func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *ClaimMatch) (*Organisation, error) {
 	root, now := newRootUID(), s.p.now()
 	s.kind.Stamp(group, root, now)
 	identity := &Identity{Name: "owner", ClaimMatch: owner}
@@ -269,7 +271,7 @@ func (s Groups) found(ctx context.Context, group *Group, owner *ClaimMatch) (*Or
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
-		return nil, exists("Group", "") // whose it is is not the caller's to know
+		return nil, exists("Group", "") // do not reveal which organisation has the name
 	}
 	if err != nil {
 		return nil, err

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// A GroupInvite offers a role in a group to whoever has its code, until it
+// A GroupInvite offers a role in a group to the holder of its code, until it
 // expires.
 type GroupInvite struct {
 	UID            UID      `json:"uid"`
 	RoleUID        UID      `json:"roleUid"`
-	Email          string   `json:"email,omitempty"` // if set: of the only one who can accept
+	Email          string   `json:"email,omitempty"` // if set, only the owner of this address can accept
 	TTL            Duration `json:"ttl,omitempty"`   // input only
 	ExpirationTime Time     `json:"expirationTime,omitzero"`
 	SingleUse      bool     `json:"singleUse"`
-	Code           string   `json:"code,omitempty"` // shown when it is made, never again
-	KeyID          string   `json:"keyId"`          // the part of the code that may be told
+	Code           string   `json:"code,omitempty"` // only in the response to its creation
+	KeyID          string   `json:"keyId"`          // the part of the code that is not secret
 	CreateTime     Time     `json:"createTime,omitzero"`
 
 	Role InvitedRole `json:"role"`
 
-	Hash []byte `json:"-"` // of the code, as stored
+	Hash []byte `json:"-"` // hash of the code
 }
 
-// An InvitedRole is what an invite shows of its role.
+// An InvitedRole holds the fields of a role that an invite shows.
 type InvitedRole struct {
 	UID          UID          `json:"uid"`
 	Name         string       `json:"name"`
@@ -41,9 +41,9 @@ type GroupInviteFilter struct {
 	KeyID string `json:",omitempty"` // exactly
 }
 
-func (f GroupInviteFilter) check(v *violations) { v.filter("key_id", f.KeyID) }
+func (f GroupInviteFilter) check(v *violations) { v.checkFilter("key_id", f.KeyID) }
 
-// maxInviteTTL bounds how long a code may be lying around.
+// maxInviteTTL limits the lifetime of a code.
 const maxInviteTTL = 365 * 24 * time.Hour
 
 var groupInviteKind = Kind[GroupInvite]{
@@ -71,10 +71,10 @@ var groupInviteKind = Kind[GroupInvite]{
 	},
 	Check: func(i *GroupInvite, changed func(string) bool, v *violations) {
 		if changed("roleUid") {
-			v.requiredUID("roleUid", i.RoleUID)
+			v.checkRequiredUID("roleUid", i.RoleUID)
 		}
 		if changed("email") && i.Email != "" {
-			if v.line("email", i.Email); !strings.Contains(i.Email, "@") || len(i.Email) > maxNameBytes {
+			if v.checkLine("email", i.Email); !strings.Contains(i.Email, "@") || len(i.Email) > maxNameBytes {
 				v.add("email", "must be an email address")
 			}
 		}
@@ -94,18 +94,18 @@ type GroupInvites struct {
 	resources[GroupInvite, GroupInviteFilter]
 }
 
-// Create makes an invite. Only this answer shows its code. The caller must
-// hold what the role grants.
+// Create makes an invite. Only this response shows its code. The caller must hold
+// what the role grants.
 func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvite]) (*GroupInvite, error) {
-	made, err := s.accept(ctx, parent, in)
+	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.refused(ctx, "created", parent, err)
+		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
 	code := newInviteCode()
 	made.KeyID, made.Hash = code.keyID, code.hash()
 	shown := *made
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		if err := handsOutRole(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
+		if err := requireMayGrantRole(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
 			return err
 		}
 		if err := s.rows(tx).Insert(ctx, made); err != nil {
@@ -123,18 +123,17 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvi
 		err = missing("Group", parent)
 	}
 	if err != nil {
-		return nil, s.refused(ctx, "created", parent, err)
+		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
 	shown.Code = code.String()
 	return &shown, nil
 }
 
-// Delete takes an invite back.
+// Delete deletes an invite.
 func (s GroupInvites) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
 
-// An inviteCode is what is told to the invited: whose the code is, and that
-// they were told. The second part has more entropy than can be guessed, so a
-// plain hash keeps it.
+// An inviteCode consists of the id of an invite and a secret. The secret has so
+// much entropy that storing a plain hash of it is safe.
 type inviteCode struct{ keyID, secret string }
 
 func newInviteCode() inviteCode { return inviteCode{randomHex(8), randomHex(24)} }
@@ -152,23 +151,24 @@ func parseInviteCode(s string) (inviteCode, bool) {
 	return inviteCode{keyID, secret}, err == nil && len(keyID) == 16 && len(secret) == 48
 }
 
-// Accept binds the role of an invite to the caller: to the identity that can
-// act in the group, or to a new one there that the caller's token matches. Any
-// valid token may ask. Who has the role already keeps it, and the invite.
+// Accept binds the role of an invite to the caller: to its identity that can act
+// in the group, or to a new identity there that the token matches. Any valid token
+// may accept. If the caller already has the role, nothing changes and the invite
+// is not used up.
 func (s GroupInvites) Accept(ctx context.Context, code string) (*RoleBinding, error) {
 	bound, err := s.acceptCode(ctx, code)
 	return bound, s.kind.in(err)
 }
 
 func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding, error) {
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	code, ok := parseInviteCode(told)
 	switch {
 	case actor.operator != "":
-		return nil, denied("", "") // who would be nobody in the group
+		return nil, permissionDenied("", "") // an operator has no identity
 	case told == "":
 		return nil, Invalid(Violation{"code", "is required"})
 	case !ok:
@@ -184,7 +184,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 		if err := tx.Lock(ctx, invite.UID.Root()); err != nil {
 			return err
 		}
-		if invite, err = s.byCode(ctx, tx, code); err != nil { // which another one may just have used up
+		if invite, err = s.byCode(ctx, tx, code); err != nil { // another request may have used it up
 			return err
 		}
 		if err := s.mayAccept(actor, invite); err != nil {
@@ -193,13 +193,13 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 		bound, err = s.bindInvited(ctx, tx, actor, invite)
 		return err
 	})
-	return bound, s.p.RoleBindings.refused(ctx, "created", group, err)
+	return bound, s.p.RoleBindings.recordIfDenied(ctx, "created", group, err)
 }
 
 // byCode finds the invite of a code.
 func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*GroupInvite, error) {
 	found, err := TableOf[GroupInvite, GroupInviteFilter](r).List(ctx, Query[GroupInviteFilter]{
-		Scope: scopeOf(Branch{Relation: Everything}), Filter: GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+		Scope: newScope(Branch{Relation: Everything}), Filter: GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*G
 func (s GroupInvites) mayAccept(actor *Actor, invite *GroupInvite) error {
 	switch {
 	case !invite.ExpirationTime.After(s.p.now().Time):
-		return blocked("INVITE_EXPIRED", string(invite.UID), "the invite has expired")
+		return failedPrecondition("INVITE_EXPIRED", string(invite.UID), "the invite has expired")
 	case invite.Email != "" && (!actor.EmailVerified || !strings.EqualFold(invite.Email, actor.Email)):
 		return &Error{
 			Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: map[string]string{"resource": string(invite.UID)},
@@ -226,7 +226,7 @@ func (s GroupInvites) mayAccept(actor *Actor, invite *GroupInvite) error {
 	return nil
 }
 
-// bindInvited makes what accepting an invite makes, in one transaction.
+// bindInvited creates the identity and the role binding of an accepted invite.
 func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invite *GroupInvite) (*RoleBinding, error) {
 	group := invite.UID.Parent()
 	identity, err := s.invited(ctx, tx, actor, group)
@@ -234,7 +234,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return nil, err
 	}
 	had, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{
-		Scope: scopeOf(Branch{Relation: Children, UID: group}), Filter: RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
+		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
 		Order: roleBindingKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err != nil {
@@ -245,7 +245,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	}
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
 	switch err := RowsOf[RoleBinding](tx).Insert(ctx, bindings...); {
-	case errors.Is(err, ErrNoParent): // deleted since the token was looked at
+	case errors.Is(err, ErrNoParent): // the identity was deleted after authentication
 		return nil, missing("Identity", identity)
 	case err != nil:
 		return nil, err
@@ -260,8 +260,8 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	return bindings[0], err
 }
 
-// invited is the identity of the caller that can act in group; a new one where
-// there is none.
+// invited returns the identity of the caller that can act in group. It creates
+// one if there is none.
 func (s GroupInvites) invited(ctx context.Context, tx Tx, actor *Actor, group UID) (UID, error) {
 	for _, identity := range actor.Identities {
 		if group.Within(identity.Parent()) {
@@ -273,6 +273,6 @@ func (s GroupInvites) invited(ctx context.Context, tx Tx, actor *Actor, group UI
 		ClaimMatch: &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject, Audience: actor.audience},
 	}
 	made.setEmail(actor.Email, actor.EmailVerified)
-	err := s.p.Identities.introduce(ctx, tx, group, made)
+	err := s.p.Identities.insertRecorded(ctx, tx, group, made)
 	return made.UID, err
 }

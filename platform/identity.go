@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// An Identity is who acts. A token acts as every identity whose rule it
-// matches. What an identity may do ends at the group it lives under.
+// An Identity represents a caller. A token acts as every identity whose rule it
+// matches. An identity has no rights outside of the group that contains it.
 type Identity struct {
 	UID             UID         `json:"uid"`
 	Name            string      `json:"name"`
@@ -20,14 +20,14 @@ type Identity struct {
 	ClaimMatch      *ClaimMatch `json:"claimMatch,omitempty"`
 	StaticKeys      *StaticKeys `json:"staticKeys,omitempty"`
 
-	Provider   UID        `json:"-"` // which made it, for somebody whom it let in
-	ExternalID ExternalID `json:"-"` // whom it was made for
+	Provider   UID        `json:"-"` // the provider that provisioned the identity
+	ExternalID ExternalID `json:"-"` // the user of the provider
 }
 
-// An ExternalID is what an issuer tells somebody by.
+// An ExternalID identifies a user of an issuer.
 type ExternalID struct{ Issuer, ID string }
 
-// RelationshipType says by which rule an identity is found.
+// RelationshipType is the type of the rule of an identity.
 type RelationshipType string
 
 // The types of rules.
@@ -45,14 +45,14 @@ func (RelationshipType) Values() []string { return textsOf(relationshipTypes) }
 type IdentityFilter struct {
 	Name             string           `json:",omitempty"` // exactly
 	RelationshipType RelationshipType `json:",omitempty"`
-	LastSeenBefore   Time             `json:",omitzero"`  // never seen counts as before
+	LastSeenBefore   Time             `json:",omitzero"`  // includes identities that were never seen
 	Query            string           `json:",omitempty"` // see SearchWords
 }
 
 func (f IdentityFilter) check(v *violations) {
-	v.filter("name", f.Name)
-	v.query(f.Query)
-	oneOf(v, "relationship_type", f.RelationshipType, relationshipTypes)
+	v.checkFilter("name", f.Name)
+	v.checkQuery(f.Query)
+	checkOneOf(v, "relationship_type", f.RelationshipType, relationshipTypes)
 }
 
 var identityKind = Kind[Identity]{
@@ -82,13 +82,13 @@ var identityKind = Kind[Identity]{
 	},
 	Check: func(i *Identity, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name(i.Name, namePattern)
+			v.checkName(i.Name, namePattern)
 		}
 		if changed("description") {
-			v.line("description", i.Description)
+			v.checkLine("description", i.Description)
 		}
 		if changed("company") {
-			v.line("company", i.Company)
+			v.checkLine("company", i.Company)
 		}
 		if changed("claimMatch") && i.ClaimMatch != nil {
 			i.ClaimMatch.check(v)
@@ -107,34 +107,35 @@ type Identities struct {
 	resources[Identity, IdentityFilter]
 }
 
-// noTwin is for kinds without a unique key: no insert of theirs collides.
-func noTwin[T, F any](*T) (f F) { return f }
+// noKeyFilter is for kinds without a unique key, whose inserts never collide.
+func noKeyFilter[T, F any](*T) (f F) { return f }
 
 // Create makes an identity below a group.
 func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) (*Identity, error) {
-	made, err := s.accept(ctx, parent, in)
+	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.refused(ctx, "created", parent, err)
+		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, made, noTwin, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made.ClaimMatch) })
+	return s.insert(ctx, parent, made, noKeyFilter, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made.ClaimMatch) })
 }
 
-// Update changes an identity. Who changes its rule decides who acts with what
-// is bound to it, and so must hold all of that.
+// Update changes an identity. A change of its rule decides who gets the roles
+// bound to it, so the caller must hold everything that they grant.
 func (s Identities) Update(ctx context.Context, uid UID, in Input[Identity]) (*Identity, error) {
-	return s.updateIf(ctx, uid, in, noTwin, func(tx Tx, change *change[Identity]) error {
+	return s.updateChecked(ctx, uid, in, noKeyFilter, func(tx Tx, change *change[Identity]) error {
 		change.fields = change.row.oneRule(change.fields)
 		if !change.writes("claimMatch") && !change.writes("staticKeys") {
 			return nil
 		}
-		if err := s.holdsAllBound(ctx, tx, uid); err != nil {
+		if err := s.requireAllBound(ctx, tx, uid); err != nil {
 			return err
 		}
 		return s.p.admitRule(ctx, tx, uid, change.row.ClaimMatch)
 	})
 }
 
-// oneRule adds the rule that a change replaces by one of the other type.
+// oneRule adds the other type of rule to the changed fields, because an identity
+// has only one rule.
 func (i *Identity) oneRule(fields []string) []string {
 	if i.StaticKeys != nil && !slices.Contains(fields, "claimMatch") {
 		return append(fields, "claimMatch")
@@ -145,15 +146,17 @@ func (i *Identity) oneRule(fields []string) []string {
 	return fields
 }
 
-func (s Identities) holdsAllBound(ctx context.Context, tx Tx, uid UID) error {
-	actor, err := caller(ctx)
+// requireAllBound fails unless the caller holds everything that is bound to an
+// identity.
+func (s Identities) requireAllBound(ctx context.Context, tx Tx, uid UID) error {
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return err
 	}
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return err
 	}
-	if actor, err = actor.refreshed(ctx, tx); err != nil {
+	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
 		return err
 	}
 	bound, err := tx.Grants(ctx, []UID{uid})
@@ -161,33 +164,33 @@ func (s Identities) holdsAllBound(ctx context.Context, tx Tx, uid UID) error {
 		return err
 	}
 	for _, g := range bound {
-		if err := actor.dominates(setOf(g.Capabilities), g.Group); err != nil {
+		if err := actor.checkMayGrant(setOf(g.Capabilities), g.Group); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Delete removes an identity that no role is bound to.
+// Delete deletes an identity without role bindings.
 func (s Identities) Delete(ctx context.Context, uid UID) error {
-	return s.removeIf(ctx, uid, func(tx Tx, _ UID) error { return tx.Lock(ctx, uid.Root()) }) // nobody binds it meanwhile
+	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error { return tx.Lock(ctx, uid.Root()) }) // prevents concurrent bindings
 }
 
-// Lookup finds the identity that tokens of exactly this issuer and subject
-// act as; the oldest of several. Any valid token may ask.
+// Lookup finds the identity whose rule names exactly this issuer and subject, the
+// oldest if there are several. Any valid token may call it.
 func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, error) {
-	if _, err := caller(ctx); err != nil {
+	if _, err := requireCaller(ctx); err != nil {
 		return "", err
 	}
 	var v violations
 	if issuer == "" {
 		v.add("issuer", "is required")
 	}
-	v.filter("issuer", issuer)
+	v.checkFilter("issuer", issuer)
 	if subject == "" {
 		v.add("subject", "is required")
 	}
-	v.filter("subject", subject)
+	v.checkFilter("subject", subject)
 	if err := v.err(); err != nil {
 		return "", err
 	}
@@ -195,34 +198,33 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 	if err == nil && uid == "" {
 		e := missing("Identity", "")
 		e.Message = "Not found: no identity matches this issuer and subject"
-		e.Resource.Name, e.Resource.Description = shown(subject), "no identity matches this issuer and subject"
+		e.Resource.Name, e.Resource.Description = truncateForMessage(subject), "no identity matches this issuer and subject"
 		return "", e
 	}
 	return uid, err
 }
 
-// EffectiveCapabilities is what an identity holds on a UID, inherited grants
-// included. The caller must be allowed to list bindings where the identity
-// lives.
+// EffectiveCapabilities returns what an identity holds on a UID, including
+// inherited grants. The caller must be allowed to list identities and role
+// bindings of the identity's group.
 func (s Identities) EffectiveCapabilities(ctx context.Context, identity, on UID) ([]Capability, error) {
 	if err := invalidUID("on", on); err != nil {
 		return nil, err
 	}
-	if _, err := need(ctx, identity, CapIdentityList, CapRoleBindingsList); err != nil {
+	if _, err := require(ctx, identity, CapIdentityList, CapRoleBindingsList); err != nil {
 		return nil, err
 	}
 	grants, err := s.p.store.Grants(ctx, []UID{identity})
 	if err != nil {
 		return nil, err
 	}
-	held := Actor{grants: effective(grants)}
-	return held.on(on).list(), nil
+	held := Actor{grants: limitToHome(grants)}
+	return held.capabilitySetOn(on).list(), nil
 }
 
-// Own lists the identities that the caller acts as; none of its capabilities
-// is asked for that.
-func (s Identities) Own(ctx context.Context) ([]*Identity, error) {
-	actor, err := caller(ctx)
+// ListOwn lists the identities of the caller. It needs no capability.
+func (s Identities) ListOwn(ctx context.Context) ([]*Identity, error) {
+	actor, err := requireCaller(ctx)
 	if err != nil || len(actor.Identities) == 0 {
 		return nil, err
 	}

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// An IdentityProvider lets people of a group's own OpenID provider in: who
-// brings a token of it gets an identity in the group on first use, with the
-// default role. It takes effect once the organisation has proven that the issuer
-// is its own: see Verify.
+// An IdentityProvider lets the users of an OpenID provider sign in to a group: the
+// first token of a user creates an identity in the group with the default role. It
+// takes effect once the organisation has proven that it controls the issuer (see
+// Verify).
 type IdentityProvider struct {
 	UID         UID    `json:"uid"`
 	Name        string `json:"name"` // unique in its group
@@ -16,44 +16,45 @@ type IdentityProvider struct {
 	CreateTime  Time   `json:"createTime,omitzero"`
 	UpdateTime  Time   `json:"updateTime,omitzero"`
 	DefaultRole UID    `json:"defaultRole"`
-	OIDC        *OIDC  `json:"oidc,omitempty"` // none: nobody comes in
+	OIDC        *OIDC  `json:"oidc,omitempty"` // nil: nobody can sign in
 
-	// Nobody comes in before the organisation has proven the issuer.
+	// New users can sign in only after the organisation has proven the issuer.
 	IssuerVerified   bool `json:"issuerVerified"`
 	IssuerVerifyTime Time `json:"issuerVerifyTime,omitzero"`
 
-	HiddenSecret []byte `json:"-"` // the client secret, as stored
+	EncryptedSecret []byte `json:"-"` // the client secret, encrypted
 }
 
-// OIDC says which tokens a provider stands for. A token must be made for the
-// client, or for this service by way of the client.
+// OIDC describes the tokens that a provider accepts. A token must be issued for
+// the client, or for this service through the client.
 type OIDC struct {
 	Issuer           string          `json:"issuer"`
 	ClientID         string          `json:"clientId"`
-	ClientSecret     Secret          `json:"clientSecret,omitzero"` // input only; no answer has it
+	ClientSecret     Secret          `json:"clientSecret,omitzero"` // input only; no response contains it
 	AdditionalScopes []string        `json:"additionalScopes,omitempty"`
-	GroupsClaim      string          `json:"groupsClaim,omitempty"` // lists the external groups of the bearer
+	GroupsClaim      string          `json:"groupsClaim,omitempty"` // the claim that lists the external groups of the user
 	CorrelationRule  CorrelationRule `json:"correlationRule,omitempty"`
 	PKCEEnabled      bool            `json:"pkceEnabled"`
 }
 
-// A Secret is text that is written and never read. It tells an absent one,
-// which leaves what is stored, from an empty one, which removes it.
+// A Secret is a text that clients can write and not read. An absent secret leaves
+// the stored one unchanged; an empty secret removes it.
 type Secret struct {
 	Text  string
 	Given bool
 }
 
-// MarshalJSON writes the text: absent ones are tagged omitzero.
+// MarshalJSON writes the text. Fields are tagged omitzero to leave absent ones
+// out.
 func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.Text) }
 
-// UnmarshalJSON reads text; null is empty.
+// UnmarshalJSON reads the text; null is empty.
 func (s *Secret) UnmarshalJSON(b []byte) error {
 	s.Given = true
 	return json.Unmarshal(b, &s.Text)
 }
 
-// UnmarshalJSON reads a configuration; a member it does not know is an error.
+// UnmarshalJSON decodes a configuration. Unknown members are an error.
 func (o *OIDC) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b,
 		member{"issuer", &o.Issuer}, member{"clientId", &o.ClientID}, member{"clientSecret", &o.ClientSecret},
@@ -61,10 +62,10 @@ func (o *OIDC) UnmarshalJSON(b []byte) error {
 		member{"correlationRule", &o.CorrelationRule}, member{"pkceEnabled", &o.PKCEEnabled})
 }
 
-// CorrelationRule says which claim tells the people of a provider apart.
+// CorrelationRule selects the claim that identifies a user of a provider.
 type CorrelationRule string
 
-// The rules: sub where none is given.
+// The rules. The default is sub.
 const (
 	CorrelationRuleSub CorrelationRule = "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"
 	CorrelationRuleOID CorrelationRule = "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"
@@ -82,13 +83,13 @@ func (o *OIDC) check(v *violations) {
 	if o.Issuer == "" {
 		v.add("oidc.issuer", "is required")
 	} else {
-		v.issuer("oidc.issuer", o.Issuer)
+		v.checkIssuer("oidc.issuer", o.Issuer)
 	}
-	v.label("oidc.clientId", o.ClientID)
-	v.line("oidc.clientSecret", o.ClientSecret.Text)
-	v.lines("oidc.additionalScopes", o.AdditionalScopes, 20)
-	v.line("oidc.groupsClaim", o.GroupsClaim)
-	oneOf(v, "oidc.correlationRule", o.CorrelationRule, correlationRules)
+	v.checkLabel("oidc.clientId", o.ClientID)
+	v.checkLine("oidc.clientSecret", o.ClientSecret.Text)
+	v.checkLines("oidc.additionalScopes", o.AdditionalScopes, 20)
+	v.checkLine("oidc.groupsClaim", o.GroupsClaim)
+	checkOneOf(v, "oidc.correlationRule", o.CorrelationRule, correlationRules)
 }
 
 // IdentityProviderFilter restricts a list of identity providers.
@@ -96,7 +97,7 @@ type IdentityProviderFilter struct {
 	Name string `json:",omitempty"` // exactly
 }
 
-func (f IdentityProviderFilter) check(v *violations) { v.filter("name", f.Name) }
+func (f IdentityProviderFilter) check(v *violations) { v.checkFilter("name", f.Name) }
 
 var identityProviderKind = Kind[IdentityProvider]{
 	Name: "IdentityProvider", Plural: "identityProviders", Area: "iam", Number: 10, Event: "iam.identity_providers", Parent: "Group",
@@ -121,13 +122,13 @@ var identityProviderKind = Kind[IdentityProvider]{
 	Stamp:        func(p *IdentityProvider, uid UID, now Time) { p.UID, p.CreateTime, p.UpdateTime = uid, now, now },
 	Check: func(p *IdentityProvider, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name(p.Name, namePattern)
+			v.checkName(p.Name, namePattern)
 		}
 		if changed("description") {
-			v.line("description", p.Description)
+			v.checkLine("description", p.Description)
 		}
 		if changed("defaultRole") {
-			v.requiredUID("defaultRole", p.DefaultRole)
+			v.checkRequiredUID("defaultRole", p.DefaultRole)
 		}
 		if changed("oidc") && p.OIDC != nil {
 			p.OIDC.check(v)
@@ -140,104 +141,104 @@ type IdentityProviders struct {
 	resources[IdentityProvider, IdentityProviderFilter]
 }
 
-func providerNamed(p *IdentityProvider) IdentityProviderFilter {
+func providerKeyFilter(p *IdentityProvider) IdentityProviderFilter {
 	return IdentityProviderFilter{Name: p.Name}
 }
 
 // Create makes an identity provider. The caller must hold what the default
 // role grants.
 func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
-	made, err := s.accept(ctx, parent, in)
+	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.refused(ctx, "created", parent, err)
+		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	if err := s.hideSecret(made); err != nil {
+	if err := s.encryptClientSecret(made); err != nil {
 		return nil, err
 	}
-	return s.insert(ctx, parent, made, providerNamed, func(tx Tx) error {
-		if err := s.holdSecret(ctx, tx, made); err != nil {
+	return s.insert(ctx, parent, made, providerKeyFilter, func(tx Tx) error {
+		if err := s.lockForSecret(ctx, tx, made); err != nil {
 			return err
 		}
-		if err := handsOutRole(ctx, tx, "defaultRole", made.DefaultRole, parent); err != nil {
+		if err := requireMayGrantRole(ctx, tx, "defaultRole", made.DefaultRole, parent); err != nil {
 			return err
 		}
-		proof, err := s.proof(ctx, tx, made)
-		made.IssuerVerified, made.IssuerVerifyTime = proof.Method.Complete(), proof.VerifyTime
+		proof, err := s.readProof(ctx, tx, made)
+		made.IssuerVerified, made.IssuerVerifyTime = proof.Method.AdmitsNewcomers(), proof.VerifyTime
 		return err
 	})
 }
 
-// proof reads what the organisation of p has proven of p's issuer.
-func (s IdentityProviders) proof(ctx context.Context, tx Tx, p *IdentityProvider) (*IssuerProof, error) {
+// readProof reads the proof that the organisation of p has for the issuer of p.
+func (s IdentityProviders) readProof(ctx context.Context, tx Tx, p *IdentityProvider) (*IssuerProof, error) {
 	if p.OIDC == nil {
 		return &IssuerProof{}, nil
 	}
-	proof, err := s.p.proof(ctx, tx, p.UID.Root(), p.OIDC.Issuer)
+	proof, err := s.p.readProof(ctx, tx, p.UID.Root(), p.OIDC.Issuer)
 	if err != nil {
 		return &IssuerProof{}, err
 	}
 	return proof, nil
 }
 
-// hideSecret encrypts the client secret that came with p, so that neither
-// answer nor event has it.
-func (s IdentityProviders) hideSecret(p *IdentityProvider) (err error) {
-	p.HiddenSecret = []byte{}
+// encryptClientSecret replaces the client secret of p by its encrypted form, so
+// that no response and no event contains it.
+func (s IdentityProviders) encryptClientSecret(p *IdentityProvider) (err error) {
+	p.EncryptedSecret = []byte{}
 	if p.OIDC == nil {
 		return nil
 	}
 	if p.OIDC.ClientSecret.Text != "" {
-		p.HiddenSecret, err = s.p.hide(p.OIDC.ClientSecret.Text, p.UID)
+		p.EncryptedSecret, err = s.p.encryptSecret(p.OIDC.ClientSecret.Text, p.UID)
 	}
-	shown := *p.OIDC // what came in stays as it is, for another attempt
-	shown.ClientSecret = Secret{}
-	p.OIDC = &shown
+	withoutSecret := *p.OIDC // the input must stay unchanged, because the transaction can be retried
+	withoutSecret.ClientSecret = Secret{}
+	p.OIDC = &withoutSecret
 	return err
 }
 
-// holdSecret keeps the encryption key from changing while p is stored.
-func (s IdentityProviders) holdSecret(ctx context.Context, tx Tx, p *IdentityProvider) error {
-	if len(p.HiddenSecret) == 0 {
+// lockForSecret prevents changes of the encryption key while p is stored.
+func (s IdentityProviders) lockForSecret(ctx context.Context, tx Tx, p *IdentityProvider) error {
+	if len(p.EncryptedSecret) == 0 {
 		return nil
 	}
-	return s.p.holdEncryption(ctx, tx)
+	return s.p.lockEncryption(ctx, tx)
 }
 
-// Update changes an identity provider. An absent client secret stays as it is;
-// the correlation rule can not be changed. Who says whose tokens come in must
-// hold all that they then get.
+// Update changes an identity provider. An absent client secret stays as it is.
+// The correlation rule cannot be changed. The caller must hold everything that
+// users of the provider are granted.
 func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
-	return s.updateIf(ctx, uid, in, providerNamed, func(tx Tx, change *change[IdentityProvider]) error {
+	return s.updateChecked(ctx, uid, in, providerKeyFilter, func(tx Tx, change *change[IdentityProvider]) error {
 		if !change.writes("oidc") && !change.writes("defaultRole") {
 			return nil
 		}
-		current, err := s.locked(ctx, tx, uid)
+		current, err := s.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
-		if err := s.keep(current, change); err != nil {
+		if err := s.keepStored(current, change); err != nil {
 			return err
 		}
-		if err := s.holdSecret(ctx, tx, change.row); err != nil {
+		if err := s.lockForSecret(ctx, tx, change.row); err != nil {
 			return err
 		}
 		role := current.DefaultRole
 		if change.writes("defaultRole") {
 			role = change.row.DefaultRole
 		}
-		if err := handsOutRole(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.writes("oidc") {
+		if err := requireMayGrantRole(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.writes("oidc") {
 			return err
 		}
-		if _, err := s.proof(ctx, tx, change.row); err != nil {
+		if _, err := s.readProof(ctx, tx, change.row); err != nil {
 			return err
 		}
-		return s.p.ExternalGroupRoleMappings.handOutAll(ctx, tx, uid)
+		return s.p.ExternalGroupRoleMappings.requireMayGrantAll(ctx, tx, uid)
 	})
 }
 
-// keep leaves of a provider whose configuration changes what stays: its
-// correlation rule, and its secret where none is given.
-func (s IdentityProviders) keep(current *IdentityProvider, change *change[IdentityProvider]) error {
+// keepStored keeps the stored correlation rule when the configuration changes,
+// and the stored secret when no new one is given.
+func (s IdentityProviders) keepStored(current *IdentityProvider, change *change[IdentityProvider]) error {
 	if !change.writes("oidc") {
 		return nil
 	}
@@ -246,7 +247,7 @@ func (s IdentityProviders) keep(current *IdentityProvider, change *change[Identi
 	if p.OIDC == nil || p.OIDC.ClientSecret.Given {
 		change.fields = append(change.fields, "clientSecret")
 	}
-	if err := s.hideSecret(p); err != nil || p.OIDC == nil || current.OIDC == nil {
+	if err := s.encryptClientSecret(p); err != nil || p.OIDC == nil || current.OIDC == nil {
 		return err
 	}
 	rule := current.OIDC.CorrelationRule
@@ -257,6 +258,6 @@ func (s IdentityProviders) keep(current *IdentityProvider, change *change[Identi
 	return nil
 }
 
-// Delete removes an identity provider without mappings. The people it let in
-// lose their access at once; their identities stay, for who wants to know.
+// Delete deletes an identity provider without mappings. Its users lose their
+// access at once. Their identities are kept for reference.
 func (s IdentityProviders) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }

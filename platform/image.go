@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// An Image is what a digest stands for in a repo.
+// An Image is the image that a digest identifies in a repo.
 type Image struct {
 	Repo          UID            `json:"repo"`
 	Digest        string         `json:"digest"`
 	Architectures []Architecture `json:"architectures"`
-	Packages      []string       `json:"packages,omitempty"` // where the source says so
+	Packages      []string       `json:"packages,omitempty"` // if the source lists them
 }
 
-// An Architecture is one that an image runs on.
+// An Architecture is an architecture that an image supports.
 type Architecture struct {
 	Name string `json:"name"` // such as amd64, arm64 or armv7, as ArchitectureName spells it
-	Size int64  `json:"size"` // bytes of config and layers; 0: not known
+	Size int64  `json:"size"` // bytes of config and layers; 0: unknown
 }
 
-// ArchitectureName spells an architecture as the API documents it: that of the
-// OCI and its variant where that does not go without saying (amd64, arm64,
-// armv7, 386), behind the operating system where that is not Linux
-// (windows-amd64). The official images call some arm64v8, arm32v7 and i386.
+// ArchitectureName converts the name of an architecture into the one that the API
+// documents: the OCI architecture with its variant if it has one (amd64, arm64,
+// armv7, 386), after the operating system if that is not Linux (windows-amd64).
+// Official images use arm64v8, arm32v7 and i386 for some of them.
 func ArchitectureName(name string) string {
 	at := strings.LastIndexByte(name, '-') + 1
 	system, hardware := name[:at], name[at:]
@@ -38,23 +38,24 @@ func ArchitectureName(name string) string {
 	return system + hardware
 }
 
-// spellArchitectures gives architectures the names that the API documents: a
-// source, or a row that an earlier version stored, may have others. Of several
-// of one name the first counts.
+// spellArchitectures replaces the names of architectures by those that the API
+// documents. Sources, and rows that an earlier version stored, may have others.
+// If several have the same name, it keeps the first.
 func (i *Image) spellArchitectures() {
-	named := make(map[string]bool, len(i.Architectures))
+	seen := make(map[string]bool, len(i.Architectures))
 	i.Architectures = slices.DeleteFunc(i.Architectures, func(a Architecture) bool {
 		name := ArchitectureName(a.Name)
-		twice := named[name]
-		named[name] = true
-		return twice
+		duplicate := seen[name]
+		seen[name] = true
+		return duplicate
 	})
 	for n := range i.Architectures {
 		i.Architectures[n].Name = ArchitectureName(i.Architectures[n].Name)
 	}
 }
 
-// ArchitectureNames lists them in the order of the source.
+// ArchitectureNames lists the names of the architectures in the order of the
+// source.
 func (i *Image) ArchitectureNames() []string {
 	names := make([]string, len(i.Architectures))
 	for n, a := range i.Architectures {
@@ -63,9 +64,9 @@ func (i *Image) ArchitectureNames() []string {
 	return names
 }
 
-// Size finds the size for an architecture, by either name that
-// ArchitectureName knows; for "" that of amd64, else of the first. known is
-// false where the source did not tell it.
+// Size returns the size for an architecture, by any name that ArchitectureName
+// accepts. For "" it returns the size for amd64, or for the first architecture.
+// known is false if the size is unknown.
 func (i *Image) Size(architecture string) (size ImageSize, known bool) {
 	at := func(name string) int {
 		return slices.IndexFunc(i.Architectures, func(a Architecture) bool { return a.Name == name })
@@ -88,7 +89,7 @@ type ImageSize struct {
 	Architecture string `json:"architecture"`
 }
 
-// An ImageKey names an image.
+// An ImageKey identifies an image.
 type ImageKey struct {
 	Repo   UID
 	Digest string
@@ -97,7 +98,7 @@ type ImageKey struct {
 // ImageKeys are images that the caller may read.
 type ImageKeys struct{ keys []ImageKey }
 
-// Keys lists them.
+// Keys lists the keys.
 func (k ImageKeys) Keys() []ImageKey { return k.keys }
 
 // Images are the operations on images; they are read only.
@@ -109,8 +110,8 @@ func (s Images) Get(ctx context.Context, key ImageKey) (*Image, error) {
 	return images[0], errs[0]
 }
 
-// GetMany reads images in the order of keys, with one read. Each place holds
-// either an image or an error.
+// GetMany reads images with one read. The results are in the order of keys; each
+// has an image or an error.
 func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error) {
 	images, errs := make([]*Image, len(keys)), make([]error, len(keys))
 	var readable []ImageKey
@@ -145,22 +146,22 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 const registry = "registry"
 
 func (s Images) readable(ctx context.Context, key ImageKey) error {
-	if _, err := caller(ctx); err != nil {
+	if _, err := requireCaller(ctx); err != nil {
 		return err
 	}
 	var v violations
-	v.uid("repoUid", key.Repo)
+	v.checkUID("repoUid", key.Repo)
 	if !digestPattern.MatchString(key.Digest) {
 		v.add("digest", "must match %s", digestPattern)
 	}
 	if err := v.err(); err != nil {
 		return inArea(registry, err)
 	}
-	_, err := need(ctx, key.Repo, CapRepoList, CapManifestMetadataList)
+	_, err := require(ctx, key.Repo, CapRepoList, CapManifestMetadataList)
 	return inArea(registry, err)
 }
 
-// Size reads the size of an image for an architecture, as Image.Size picks it.
+// Size reads an image and returns its size for an architecture (see Image.Size).
 func (s Images) Size(ctx context.Context, key ImageKey, architecture string) (ImageSize, error) {
 	image, err := s.Get(ctx, key)
 	if err != nil {

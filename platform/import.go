@@ -6,42 +6,42 @@ import (
 	"errors"
 )
 
-// Imports bring many records at once: new ones are added, changed ones
-// replaced, equal ones left alone, so that importing twice changes nothing. A
-// batch is one transaction. They are an operator's commands (Operator).
+// An import stores many records at once. It adds new records, replaces changed
+// ones and skips equal ones, so that importing twice changes nothing. A batch is
+// one transaction. Only operators can import (NewOperator).
 
-// ImportBatch is a good number of records for one import call.
+// ImportBatch is the recommended number of records for one import call.
 const ImportBatch = 1000
 
-// Imported counts what an import did.
+// Imported counts the records of an import by result.
 type Imported struct {
 	Added, Updated, Unchanged int
-	Rejected                  map[int]error // by place in the batch: why a record was left out
+	Rejected                  map[int]error // why records were rejected, by index in the batch
 }
 
-// ImportOptions are what the operator decides about an import.
+// ImportOptions are the options of an import.
 type ImportOptions struct {
 	NoEvents bool
 
-	// Bare is for a source of bare names and digests: descriptions, readmes
-	// and ends of life that are there stay as they are.
-	Bare bool
+	// NamesOnly is for sources that have only names and digests. Existing
+	// descriptions, readmes and deprecations stay as they are.
+	NamesOnly bool
 }
 
-// An intake is how records of one kind are imported.
-type intake[T any, K comparable] struct {
-	key     func(*T) K                                                // of which there is one
-	check   func(*T, *violations)                                     // as a creation would
-	known   func(ctx context.Context, tx Tx, rows []*T) ([]*T, error) // those there already; others too is no harm
-	keeps   func(known, row *T) bool                                  // nothing is to be done for row
-	replace func(ctx context.Context, tx Tx, known *T, row *T) error  // write row over known
-	insert  func(ctx context.Context, tx Tx, rows []*T) error         // all new ones
-	claim   func(ctx context.Context, tx Tx, kept []*T) error         // note who brought rows that are kept; nil: that is not noted
+// An importPlan defines how records of one kind are imported.
+type importPlan[T any, K comparable] struct {
+	key         func(*T) K                                                // identifies a record
+	check       func(*T, *violations)                                     // the same checks as for a creation
+	existing    func(ctx context.Context, tx Tx, rows []*T) ([]*T, error) // reads the existing rows of these keys; it may return more
+	isUnchanged func(known, row *T) bool                                  // row needs no change
+	replace     func(ctx context.Context, tx Tx, known *T, row *T) error  // replaces known by row
+	insert      func(ctx context.Context, tx Tx, rows []*T) error         // inserts new rows
+	markSource  func(ctx context.Context, tx Tx, kept []*T) error         // records the source of unchanged rows; nil: sources are not recorded
 }
 
 // run imports one batch.
-func (in intake[T, K]) run(ctx context.Context, store Store, batch []*T) (Imported, error) {
-	rows, rejected := in.sift(batch)
+func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []*T) (Imported, error) {
+	rows, rejected := in.validate(batch)
 	done := Imported{Rejected: rejected}
 	if len(rows) == 0 {
 		return done, nil
@@ -53,19 +53,19 @@ func (in intake[T, K]) run(ctx context.Context, store Store, batch []*T) (Import
 	}
 	err := store.Write(ctx, put)
 	if errors.Is(err, ErrDuplicate) {
-		err = store.Write(ctx, put) // another import brought the same meanwhile: now it is known
+		err = store.Write(ctx, put) // a concurrent import added the same record; now it is found
 	}
 	return done, err
 }
 
-// put writes the rows that are new or changed.
-func (in intake[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Imported, err error) {
-	there, err := in.known(ctx, tx, rows)
+// put writes new and changed rows.
+func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Imported, err error) {
+	stored, err := in.existing(ctx, tx, rows)
 	if err != nil {
 		return done, err
 	}
-	known := make(map[K]*T, len(there))
-	for _, row := range there {
+	known := make(map[K]*T, len(stored))
+	for _, row := range stored {
 		known[in.key(row)] = row
 	}
 	var added, kept []*T
@@ -73,7 +73,7 @@ func (in intake[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Imported
 		switch old := known[in.key(row)]; {
 		case old == nil:
 			added = append(added, row)
-		case in.keeps(old, row):
+		case in.isUnchanged(old, row):
 			kept = append(kept, row)
 		default:
 			done.Updated++
@@ -88,14 +88,14 @@ func (in intake[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Imported
 			return done, err
 		}
 	}
-	if in.claim == nil || done.Unchanged == 0 {
+	if in.markSource == nil || done.Unchanged == 0 {
 		return done, nil
 	}
-	return done, in.claim(ctx, tx, kept)
+	return done, in.markSource(ctx, tx, kept)
 }
 
-// sift rejects records that are not as they must be, or come twice.
-func (in intake[T, K]) sift(batch []*T) (rows []*T, rejected map[int]error) {
+// validate rejects records that are invalid or occur twice.
+func (in importPlan[T, K]) validate(batch []*T) (rows []*T, rejected map[int]error) {
 	seen := make(map[K]bool, len(batch))
 	rejected = map[int]error{}
 	for i, row := range batch {
@@ -113,18 +113,18 @@ func (in intake[T, K]) sift(batch []*T) (rows []*T, rejected map[int]error) {
 	return rows, rejected
 }
 
-// operating demands an operator.
-func operating(ctx context.Context) error {
-	actor, err := caller(ctx)
+// requireOperator fails unless the caller is an operator.
+func requireOperator(ctx context.Context) error {
+	actor, err := requireCaller(ctx)
 	if err == nil && actor.operator == "" {
-		err = denied("", "")
+		err = permissionDenied("", "")
 	}
 	return err
 }
 
-// importing demands an operator and a group to import into.
-func (p *Platform) importing(ctx context.Context, group UID) error {
-	if err := operating(ctx); err != nil {
+// requireImport fails unless the caller is an operator and the group exists.
+func (p *Platform) requireImport(ctx context.Context, group UID) error {
+	if err := requireOperator(ctx); err != nil {
 		return err
 	}
 	if err := invalidUID("group", group); err != nil {
@@ -148,10 +148,10 @@ func recordImported[T any, F filter](ctx context.Context, tx Tx, r resources[T, 
 	}
 }
 
-// everything is the Limit of a read whose filter bounds it.
-const everything = 1 << 20
+// noLimit is the limit of reads whose filter limits the number of rows.
+const noLimit = 1 << 20
 
-func always(string) bool { return true }
+func alwaysTrue(string) bool { return true }
 
 func equalJSON(a, b any) bool {
 	x, _ := json.Marshal(a)

@@ -6,33 +6,33 @@ import (
 	"slices"
 )
 
-// Import puts advisories into a group by advisory id and artifact name. One
-// that is there is replaced, unless its update time is later. A record
-// without times is as old as the import.
+// Import stores advisories in a group by advisory id and artifact name. An
+// existing advisory is replaced unless its update time is later. A record without
+// times gets the time of the import.
 func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisory) (Imported, error) {
-	if err := s.p.importing(ctx, group); err != nil {
+	if err := s.p.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
-	in := intake[Advisory, AdvisoryName]{
+	in := importPlan[Advisory, AdvisoryName]{
 		key: advisoryNameOf,
 		check: func(a *Advisory, v *violations) {
 			a.SourceTime = a.UpdateTime
 			slices.SortStableFunc(a.Events, func(x, y AdvisoryEvent) int { return x.CreateTime.Compare(y.CreateTime.Time) })
 			a.check(v)
 		},
-		known: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
+		existing: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
 			names := make([]AdvisoryName, len(rows))
 			for i, a := range rows {
 				names[i] = advisoryNameOf(a)
 			}
-			return tx.AdvisoriesNamed(ctx, AdvisoryNames{group, names})
+			return tx.AdvisoriesByName(ctx, AdvisoryNames{group, names})
 		},
-		keeps: func(known, a *Advisory) bool {
-			return equalJSON(a.bare(), known.bare()) || outdated(a.SourceTime, known.SourceTime)
+		isUnchanged: func(known, a *Advisory) bool {
+			return equalJSON(a.sourceContent(), known.sourceContent()) || isOlder(a.SourceTime, known.SourceTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, a *Advisory) error {
 			a.stampImported(known.UID, s.p.now())
-			if err := s.inherit(ctx, tx, a); err != nil {
+			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
 			return RowsOf[Advisory](tx).Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
@@ -43,7 +43,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			for _, a := range added {
 				a.stampImported(series.child(group), s.p.now())
 			}
-			if err := s.inherit(ctx, tx, added...); err != nil {
+			if err := s.setInherited(ctx, tx, added...); err != nil {
 				return err
 			}
 			return RowsOf[Advisory](tx).Insert(ctx, added...)
@@ -52,12 +52,12 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 	return in.run(ctx, s.p.store, advisories)
 }
 
-// inherit sets what the vulnerabilities of advisories say of their severity, for
-// those that say nothing of their own, with one read.
-func (s Advisories) inherit(ctx context.Context, tx Tx, all ...*Advisory) error {
+// setInherited sets, with one read, the severities that advisories without own
+// ones inherit from their vulnerabilities.
+func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) error {
 	var names []string
 	for _, a := range all {
-		if a.inherits() {
+		if a.inheritsSeverity() {
 			names = append(append(names, a.AdvisoryID), a.Aliases...)
 		}
 	}
@@ -66,8 +66,8 @@ func (s Advisories) inherit(ctx context.Context, tx Tx, all ...*Advisory) error 
 	}
 	slices.Sort(names)
 	found, err := TableOf[Vulnerability, VulnerabilityFilter](tx).List(ctx, Query[VulnerabilityFilter]{
-		Scope: scopeOf(Branch{Relation: Everything}), Filter: VulnerabilityFilter{IDs: slices.Compact(names)},
-		Order: vulnerabilityKind.DefaultOrder, Limit: everything, Parts: PartItems, Without: VulnerabilityDetails,
+		Scope: newScope(Branch{Relation: Everything}), Filter: VulnerabilityFilter{IDs: slices.Compact(names)},
+		Order: vulnerabilityKind.DefaultOrder, Limit: noLimit, Parts: PartItems, Without: VulnerabilityDetails,
 	})
 	byName := map[string][]Severity{}
 	for _, v := range found.Items {
@@ -76,7 +76,7 @@ func (s Advisories) inherit(ctx context.Context, tx Tx, all ...*Advisory) error 
 		}
 	}
 	for _, a := range all {
-		if a.inherits() {
+		if a.inheritsSeverity() {
 			a.Inherited = slices.Clone(byName[a.AdvisoryID])
 			for _, alias := range a.Aliases {
 				a.Inherited = append(a.Inherited, byName[alias]...)
@@ -86,16 +86,16 @@ func (s Advisories) inherit(ctx context.Context, tx Tx, all ...*Advisory) error 
 	return err
 }
 
-// names are the id and aliases of a vulnerability, each once.
+// names returns the id and the aliases of a vulnerability, each once.
 func (vuln *Vulnerability) names() []string {
 	names := append([]string{vuln.ID}, vuln.Aliases...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// rateHeirs rates the advisories anew that inherit from vulnerabilities which
-// have changed.
-func (s Advisories) rateHeirs(ctx context.Context, tx Tx, changed []*Vulnerability) error {
+// rerateInheriting updates the severities of advisories that inherit from changed
+// vulnerabilities.
+func (s Advisories) rerateInheriting(ctx context.Context, tx Tx, changed []*Vulnerability) error {
 	var names []string
 	for _, vuln := range changed {
 		if len(vuln.Severities) > 0 {
@@ -106,11 +106,11 @@ func (s Advisories) rateHeirs(ctx context.Context, tx Tx, changed []*Vulnerabili
 		return nil
 	}
 	slices.Sort(names)
-	heirs, err := tx.AdvisoriesInheriting(ctx, slices.Compact(names))
+	inheriting, err := tx.AdvisoriesInheriting(ctx, slices.Compact(names))
 	if err == nil {
-		err = s.inherit(ctx, tx, heirs...)
+		err = s.setInherited(ctx, tx, inheriting...)
 	}
-	for _, a := range heirs {
+	for _, a := range inheriting {
 		if err == nil {
 			err = RowsOf[Advisory](tx).Update(ctx, a, "severities")
 		}
@@ -118,7 +118,7 @@ func (s Advisories) rateHeirs(ctx context.Context, tx Tx, changed []*Vulnerabili
 	return err
 }
 
-// An AdvisoryName tells advisories of a group apart.
+// An AdvisoryName identifies an advisory in a group.
 type AdvisoryName struct{ AdvisoryID, ArtifactName string }
 
 func advisoryNameOf(a *Advisory) AdvisoryName { return AdvisoryName{a.AdvisoryID, a.ArtifactName} }
@@ -129,15 +129,15 @@ type AdvisoryNames struct {
 	names []AdvisoryName
 }
 
-// Names lists them.
+// Names returns the group and the names.
 func (n AdvisoryNames) Names() (group UID, names []AdvisoryName) { return n.group, n.names }
 
-// outdated reports whether a record is older than the one that is there.
-func outdated(record, there Time) bool { return !record.IsZero() && record.Before(there.Time) }
+// isOlder reports whether a record is older than the stored one.
+func isOlder(record, there Time) bool { return !record.IsZero() && record.Before(there.Time) }
 
 func (a *Advisory) check(v *violations) {
 	for _, x := range []struct{ field, s string }{{"advisoryId", a.AdvisoryID}, {"artifactName", a.ArtifactName}} {
-		v.label(x.field, x.s)
+		v.checkLabel(x.field, x.s)
 	}
 	for i := range a.Events {
 		a.Events[i].check(fmt.Sprintf("events[%d]", i), v)
@@ -147,11 +147,11 @@ func (a *Advisory) check(v *violations) {
 
 func checkSeverities(all []Severity, v *violations) {
 	for i, s := range all {
-		oneOf(v, fmt.Sprintf("severities[%d].type", i), s.Type, severityTypes)
+		checkOneOf(v, fmt.Sprintf("severities[%d].type", i), s.Type, severityTypes)
 	}
 }
 
-// check demands one variant and values that filters and enums can show.
+// check requires exactly one variant, and values that filters and enums accept.
 func (e *AdvisoryEvent) check(at string, v *violations) {
 	variants := 0
 	for _, set := range []bool{
@@ -169,12 +169,12 @@ func (e *AdvisoryEvent) check(at string, v *violations) {
 		v.add(at+".detection", "must have one of nvdapi, manual and scanv1")
 	}
 	if f := e.FalsePositiveDetermination; f != nil {
-		oneOf(v, at+".falsePositiveDetermination.type", f.Type, falsePositiveTypes)
+		checkOneOf(v, at+".falsePositiveDetermination.type", f.Type, falsePositiveTypes)
 	}
-	oneOf(v, at+".reviewState", e.ReviewState, reviewStates)
-	v.line(at+".author", e.Author)
-	v.line(at+".reviewer", e.Reviewer)
-	v.line(at+".issue", e.Issue)
+	checkOneOf(v, at+".reviewState", e.ReviewState, reviewStates)
+	v.checkLine(at+".author", e.Author)
+	v.checkLine(at+".reviewer", e.Reviewer)
+	v.checkLine(at+".issue", e.Issue)
 }
 
 func (a *Advisory) stampImported(uid UID, now Time) {
@@ -190,8 +190,9 @@ func (a *Advisory) stampImported(uid UID, now Time) {
 	}
 }
 
-// bare is what the source says of an advisory, without what Atrium added.
-func (a *Advisory) bare() any {
+// sourceContent returns the content of an advisory from its source, without what
+// Atrium added.
+func (a *Advisory) sourceContent() any {
 	bare := *a
 	bare.UID, bare.CreateTime, bare.UpdateTime, bare.Severity = "", Time{}, Time{}, AdvisorySeverity{}
 	bare.Events = slices.Clone(a.Events)
@@ -203,42 +204,42 @@ func (a *Advisory) bare() any {
 
 // Import stores vulnerability metadata by id, as Advisories.Import does.
 func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerability) (Imported, error) {
-	if err := operating(ctx); err != nil {
+	if err := requireOperator(ctx); err != nil {
 		return Imported{}, err
 	}
-	in := intake[Vulnerability, string]{
+	in := importPlan[Vulnerability, string]{
 		key: func(vuln *Vulnerability) string { return vuln.ID },
 		check: func(vuln *Vulnerability, v *violations) {
 			if vuln.ID == "" || len(vuln.ID) > maxNameBytes {
 				v.add("id", "must be 1 to %d bytes", maxNameBytes)
 			}
 			for i, r := range vuln.References {
-				oneOf(v, fmt.Sprintf("references[%d].type", i), r.Type, referenceTypes)
+				checkOneOf(v, fmt.Sprintf("references[%d].type", i), r.Type, referenceTypes)
 			}
 			checkSeverities(vuln.Severities, v)
 		},
-		known: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
+		existing: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
 			ids := make([]UID, len(rows))
 			for i, vuln := range rows {
 				ids[i] = s.kind.UID(vuln)
 			}
 			return TableOf[Vulnerability, VulnerabilityFilter](tx).Get(ctx, Keys{uids: ids})
 		},
-		keeps: func(known, vuln *Vulnerability) bool {
-			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || outdated(vuln.UpdateTime, known.UpdateTime)
+		isUnchanged: func(known, vuln *Vulnerability) bool {
+			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || isOlder(vuln.UpdateTime, known.UpdateTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, vuln *Vulnerability) error {
 			changed := []*Vulnerability{known, {ID: vuln.ID, Aliases: vuln.Aliases, Severities: vuln.Severities}}
 			if err := RowsOf[Vulnerability](tx).Update(ctx, vuln, "summary", "details", "references", "severities", "aliases"); err != nil {
 				return err
 			}
-			return s.p.Advisories.rateHeirs(ctx, tx, changed)
+			return s.p.Advisories.rerateInheriting(ctx, tx, changed)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
 			if err := RowsOf[Vulnerability](tx).Insert(ctx, added...); err != nil {
 				return err
 			}
-			return s.p.Advisories.rateHeirs(ctx, tx, added)
+			return s.p.Advisories.rerateInheriting(ctx, tx, added)
 		},
 	}
 	return in.run(ctx, s.p.store, vulnerabilities)

@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// An ImportedArtifact is an artifact with versions of it. Of a version the
-// import takes Version, SizeBytes and CreateTime.
+// An ImportedArtifact is an artifact with its versions. The import uses Version,
+// SizeBytes and CreateTime of each version.
 type ImportedArtifact struct {
 	Artifact
 	Versions []*ArtifactVersion
 }
 
-// Import puts artifacts into the catalogue by ecosystem and name, and their
-// versions by what they are called. What it has already is replaced, versions
-// that a record does not name stay. It counts artifacts, of which one is
-// updated too when a version is, and versions.
+// Import stores artifacts by ecosystem and name, and their versions by version.
+// It replaces existing ones, and keeps versions that a record does not name. It
+// counts artifacts and versions; an artifact counts as updated when one of its
+// versions changes.
 func (s Artifacts) Import(ctx context.Context, artifacts []*ImportedArtifact) (done, versions Imported, err error) {
-	if err := operating(ctx); err != nil {
+	if err := requireOperator(ctx); err != nil {
 		return done, versions, err
 	}
 	l := libraries{p: s.p, now: s.p.now()}
-	in := intake[ImportedArtifact, artifactName]{
-		key: artifactNameOf, check: (*ImportedArtifact).check, known: l.known,
-		keeps:   func(_, a *ImportedArtifact) bool { return l.changes[a].none() },
-		replace: func(ctx context.Context, tx Tx, _, a *ImportedArtifact) error { return l.replace(ctx, tx, a) },
-		insert:  l.insert,
+	in := importPlan[ImportedArtifact, artifactName]{
+		key: artifactNameOf, check: (*ImportedArtifact).check, existing: l.readExisting,
+		isUnchanged: func(_, a *ImportedArtifact) bool { return l.changes[a].isEmpty() },
+		replace:     func(ctx context.Context, tx Tx, _, a *ImportedArtifact) error { return l.replace(ctx, tx, a) },
+		insert:      l.insert,
 	}
 	done, err = in.run(ctx, s.p.store, artifacts)
 	return done, l.versions, err
@@ -40,29 +40,29 @@ type artifactName struct {
 func artifactNameOf(a *ImportedArtifact) artifactName { return artifactName{a.Ecosystem, a.Name} }
 
 func (a *ImportedArtifact) check(v *violations) {
-	if oneOf(v, "ecosystem", a.Ecosystem, ecosystems); a.Ecosystem == "" {
+	if checkOneOf(v, "ecosystem", a.Ecosystem, ecosystems); a.Ecosystem == "" {
 		v.add("ecosystem", "is required")
 	}
-	v.label("name", a.Name)
-	v.line("description", a.Description)
-	v.line("cudaVersion", a.CudaVersion)
+	v.checkLabel("name", a.Name)
+	v.checkLine("description", a.Description)
+	v.checkLine("cudaVersion", a.CudaVersion)
 	named := make(map[string]bool, len(a.Versions))
 	for _, version := range a.Versions {
 		before := len(*v)
-		if v.label("versions.version", version.Version); named[version.Version] {
-			v.add("versions.version", "%s is there twice", version.Version)
+		if v.checkLabel("versions.version", version.Version); named[version.Version] {
+			v.add("versions.version", "%s is given twice", version.Version)
 		}
 		if named[version.Version] = true; version.SizeBytes < 0 {
 			v.add("versions.sizeBytes", "must not be negative")
 		}
 		if len(*v) > before {
-			return // one bad version tells enough
+			return // report only the first invalid version
 		}
 	}
 }
 
-// libraries is the import of one batch. All it decides follows from one look
-// at what is there, with every other import locked out.
+// libraries is the import of one batch. It reads the existing rows once, while a
+// lock excludes all other imports.
 type libraries struct {
 	p        *Platform
 	now      Time
@@ -72,20 +72,20 @@ type libraries struct {
 
 const librariesLock UID = "libraries"
 
-// An artifactChange is what a record changes.
+// An artifactChange describes what a record changes.
 type artifactChange struct {
-	self           bool // the artifact itself
+	artifact       bool // the artifact itself changes
 	added, changed []*ArtifactVersion
 }
 
-func (c *artifactChange) none() bool { return !c.self && len(c.added)+len(c.changed) == 0 }
+func (c *artifactChange) isEmpty() bool { return !c.artifact && len(c.added)+len(c.changed) == 0 }
 
-// known reads the artifacts of these names with all of their versions.
-func (l *libraries) known(ctx context.Context, tx Tx, rows []*ImportedArtifact) ([]*ImportedArtifact, error) {
+// readExisting reads the artifacts with these names and all of their versions.
+func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArtifact) ([]*ImportedArtifact, error) {
 	if err := tx.Lock(ctx, librariesLock); err != nil {
 		return nil, err
 	}
-	there, err := l.named(ctx, tx, rows)
+	there, err := l.readByName(ctx, tx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +100,14 @@ func (l *libraries) known(ctx context.Context, tx Tx, rows []*ImportedArtifact) 
 	return there, nil
 }
 
-func (l *libraries) named(ctx context.Context, tx Tx, like []*ImportedArtifact) ([]*ImportedArtifact, error) {
+func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtifact) ([]*ImportedArtifact, error) {
 	names := make([]string, len(like))
 	for i, a := range like {
 		names[i] = a.Name
 	}
-	q := Query[ArtifactFilter]{Filter: ArtifactFilter{Names: names}, Order: artifactKind.DefaultOrder, Limit: everything, Parts: PartItems}
+	q := Query[ArtifactFilter]{Filter: ArtifactFilter{Names: names}, Order: artifactKind.DefaultOrder, Limit: noLimit, Parts: PartItems}
 	for _, e := range ecosystems {
-		q.Scope.branches = append(q.Scope.branches, ofEcosystem(e))
+		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
 	}
 	there, err := TableOf[Artifact, ArtifactFilter](tx).List(ctx, q)
 	if err != nil || len(there.Items) == 0 {
@@ -115,9 +115,9 @@ func (l *libraries) named(ctx context.Context, tx Tx, like []*ImportedArtifact) 
 	}
 	scopes := make([]Scope, len(there.Items))
 	for i, a := range there.Items {
-		scopes[i] = scopeOf(Branch{Relation: Children, UID: a.UID})
+		scopes[i] = newScope(Branch{Relation: Children, UID: a.UID})
 	}
-	versions, err := TableOf[ArtifactVersion, ArtifactVersionFilter](tx).ListEach(ctx, Query[ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: everything, Parts: PartItems}, scopes)
+	versions, err := TableOf[ArtifactVersion, ArtifactVersionFilter](tx).ListEach(ctx, Query[ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func (l *libraries) named(ctx context.Context, tx Tx, like []*ImportedArtifact) 
 	return found, nil
 }
 
-// compare finds what a record changes of what is known, nil: of nothing. It
-// completes the record.
+// compare finds what a record changes compared with the existing artifact, or nil
+// if there is none. It fills in missing fields of the record.
 func (l *libraries) compare(known, a *ImportedArtifact) *artifactChange {
 	if known == nil {
 		known = &ImportedArtifact{Artifact: Artifact{UID: newRootUID(), CreateTime: l.now}}
@@ -139,12 +139,12 @@ func (l *libraries) compare(known, a *ImportedArtifact) *artifactChange {
 	for _, v := range known.Versions {
 		there[v.Version] = v
 	}
-	c := &artifactChange{self: a.Description != known.Description || a.Remediated != known.Remediated || a.CudaVersion != known.CudaVersion}
+	c := &artifactChange{artifact: a.Description != known.Description || a.Remediated != known.Remediated || a.CudaVersion != known.CudaVersion}
 	for _, v := range a.Versions {
 		switch old := there[v.Version]; {
 		case old == nil:
-			c.added = append(c.added, l.new(a, v))
-		case !v.completedBy(old, l.now):
+			c.added = append(c.added, l.newVersion(a, v))
+		case !v.completeFrom(old, l.now):
 			c.changed = append(c.changed, v)
 		}
 	}
@@ -152,11 +152,11 @@ func (l *libraries) compare(known, a *ImportedArtifact) *artifactChange {
 	l.versions.Updated += len(c.changed)
 	l.versions.Unchanged += len(a.Versions) - len(c.added) - len(c.changed)
 	a.VersionCount = int32(len(known.Versions) + len(c.added))
-	a.LatestVersion = latest(slices.Concat(known.Versions, c.added))
+	a.LatestVersion = latestVersion(slices.Concat(known.Versions, c.added))
 	return c
 }
 
-func (l *libraries) new(a *ImportedArtifact, v *ArtifactVersion) *ArtifactVersion {
+func (l *libraries) newVersion(a *ImportedArtifact, v *ArtifactVersion) *ArtifactVersion {
 	v.UID, v.SortKey = a.UID.newChild(), a.Ecosystem.versionKey(v.Version)
 	if v.CreateTime.IsZero() {
 		v.CreateTime = l.now
@@ -165,9 +165,9 @@ func (l *libraries) new(a *ImportedArtifact, v *ArtifactVersion) *ArtifactVersio
 	return v
 }
 
-// completedBy takes over what a record leaves out, and reports whether it
-// tells nothing new.
-func (v *ArtifactVersion) completedBy(known *ArtifactVersion, now Time) bool {
+// completeFrom fills in what a record leaves out from the existing version, and
+// reports whether the record changes nothing.
+func (v *ArtifactVersion) completeFrom(known *ArtifactVersion, now Time) bool {
 	if v.CreateTime.IsZero() {
 		v.CreateTime = known.CreateTime
 	}
@@ -175,8 +175,8 @@ func (v *ArtifactVersion) completedBy(known *ArtifactVersion, now Time) bool {
 	return v.SizeBytes == known.SizeBytes && v.CreateTime.Equal(known.CreateTime.Time)
 }
 
-// latest is what lists of versions begin with.
-func latest(versions []*ArtifactVersion) string {
+// latestVersion returns the first version in default order.
+func latestVersion(versions []*ArtifactVersion) string {
 	if len(versions) == 0 {
 		return ""
 	}

@@ -6,35 +6,35 @@ import (
 	"slices"
 )
 
-// pruneBatch is how many tags one transaction removes: few enough that it is
-// short.
+// pruneBatch is the number of tags that one transaction deletes. It is small to
+// keep transactions short.
 const pruneBatch = 100
 
-// A RepoSource is where tags of a repo were brought from.
+// A RepoSource is a source from which tags of a repo were imported.
 type RepoSource struct {
 	Repo   UID
 	Source string // as Tag.Source
 }
 
-// Sources lists which repos of a group hold tags that imports brought from a
-// registry, by its host. What callers made has no source.
+// Sources lists the sources of tags in the repos of a group that were imported
+// from a registry host. Tags that callers made have no source.
 func (s Repos) Sources(ctx context.Context, group UID, registry string) ([]RepoSource, error) {
-	if err := s.p.importing(ctx, group); err != nil {
+	if err := s.p.requireImport(ctx, group); err != nil {
 		return nil, err
 	}
 	return s.p.store.RepoSources(ctx, group, registry)
 }
 
-// Prune removes the tags that a source brought into a repo and whose names are
-// not among keep, and tells how many. What was removed before an error stays
-// removed.
+// Prune deletes the tags of a repo that were imported from a source and whose
+// names are not in keep. It returns how many it deleted. Tags that were deleted
+// before an error stay deleted.
 func (s Tags) Prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
 	removed, err = s.prune(ctx, from, keep, o)
 	return removed, s.kind.in(err)
 }
 
 func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
-	if err := operating(ctx); err != nil {
+	if err := requireOperator(ctx); err != nil {
 		return 0, err
 	}
 	if err := invalidUID("repo", from.Repo); err != nil {
@@ -47,7 +47,7 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 	if len(there) == 0 {
 		return 0, missing("Repo", from.Repo)
 	}
-	gone, err := s.except(ctx, from, keep)
+	gone, err := s.listExcept(ctx, from, keep)
 	if err != nil {
 		return 0, err
 	}
@@ -61,24 +61,24 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 	return removed, nil
 }
 
-// except finds the tags that a source brought and that have none of these
-// names.
-func (s Tags) except(ctx context.Context, from RepoSource, names []string) (found []UID, err error) {
-	named := make(map[string]bool, len(names))
+// listExcept lists the tags that were imported from a source, except those with
+// the given names.
+func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (found []UID, err error) {
+	excluded := make(map[string]bool, len(names))
 	for _, name := range names {
-		named[name] = true
+		excluded[name] = true
 	}
-	brought, err := s.p.store.TagsFrom(ctx, from)
-	for _, t := range brought {
-		if !named[t.Name] {
+	imported, err := s.p.store.TagsOfSource(ctx, from)
+	for _, t := range imported {
+		if !excluded[t.Name] {
 			found = append(found, t.UID)
 		}
 	}
 	return found, err
 }
 
-// removeAll removes tags in one transaction. One that has gone already is not
-// counted.
+// removeAll deletes tags in one transaction. It does not count tags that no longer
+// exist.
 func (s Tags) removeAll(ctx context.Context, tags []UID, o ImportOptions) (removed int, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
 		removed = 0

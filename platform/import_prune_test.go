@@ -91,7 +91,7 @@ func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
 			for i, name := range tags {
 				rows[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: digest(i), Source: source}}
 			}
-			got, err := w.p.Tags.Import(w.operator(), rows, platform.ImportOptions{Bare: true})
+			got, err := w.p.Tags.Import(w.operator(), rows, platform.ImportOptions{NamesOnly: true})
 			imported(t, source, got, err, want)
 		}
 		prune := func(source string, want int, keep ...string) {
@@ -178,7 +178,7 @@ func TestABareImportLeavesWhatItDoesNotTellOf(t *testing.T) {
 			return rows[0].UID
 		}
 		golang := repos("Go", "# Go", platform.ImportOptions{}, done(1, 0, 0, 0))
-		if again := repos("", "", platform.ImportOptions{Bare: true}, done(0, 0, 1, 0)); again != golang {
+		if again := repos("", "", platform.ImportOptions{NamesOnly: true}, done(0, 0, 1, 0)); again != golang {
 			t.Errorf("%s became %s", golang, again)
 		}
 		readme, err := w.p.Repos.Readme(acme.owner, golang)
@@ -191,8 +191,8 @@ func TestABareImportLeavesWhatItDoesNotTellOf(t *testing.T) {
 			imported(t, "tags", got, err, want)
 		}
 		tag(1, true, platform.ImportOptions{}, done(1, 0, 0, 0))
-		tag(1, false, platform.ImportOptions{Bare: true}, done(0, 0, 1, 0))
-		tag(2, false, platform.ImportOptions{Bare: true}, done(0, 1, 0, 0))
+		tag(1, false, platform.ImportOptions{NamesOnly: true}, done(0, 0, 1, 0))
+		tag(2, false, platform.ImportOptions{NamesOnly: true}, done(0, 1, 0, 0))
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: golang}})
 		if err != nil || len(page.Items) != 1 || !page.Items[0].Deprecated || page.Items[0].Digest != digest(2) {
 			t.Errorf("%+v (%v)", page.Items, err)

@@ -12,24 +12,24 @@ type ImportedRepo struct {
 	Readme string
 }
 
-// Import puts repos into a group by their names and sets the UID of each. Of
-// one that is there, description and readme are replaced.
+// Import stores repos in a group by name and sets the UID of each. It replaces the
+// description and the readme of existing repos.
 func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o ImportOptions) (Imported, error) {
-	if err := s.p.importing(ctx, group); err != nil {
+	if err := s.p.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
-	in := intake[ImportedRepo, string]{
+	in := importPlan[ImportedRepo, string]{
 		key: func(r *ImportedRepo) string { return r.Name },
 		check: func(r *ImportedRepo, v *violations) {
-			s.kind.Check(&r.Repo, always, v)
-			v.text("readme", r.Readme, maxReadmeBytes)
+			s.kind.Check(&r.Repo, alwaysTrue, v)
+			v.checkText("readme", r.Readme, maxReadmeBytes)
 		},
-		known: func(ctx context.Context, tx Tx, rows []*ImportedRepo) ([]*ImportedRepo, error) {
-			return s.imported(ctx, tx, group, rows)
+		existing: func(ctx context.Context, tx Tx, rows []*ImportedRepo) ([]*ImportedRepo, error) {
+			return s.readImported(ctx, tx, group, rows)
 		},
-		keeps: func(known, r *ImportedRepo) bool {
+		isUnchanged: func(known, r *ImportedRepo) bool {
 			r.UID = known.UID
-			return o.Bare || known.Description == r.Description && known.Readme == r.Readme
+			return o.NamesOnly || known.Description == r.Description && known.Readme == r.Readme
 		},
 		replace: func(ctx context.Context, tx Tx, known, r *ImportedRepo) error {
 			s.kind.Stamp(&r.Repo, known.UID, s.p.now())
@@ -38,7 +38,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 			}
 			if !o.NoEvents {
 				s.recordUpdate(ctx, tx, &r.Repo, []EventChange{
-					changedTo("description", known.Description, r.Description), changedTo("readme", known.Readme, r.Readme),
+					newValueChange("description", known.Description, r.Description), newValueChange("readme", known.Readme, r.Readme),
 				})
 			}
 			return tx.SetReadme(ctx, known.UID, r.Readme)
@@ -69,15 +69,15 @@ func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*Im
 	return nil
 }
 
-// imported reads the repos of these names, with their readmes.
-func (s Repos) imported(ctx context.Context, tx Tx, group UID, like []*ImportedRepo) ([]*ImportedRepo, error) {
+// readImported reads the repos with these names, and their readmes.
+func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*ImportedRepo) ([]*ImportedRepo, error) {
 	names := make([]string, len(like))
 	for i, r := range like {
 		names[i] = r.Name
 	}
 	there, err := TableOf[Repo, RepoFilter](tx).List(ctx, Query[RepoFilter]{
-		Scope: scopeOf(Branch{Relation: Children, UID: group}), Filter: RepoFilter{Names: names},
-		Order: s.kind.DefaultOrder, Limit: everything, Parts: PartItems,
+		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: RepoFilter{Names: names},
+		Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
 		return nil, err
@@ -101,26 +101,26 @@ type ImportedTag struct {
 	Tag
 }
 
-// Import puts tags into repos by their names; one that points elsewhere moves.
-// A tag belongs to the source that brought it last.
+// Import stores tags in repos by name. A tag with another digest is moved. The
+// source of a tag is the one that imported it last.
 func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) (Imported, error) {
-	if err := operating(ctx); err != nil {
+	if err := requireOperator(ctx); err != nil {
 		return Imported{}, err
 	}
 	exists, err := existingRepos(ctx, s.p.store, tags, func(t *ImportedTag) UID { return t.Repo })
 	if err != nil {
 		return Imported{}, err
 	}
-	in := intake[ImportedTag, [2]string]{
+	in := importPlan[ImportedTag, [2]string]{
 		key: func(t *ImportedTag) [2]string { return [2]string{string(t.Repo), t.Name} },
 		check: func(t *ImportedTag, v *violations) {
 			exists(t.Repo, v)
-			s.kind.Check(&t.Tag, always, v)
+			s.kind.Check(&t.Tag, alwaysTrue, v)
 		},
-		known: s.imported,
-		keeps: func(known, t *ImportedTag) bool {
+		existing: s.readImported,
+		isUnchanged: func(known, t *ImportedTag) bool {
 			t.UID = known.UID
-			if o.Bare {
+			if o.NamesOnly {
 				t.Deprecated = known.Deprecated
 			}
 			return known.Digest == t.Digest && known.Deprecated == t.Deprecated
@@ -143,12 +143,12 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 			recordImported(ctx, tx, s.resources, "created", o, rows...)
 			return RowsOf[Tag](tx).Insert(ctx, rows...)
 		},
-		claim: claimTags,
+		markSource: claimTags,
 	}
 	return in.run(ctx, s.p.store, tags)
 }
 
-// claimTags notes the sources of tags that are as they were.
+// claimTags records the sources of unchanged tags.
 func claimTags(ctx context.Context, tx Tx, kept []*ImportedTag) error {
 	brought := map[string][]UID{}
 	for _, t := range kept {
@@ -164,13 +164,13 @@ func claimTags(ctx context.Context, tx Tx, kept []*ImportedTag) error {
 	return nil
 }
 
-// imported reads the tags of these names in these repos.
-func (s Tags) imported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*ImportedTag, error) {
+// readImported reads the tags with these names in these repos.
+func (s Tags) readImported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*ImportedTag, error) {
 	names := make([]TagName, len(like))
 	for i, t := range like {
 		names[i] = TagName{t.Repo, t.Name}
 	}
-	there, err := tx.TagsNamed(ctx, TagNames{names})
+	there, err := tx.TagsByName(ctx, TagNames{names})
 	found := make([]*ImportedTag, len(there))
 	for i, t := range there {
 		found[i] = &ImportedTag{t.UID.Parent(), *t}
@@ -178,7 +178,7 @@ func (s Tags) imported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*Impo
 	return found, err
 }
 
-// A TagName names a tag.
+// A TagName identifies a tag by its repo and name.
 type TagName struct {
 	Repo UID
 	Name string
@@ -187,11 +187,11 @@ type TagName struct {
 // TagNames are tags that the caller may read.
 type TagNames struct{ names []TagName }
 
-// Names lists them.
+// Names lists the names.
 func (n TagNames) Names() []TagName { return n.names }
 
-// existingRepos reads which repos of records are there, and gives a check that
-// a record's is.
+// existingRepos reads the repos of records. It returns a check that adds a
+// violation if a repo does not exist.
 func existingRepos[T any](ctx context.Context, r Reader, records []*T, repoOf func(*T) UID) (func(repo UID, v *violations), error) {
 	var keys Keys
 	there := map[UID]bool{}
@@ -212,7 +212,7 @@ func existingRepos[T any](ctx context.Context, r Reader, records []*T, repoOf fu
 		}
 	}
 	return func(repo UID, v *violations) {
-		if v.uid("repo", repo); repo.Valid() && !there[repo] {
+		if v.checkUID("repo", repo); repo.Valid() && !there[repo] {
 			v.add("repo", "does not exist")
 		}
 	}, nil
@@ -220,7 +220,7 @@ func existingRepos[T any](ctx context.Context, r Reader, records []*T, repoOf fu
 
 // Import stores images by repo and digest.
 func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
-	if err := operating(ctx); err != nil {
+	if err := requireOperator(ctx); err != nil {
 		return Imported{}, err
 	}
 	put := func(ctx context.Context, tx Tx, images []*Image) error { return tx.PutImages(ctx, images) }
@@ -228,22 +228,22 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 	if err != nil {
 		return Imported{}, err
 	}
-	in := intake[Image, ImageKey]{
+	in := importPlan[Image, ImageKey]{
 		key: (*Image).key,
 		check: func(i *Image, v *violations) {
 			exists(i.Repo, v)
 			i.check(v)
 		},
-		known: func(ctx context.Context, tx Tx, rows []*Image) ([]*Image, error) {
+		existing: func(ctx context.Context, tx Tx, rows []*Image) ([]*Image, error) {
 			keys := make([]ImageKey, len(rows))
 			for i, image := range rows {
 				keys[i] = image.key()
 			}
 			return tx.Images(ctx, ImageKeys{keys})
 		},
-		keeps:   func(known, image *Image) bool { return equalJSON(known, image) },
-		replace: func(ctx context.Context, tx Tx, _, image *Image) error { return put(ctx, tx, []*Image{image}) },
-		insert:  put,
+		isUnchanged: func(known, image *Image) bool { return equalJSON(known, image) },
+		replace:     func(ctx context.Context, tx Tx, _, image *Image) error { return put(ctx, tx, []*Image{image}) },
+		insert:      put,
 	}
 	return in.run(ctx, s.p.store, images)
 }
@@ -253,7 +253,7 @@ func (i *Image) key() ImageKey { return ImageKey{i.Repo, i.Digest} }
 func (i *Image) check(v *violations) {
 	i.spellArchitectures()
 	if len(i.Architectures) == 0 {
-		i.Architectures = nil // as it is read back
+		i.Architectures = nil // the store returns nil for an empty list
 	}
 	if !digestPattern.MatchString(i.Digest) {
 		v.add("digest", "must match %s", digestPattern)

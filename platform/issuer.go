@@ -6,19 +6,18 @@ import (
 	"regexp"
 )
 
-// An organisation decides by identity providers and by rules with patterns that
-// callers of an issuer belong to it. Such a decision takes effect once the
-// organisation has proven that the issuer is its own, or the operator has
-// allowed it; else anybody could draw the callers of anybody's issuer into
-// their organisation. A rule of exactly one issuer and subject needs no proof,
-// since whoever writes it knows the caller already, nor does an invite, which
-// the caller accepts.
+// Identity providers, and rules with patterns, let many callers of an issuer act
+// in an organisation. They take effect once the organisation has proven that it
+// controls the issuer, or the operator has allowed it. Otherwise any organisation
+// could capture the callers of any issuer. A rule with one exact issuer and
+// subject needs no proof, because its author knows the caller. An invite needs no
+// proof, because the caller accepts it.
 
-// ProofMethod says how an issuer was proven.
+// ProofMethod is the way in which an issuer was proven.
 type ProofMethod string
 
-// The methods. ProofUpgrade stands for providers from before there were proofs:
-// those whom they had let in still come in, and nobody new does.
+// The methods. ProofUpgrade is for providers that existed before proofs did:
+// their existing users can sign in, and new users cannot.
 const (
 	ProofFile     ProofMethod = "file"
 	ProofToken    ProofMethod = "token"
@@ -26,24 +25,24 @@ const (
 	ProofUpgrade  ProofMethod = "upgrade"
 )
 
-// Complete reports whether newcomers are let in too.
-func (m ProofMethod) Complete() bool { return m != "" && m != ProofUpgrade }
+// AdmitsNewcomers reports whether new users can sign in too.
+func (m ProofMethod) AdmitsNewcomers() bool { return m != "" && m != ProofUpgrade }
 
-// An IssuerProof says that an organisation may decide about callers of issuers.
+// An IssuerProof allows an organisation to decide about callers of an issuer.
 type IssuerProof struct {
 	Organisation UID
 	Issuer       string // as in RuleKey: one issuer, those of a host, or all
 	Method       ProofMethod
-	VerifyTime   Time // when it was last confirmed
-	CheckTime    Time // when that was last tried
+	VerifyTime   Time // last successful check
+	CheckTime    Time // last check
 }
 
-// OrganisationClaim is the claim of a token by which its issuer says which
-// organisations its callers may be let into: a root group's UID, or a list.
+// OrganisationClaim is the claim in which an issuer names the organisations that
+// may decide about its callers: the UID of a root group, or a list of UIDs.
 const OrganisationClaim = "atrium_organisation"
 
-// A SharedIssuer serves many tenants, whom its subjects tell apart. Patterns of
-// subjects that name a tenant literally need no proof.
+// A SharedIssuer serves many tenants. Its subjects begin with the tenant. Subject
+// patterns that begin with a literal tenant need no proof.
 type SharedIssuer struct {
 	Issuer string
 	Tenant *regexp.Regexp // matches the start of a subject, up to the end of the tenant's name
@@ -58,8 +57,8 @@ func DefaultSharedIssuers() []SharedIssuer {
 	}
 }
 
-// tenant gives the tenant that a subject, or the literal start of a pattern,
-// names at its start; "" where it names none.
+// tenant returns the tenant at the start of a subject, or of the literal start of
+// a pattern, or "" if there is none.
 func (p *Platform) tenant(issuer, subject string) string {
 	for _, shared := range p.options.SharedIssuers {
 		if at := shared.Tenant.FindStringIndex(subject); shared.Issuer == issuer && at != nil && at[0] == 0 {
@@ -75,11 +74,11 @@ func (p *Platform) namesTenant(m *ClaimMatch) bool {
 	return p.tenant(m.Issuer, prefix) != ""
 }
 
-// rulesOfKey is how many identities of an organisation tokens find by one key.
+// rulesOfKey limits the identities of an organisation with the same RuleKey.
 const rulesOfKey = 20
 
-// admitRule decides, inside the transaction that writes the rule of an identity,
-// whether its organisation may have it.
+// admitRule fails unless the organisation may have a rule. It must be called in
+// the transaction that writes the rule.
 func (p *Platform) admitRule(ctx context.Context, tx Tx, identity UID, m *ClaimMatch) error {
 	key, root := m.Key(), identity.Root()
 	if key == (RuleKey{}) {
@@ -93,16 +92,16 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, identity UID, m *ClaimM
 		return err
 	}
 	if n >= rulesOfKey {
-		return blocked("TOO_MANY_RULES", m.subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
+		return failedPrecondition("TOO_MANY_RULES", m.subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
 	}
 	if !key.HasPattern() || p.namesTenant(m) {
 		return nil
 	}
-	proof, err := p.proof(ctx, tx, root, key.Issuer)
-	if err != nil || proof.Method.Complete() {
+	proof, err := p.readProof(ctx, tx, root, key.Issuer)
+	if err != nil || proof.Method.AdmitsNewcomers() {
 		return err
 	}
-	return unproven(m, root)
+	return unprovenError(m, root)
 }
 
 func (m *ClaimMatch) subjectField() string {
@@ -112,23 +111,23 @@ func (m *ClaimMatch) subjectField() string {
 	return "claimMatch.subject"
 }
 
-// unproven is the answer to a rule that its organisation may not have yet.
-func unproven(m *ClaimMatch, root UID) error {
+// unprovenError returns the error for a rule whose issuer is not proven.
+func unprovenError(m *ClaimMatch, root UID) error {
 	switch {
 	case m.Issuer != "":
-		return blocked("ISSUER_NOT_VERIFIED", m.subjectField(), "a subject pattern needs an issuer that the organisation has verified: verify an identity provider of this issuer, or ask the operator to allow it (atrium issuers allow --org "+string(root)+" --issuer "+m.Issuer+")")
+		return failedPrecondition("ISSUER_NOT_VERIFIED", m.subjectField(), "a subject pattern needs an issuer that the organisation has verified: verify an identity provider of this issuer, or ask the operator to allow it (atrium issuers allow --org "+string(root)+" --issuer "+m.Issuer+")")
 	case literalHost(m.IssuerPattern) != "":
-		return blocked("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "issuer patterns need the operator's allowance (atrium issuers allow --org "+string(root)+" --issuer "+literalHost(m.IssuerPattern)+"/*)")
+		return failedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "an issuer pattern must be allowed by the operator (atrium issuers allow --org "+string(root)+" --issuer "+literalHost(m.IssuerPattern)+"/*)")
 	default:
-		return blocked("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "must begin with a literal scheme and host, such as https://login\\.example\\.com/; else the operator must allow the organisation every issuer (atrium issuers allow --org "+string(root)+" --issuer '*')")
+		return failedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "must begin with a literal scheme and host, such as https://login\\.example\\.com/; else the operator must allow the organisation every issuer (atrium issuers allow --org "+string(root)+" --issuer '*')")
 	}
 }
 
-// proof reads what an organisation has proven of an issuer. What the operator
-// writes, and everything in development mode, is proven by being written.
-func (p *Platform) proof(ctx context.Context, tx Tx, root UID, issuer string) (*IssuerProof, error) {
+// readProof reads the proof that an organisation has for an issuer. For the
+// operator and in development mode, it stores a proof if there is none.
+func (p *Platform) readProof(ctx context.Context, tx Tx, root UID, issuer string) (*IssuerProof, error) {
 	found, err := tx.IssuerProof(ctx, root, issuer)
-	if err != nil || found.Method.Complete() {
+	if err != nil || found.Method.AdmitsNewcomers() {
 		return found, err
 	}
 	if a := ActorOf(ctx); p.options.AllowIssuers || a != nil && a.operator != "" {

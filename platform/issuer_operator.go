@@ -8,14 +8,14 @@ import (
 // Issuers are the operator's operations on proofs.
 type Issuers struct{ p *Platform }
 
-// What happens to an organisation when the operator decides about its issuers.
+// The verbs of events that record the operator's decisions about issuers.
 const (
 	issuerAllowed = "issuer_allowed"
 	issuerRevoked = "issuer_revoked"
 )
 
-// An AllowedIssuer is the body of the events of Allow and Revoke. Issuer is
-// spelled as they take it.
+// An AllowedIssuer is the body of the events of Allow and Revoke. Issuer has the
+// form that Allow accepts.
 type AllowedIssuer struct {
 	Group  UID    `json:"group"`
 	Issuer string `json:"issuer"`
@@ -29,7 +29,7 @@ func (s Issuers) Allow(ctx context.Context, root UID, issuer string) error {
 		return err
 	}
 	return s.p.store.Write(ctx, func(tx Tx) error {
-		if _, err := s.p.Groups.locked(ctx, tx, root); err != nil {
+		if _, err := s.p.Groups.getLocked(ctx, tx, root); err != nil {
 			return err
 		}
 		tx.Record(s.p.event(ctx, groupKind.Event, issuerAllowed, root, root, &AllowedIssuer{root, issuer}))
@@ -37,20 +37,19 @@ func (s Issuers) Allow(ctx context.Context, root UID, issuer string) error {
 	})
 }
 
-// Revoke takes a proof away, however it came about. It refuses where there is
-// none.
+// Revoke removes a proof, whatever its method. It fails if there is none.
 func (s Issuers) Revoke(ctx context.Context, root UID, issuer string) error {
 	key, err := s.key(ctx, root, issuer)
 	if err != nil {
 		return err
 	}
 	return s.p.store.Write(ctx, func(tx Tx) error {
-		if _, err := s.p.Groups.locked(ctx, tx, root); err != nil {
+		if _, err := s.p.Groups.getLocked(ctx, tx, root); err != nil {
 			return err
 		}
 		proof, err := tx.IssuerProof(ctx, root, key)
 		if err == nil && proof.Method == "" {
-			err = blocked("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium issuers list` shows which it has")
+			err = failedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium issuers list` shows its proofs")
 		}
 		if err != nil {
 			return err
@@ -60,7 +59,7 @@ func (s Issuers) Revoke(ctx context.Context, root UID, issuer string) error {
 	})
 }
 
-// put stores a proof and records what it changes.
+// put stores a proof and records the resulting changes.
 func (s Issuers) put(ctx context.Context, tx Tx, proof *IssuerProof) error {
 	if err := tx.PutIssuerProof(ctx, proof); err != nil {
 		return err
@@ -68,7 +67,7 @@ func (s Issuers) put(ctx context.Context, tx Tx, proof *IssuerProof) error {
 	return s.record(ctx, tx, proof.Organisation, proof.Issuer)
 }
 
-// remove takes a proof away and records what that changes.
+// remove deletes a proof and records the resulting changes.
 func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) error {
 	if err := tx.DeleteIssuerProof(ctx, root, issuer); err != nil {
 		return err
@@ -76,8 +75,8 @@ func (s Issuers) remove(ctx context.Context, tx Tx, root UID, issuer string) err
 	return s.record(ctx, tx, root, issuer)
 }
 
-// record records that the identity providers of an issuer take effect, or do not
-// any more.
+// record records that the identity providers of an issuer have been verified, or
+// are no longer verified.
 func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) error {
 	providers := s.p.IdentityProviders
 	uids, err := tx.ProvidersOfIssuer(ctx, root, issuer)
@@ -85,17 +84,16 @@ func (s Issuers) record(ctx context.Context, tx Tx, root UID, issuer string) err
 		return err
 	}
 	changed, err := providers.table(tx).Get(ctx, Keys{uids: uids})
-	for _, one := range changed {
-		providers.recordUpdate(ctx, tx, one, []EventChange{changedTo("issuerVerified", nil, one.IssuerVerified)})
+	for _, provider := range changed {
+		providers.recordUpdate(ctx, tx, provider, []EventChange{newValueChange("issuerVerified", nil, provider.IssuerVerified)})
 	}
 	return err
 }
 
-// List tells of every proof, and of what waits for one: with an empty Method,
-// what organisations have providers and patterns for. Its issuers are spelled
-// as Allow takes them.
+// List lists all proofs, and the issuers of providers and patterns without a
+// proof, whose Method is empty. Issuers have the form that Allow accepts.
 func (s Issuers) List(ctx context.Context) ([]*IssuerProof, error) {
-	if err := operating(ctx); err != nil {
+	if err := requireOperator(ctx); err != nil {
 		return nil, err
 	}
 	proofs, err := s.p.store.IssuerProofs(ctx)
@@ -107,19 +105,19 @@ func (s Issuers) List(ctx context.Context) ([]*IssuerProof, error) {
 	return proofs, err
 }
 
-// key checks what the operator names, and gives the issuer as it is kept.
+// key checks the arguments of the operator and returns the issuer as it is stored.
 func (s Issuers) key(ctx context.Context, root UID, issuer string) (string, error) {
-	if err := operating(ctx); err != nil {
+	if err := requireOperator(ctx); err != nil {
 		return "", err
 	}
 	var v violations
-	if v.uid("org", root); len(v) == 0 && !root.IsRoot() {
+	if v.checkUID("org", root); len(v) == 0 && !root.IsRoot() {
 		v.add("org", "must be the UID of a root group")
 	}
 	if issuer == "*" {
 		return PatternMark, v.err()
 	}
-	v.issuer("issuer", issuer)
+	v.checkIssuer("issuer", issuer)
 	if host, ok := strings.CutSuffix(issuer, "/*"); ok {
 		if hostOf(issuer) != host {
 			v.add("issuer", "must be an issuer, https://host/* for the issuers of a host, or *")

@@ -13,9 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckJSON says in plain words why b is not one JSON value of whole
-// characters, or nothing. An escape of half a character (a lone surrogate)
-// would be stored as U+FFFD, and so is refused.
+// CheckJSON fails with a plain explanation if b is not one valid JSON value. It
+// rejects lone surrogates, which would be stored as U+FFFD.
 func CheckJSON(b []byte) error {
 	if !utf8.Valid(b) {
 		return errors.New("must be UTF-8")
@@ -36,31 +35,31 @@ func syntaxFault(b []byte, err *json.SyntaxError) error {
 	case strings.Contains(err.Error(), "max depth"):
 		return errors.New("must be JSON that is nested less deeply")
 	case at < 0 || at >= len(b) || strings.Contains(err.Error(), "unexpected end"):
-		return errors.New("must be JSON, and ends before it is complete")
+		return errors.New("must be JSON, and it ends too early")
 	}
 	r, _ := utf8.DecodeRune(b[at:])
-	return fmt.Errorf("must be JSON, in which %q at %s is out of place", r, lineAndColumn(b, at))
+	return fmt.Errorf("must be JSON; %q at %s is unexpected", r, lineAndColumn(b, at))
 }
 
-// lineAndColumn is a place in a text as editors show it.
+// lineAndColumn describes a position in a text by line and column.
 func lineAndColumn(b []byte, at int) string {
 	before := b[:at]
 	line := bytes.LastIndexByte(before, '\n') + 1
 	return fmt.Sprintf("line %d, column %d", bytes.Count(before, []byte("\n"))+1, utf8.RuneCount(before[line:])+1)
 }
 
-// loneSurrogate finds the first escape in valid JSON that is half a character,
-// or -1.
+// loneSurrogate returns the position of the first lone surrogate escape in valid
+// JSON, or -1.
 func loneSurrogate(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		if b[i] != '\\' {
 			continue
 		}
-		first := escaped(b[i:])
+		first := decodeEscape(b[i:])
 		switch {
 		case !utf16.IsSurrogate(first):
 			i++
-		case utf16.DecodeRune(first, escaped(b[i+6:])) == utf8.RuneError:
+		case utf16.DecodeRune(first, decodeEscape(b[i+6:])) == utf8.RuneError:
 			return i
 		default:
 			i += 11
@@ -69,8 +68,8 @@ func loneSurrogate(b []byte) int {
 	return -1
 }
 
-// escaped is the unit that an escape \u at the start of b stands for, or 0.
-func escaped(b []byte) rune {
+// decodeEscape returns the UTF-16 unit of an escape \u at the start of b, or 0.
+func decodeEscape(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0
 	}
@@ -81,8 +80,8 @@ func escaped(b []byte) rune {
 	return rune(unit)
 }
 
-// unmarshalEnum reads a value of an enum as JSON of protocol buffers has it:
-// its name, or its number, which is its place in values; 0 is unspecified.
+// unmarshalEnum reads an enum value as the JSON form of protocol buffers does: by
+// its name, or by its number, which counts the values from 1. 0 is unspecified.
 func unmarshalEnum[E ~string](b []byte, value *E, values []E) error {
 	if !isNumber(b) {
 		var name string
@@ -93,7 +92,7 @@ func unmarshalEnum[E ~string](b []byte, value *E, values []E) error {
 	n, err := strconv.Atoi(string(b))
 	switch {
 	case err != nil || n < 0 || n > len(values):
-		return fmt.Errorf("%s is not the number of one of %s", shown(string(b)), strings.Join(textsOf(values), ", "))
+		return fmt.Errorf("%s is not the number of one of %s", truncateForMessage(string(b)), strings.Join(textsOf(values), ", "))
 	case n == 0:
 		*value = ""
 	default:
@@ -104,25 +103,25 @@ func unmarshalEnum[E ~string](b []byte, value *E, values []E) error {
 
 func isNumber(b []byte) bool { return len(b) > 0 && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') }
 
-// A member is one of an object inside a resource, and where it is decoded to.
+// A member is a member of a nested object, and the target to decode it into.
 type member struct {
 	name string
 	to   any
 }
 
-// memberErrors is everything that is wrong with the members of an object.
+// memberErrors holds the violations of the members of an object.
 type memberErrors []Violation
 
 func (e memberErrors) Error() string { return e[0].Field + " " + e[0].Description }
 
-// unmarshalMembers decodes an object inside a resource as resources themselves
-// are: names in camelCase or snake_case, no unknown ones, all faults at once.
+// unmarshalMembers decodes a nested object by the same rules as a resource: names
+// in camelCase or snake_case, no unknown members, and all violations at once.
 func unmarshalMembers(b []byte, members ...member) error {
 	if string(b) == "null" {
 		return nil
 	}
 	if err := json.Unmarshal(b, &map[string]json.RawMessage{}); err != nil {
-		return err // it tells that b is no object as it tells of any wrong type
+		return err // the same error as for any wrong type
 	}
 	all, err := readObject(b)
 	if err != nil {
@@ -133,7 +132,7 @@ func unmarshalMembers(b []byte, members ...member) error {
 	for _, m := range all {
 		i := slices.IndexFunc(members, func(known member) bool { return known.name == CamelCase(m.name) })
 		if i < 0 {
-			faults.add(shown(m.name), "is not a field of this object")
+			faults.add(truncateForMessage(m.name), "is not a field of this object")
 			continue
 		}
 		if seen[i] {
@@ -178,8 +177,8 @@ type rawMember struct {
 	value json.RawMessage
 }
 
-// readObject reads one JSON object and nothing behind it: its members sorted
-// by name, each as often as it is given. An empty body is an empty object.
+// readObject reads one JSON object. It returns the members sorted by name,
+// including duplicates. An empty body is an empty object.
 func readObject(b []byte) ([]rawMember, error) {
 	if b = bytes.TrimSpace(b); len(b) == 0 {
 		return nil, nil

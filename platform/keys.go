@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// keys reads the keys of a purpose, decrypted, the oldest first.
+// keys reads and decrypts the keys of a purpose, oldest first.
 func (p *Platform) keys(ctx context.Context, r Reader, purpose string) ([]Key, error) {
 	if p.secrets == nil {
 		return nil, errNoSecrets
@@ -32,7 +32,7 @@ func (p *Platform) keys(ctx context.Context, r Reader, purpose string) ([]Key, e
 	return keys, nil
 }
 
-// ensureKeys gives the keys of a purpose, of which there is at least one.
+// ensureKeys returns the keys of a purpose. It creates one if there are none.
 func (p *Platform) ensureKeys(ctx context.Context, purpose string, newKey func() ([]byte, error)) ([]Key, error) {
 	keys, err := p.keys(ctx, p.store, purpose)
 	if err != nil || len(keys) > 0 {
@@ -41,8 +41,8 @@ func (p *Platform) ensureKeys(ctx context.Context, purpose string, newKey func()
 	return p.changeKeys(ctx, purpose, newKey, func(keys []Key) (bool, error) { return len(keys) == 0, nil })
 }
 
-// changeKeys adds a key to those of a purpose where wanted says so, and gives
-// all of them. Replicas do so one after the other.
+// changeKeys adds a key of a purpose if wanted returns true, and returns all keys
+// of the purpose. A lock serialises replicas.
 func (p *Platform) changeKeys(ctx context.Context, purpose string, newKey func() ([]byte, error), wanted func([]Key) (bool, error)) (keys []Key, err error) {
 	if p.secrets == nil {
 		return nil, errNoSecrets
@@ -83,7 +83,7 @@ func newAESKey() ([]byte, error) {
 	return b, err
 }
 
-// newSigningKey is an ECDSA key on P-256 in PKCS #8.
+// newSigningKey makes an ECDSA key on P-256 in PKCS #8.
 func newSigningKey() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -92,9 +92,9 @@ func newSigningKey() ([]byte, error) {
 	return x509.MarshalPKCS8PrivateKey(key)
 }
 
-// DevelopmentKey is the PKCS #8 key that signs development tokens. It is kept
-// in the database, readable for whoever can read that. Only a server in
-// development mode makes it, on first use: others get nil where there is none.
+// DevelopmentKey returns the PKCS #8 key that signs development tokens. It is
+// stored unencrypted in the database. Only a server in development mode creates
+// it; others get nil if there is none.
 func (p *Platform) DevelopmentKey(ctx context.Context) ([]byte, error) {
 	var keys []Key
 	var err error
@@ -132,18 +132,18 @@ func (p *Platform) loadSealer(ctx context.Context) error {
 const (
 	// sealerPause keeps forged page tokens from causing reads.
 	sealerPause = 10 * time.Second
-	// sealerTimeout is for reading the keys of page tokens. Who waits for them
-	// may be gone before.
+	// sealerTimeout limits reading the keys of page tokens. The read continues
+	// when its request ends.
 	sealerTimeout = 2 * time.Second
 )
 
-// openToken opens a page token. A key that another replica made meanwhile is
-// read, by one request at a time and once in a while. When the keys cannot be
-// read, a token that may be good is not called invalid.
+// openToken opens a page token. If another replica has made the key of the token,
+// openToken reads the keys again, one request at a time and not too often. If the
+// keys cannot be read, it returns UNAVAILABLE, because the token may be valid.
 func (p *Platform) openToken(ctx context.Context, sealed string, list []byte) (token, error) {
 	s := p.sealer.Load()
 	t, err := s.open(sealed, list)
-	if err == nil || s.knows(sealed) {
+	if err == nil || s.hasKey(sealed) {
 		return t, err
 	}
 	select {
@@ -163,11 +163,10 @@ func (p *Platform) openToken(ctx context.Context, sealed string, list []byte) (t
 	return p.sealer.Load().open(sealed, list)
 }
 
-// RotateKeys adds a key that new page tokens are sealed with; tokens out there
-// stay good.
+// RotateKeys adds a key that seals new page tokens. Existing tokens stay valid.
 func (p *Platform) RotateKeys(ctx context.Context) error {
 	_, err := p.changeKeys(ctx, tokenKeys, newAESKey, func(keys []Key) (bool, error) {
-		if len(keys) > 0 && keys[len(keys)-1].ID == 255 { // which is a byte of a token
+		if len(keys) > 0 && keys[len(keys)-1].ID == 255 { // the id is one byte of a token
 			return false, errors.New("the 255 page token keys are used up")
 		}
 		return true, nil

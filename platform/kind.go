@@ -60,7 +60,7 @@ type resources[T any, F filter] struct {
 
 func (resources[T, F]) table(r Reader) Table[T, F] { return TableOf[T, F](r) }
 
-func (resources[T, F]) rows(tx Tx) Rower[T] { return RowsOf[T](tx) }
+func (resources[T, F]) rows(tx Tx) RowWriter[T] { return RowsOf[T](tx) }
 
 // Kind tells what is known of the kind.
 func (r resources[T, F]) Kind() *Kind[T] { return r.kind }

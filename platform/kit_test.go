@@ -68,7 +68,7 @@ func (w *world) name() string { return fmt.Sprintf("n%d", w.named.Add(1)) }
 
 // operator is the context of an operator's command.
 func (w *world) operator() context.Context {
-	return platform.WithActor(w.Context(), platform.Operator("test"))
+	return platform.WithActor(w.Context(), platform.NewOperator("test"))
 }
 
 // An org is an organisation with its owner's context.

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// List reads one page of what the caller may see.
+// List reads one page of the resources that the caller may see.
 func (r resources[T, F]) List(ctx context.Context, req ListRequest[F]) (Page[T], error) {
 	page, err := r.list(ctx, req)
 	return page, r.kind.in(err)
@@ -28,24 +28,25 @@ func (r resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T],
 	return page, nil
 }
 
-// read reads the page of a request that may be read as q says.
+// read reads the page of an authorised query.
 func (r resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
 	var rows Rows[T]
-	if len(q.Scope.branches) > 0 && !asksForNone(q.Filter) {
+	if len(q.Scope.branches) > 0 && !matchesNothing(q.Filter) {
 		var err error
 		if rows, err = r.table(r.p.store).List(ctx, q); err != nil {
 			return Page[T]{}, err
 		}
 	}
-	return r.page(req, q, rows), nil
+	return r.newPage(req, q, rows), nil
 }
 
-// ListEach reads the same page of many scopes with one read. Each place holds
-// what List would answer; scopes are of resources that exist.
+// ListEach reads the same page of many scopes with one read. The results are in
+// the order of scopes and are those of List. The resources of the scopes must
+// exist.
 func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scopes []UIDFilter) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], len(scopes)), make([]error, len(scopes))
 	if req.PageToken != "" {
-		// A token belongs to one scope, so there is nothing to read together.
+		// A token belongs to one scope, so the scopes cannot be read together.
 		for i, scope := range scopes {
 			req.UIDP = scope
 			pages[i], errs[i] = r.List(ctx, req)
@@ -54,50 +55,50 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 	}
 	var q Query[F]
 	var read []Scope
-	var places []int
+	var indices []int
 	for i, scope := range scopes {
 		req.UIDP = scope
-		one, err := r.query(ctx, req)
+		scoped, err := r.query(ctx, req)
 		if err != nil {
 			errs[i] = r.kind.in(err)
 			continue
 		}
-		if q = one; len(one.Scope.branches) == 0 || asksForNone(req.Filter) {
-			pages[i] = r.page(req, one, Rows[T]{})
+		if q = scoped; len(scoped.Scope.branches) == 0 || matchesNothing(req.Filter) {
+			pages[i] = r.newPage(req, scoped, Rows[T]{})
 			continue
 		}
-		read, places = append(read, one.Scope), append(places, i)
+		read, indices = append(read, scoped.Scope), append(indices, i)
 	}
 	if len(read) == 0 {
 		return pages, errs
 	}
 	found, err := r.table(r.p.store).ListEach(ctx, q, read)
-	for n, i := range places {
+	for n, i := range indices {
 		if err != nil {
 			errs[i] = r.kind.in(err)
 			continue
 		}
 		req.UIDP, q.Scope = scopes[i], read[n]
-		pages[i] = r.page(req, q, found[n])
+		pages[i] = r.newPage(req, q, found[n])
 	}
 	return pages, errs
 }
 
-// listPointing reads the same page of n lists of rows that point to something,
-// with one read. point makes the i-th list's request out of req, as the plain
-// list would be asked, and tells how each branch of what the caller may see is
-// narrowed to the rows that point there.
-func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
+// listReferring reads, with one read, the same page of n lists of rows that refer
+// to an object. The function point changes the request into that of the i-th plain
+// list, and returns a function that narrows a branch to the rows which refer to
+// the i-th object.
+func listReferring[T any, F filter](ctx context.Context, r resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
-	// Only scopes of whole subtrees can be narrowed to what points somewhere.
-	nothing := asksForNone(req.Filter)
-	alone := !nothing && (req.PageToken != "" || req.UIDP.narrow())
+	// Only scopes of whole subtrees can be narrowed to the rows that refer to an object.
+	nothing := matchesNothing(req.Filter)
+	separately := !nothing && (req.PageToken != "" || req.UIDP.isNarrow())
 	var q Query[F]
 	for i := range n {
 		requests[i] = req
 		narrow := point(i, &requests[i])
-		if alone {
+		if separately {
 			pages[i], errs[i] = r.List(ctx, requests[i])
 			continue
 		}
@@ -111,7 +112,7 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 			}
 		}
 	}
-	if alone || n == 0 {
+	if separately || n == 0 {
 		return pages, errs
 	}
 	q.Filter = req.Filter // the scopes say the rest
@@ -121,16 +122,16 @@ func listPointing[T any, F filter](ctx context.Context, r resources[T, F], req L
 			errs[i] = r.kind.in(err)
 		}
 		if errs[i] == nil {
-			pages[i] = r.page(requests[i], q, found[i])
+			pages[i] = r.newPage(requests[i], q, found[i])
 		}
 	}
 	return pages, errs
 }
 
-// listWithin reads a page of a scope that is not what the request's own
-// filters would give. Its errors are not marked as the kind's.
-func (r resources[T, F]) listWithin(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
-	q, err := r.checked(ctx, req)
+// listInScope reads a page of a given scope instead of the scope of the request.
+// It does not set the area of its errors.
+func (r resources[T, F]) listInScope(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
+	q, err := r.buildQuery(ctx, req)
 	if err != nil {
 		return Page[T]{}, err
 	}
@@ -138,10 +139,10 @@ func (r resources[T, F]) listWithin(ctx context.Context, scope Scope, req ListRe
 	return r.read(ctx, req, q)
 }
 
-// query checks a request and decides what may be read for it.
+// query checks and authorises a request.
 func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
 	TraceOf(ctx).NoteResource(r.kind.Name, req.UIDP.scope())
-	q, err := r.checked(ctx, req)
+	q, err := r.buildQuery(ctx, req)
 	if err != nil {
 		return q, err
 	}
@@ -149,19 +150,19 @@ func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F
 	return q, err
 }
 
-// checked checks a request, of a known caller. The query has no scope yet.
-func (r resources[T, F]) checked(ctx context.Context, req ListRequest[F]) (Query[F], error) {
-	if _, err := caller(ctx); err != nil {
+// buildQuery checks a request and converts it into a query without a scope.
+func (r resources[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+	if _, err := requireCaller(ctx); err != nil {
 		return Query[F]{}, err
 	}
 	v := violations(slices.Clone(req.Malformed))
 	req.UIDP.check(&v)
 	req.Filter.check(&v)
 	var unopened string
-	if len(v) > 0 { // the list that was meant, for which alone the token opens, is not known
+	if len(v) > 0 { // a token opens only for the list it belongs to, and that list is unknown
 		unopened, req.PageToken = req.PageToken, ""
 	}
-	q, err := r.paging(ctx, req, &v)
+	q, err := r.parsePaging(ctx, req, &v)
 	if unopened != "" && !looksSealed(unopened) {
 		v.add("page_token", "%s", errToken)
 	}
@@ -171,7 +172,7 @@ func (r resources[T, F]) checked(ctx context.Context, req ListRequest[F]) (Query
 	return q, err
 }
 
-func (r resources[T, F]) paging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
+func (r resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
 	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Skip: req.Skip, Parts: req.Parts, Without: req.Without}
 	switch {
 	case req.PageSize < 0:
@@ -202,13 +203,13 @@ func (r resources[T, F]) paging(ctx context.Context, req ListRequest[F], v *viol
 		v.add("page_token", "was made with another order_by")
 	case r.p.options.Clock().Sub(t.issued) <= tokenLifetime:
 		q.From, q.Order = &t.Position, order
-	default: // too old: the list restarts
+	default: // the token has expired: the list restarts
 		q.Order = order
 	}
 	return q, nil
 }
 
-func (r resources[T, F]) page(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
+func (r resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
 	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip, asked: q}
 	passed := q.From != nil || req.Skip > 0 && len(rows.Items) > 0
 	page.HasNext, page.HasPrevious = rows.More, passed

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// A Field is one field of a kind as its clients spell it. A part of an object
-// has its place as name (oidc.correlationRule), and is listed where its mode is
-// not the mode of the object.
+// A Field is one field of a kind under its client name. A member of a nested
+// object has a path as name (oidc.correlationRule). It is listed only if its mode
+// differs from that of the object.
 type Field struct {
 	Name string // the JSON name
 	Mode FieldMode
 }
 
-// FieldMode says who may set a field, and when.
+// FieldMode defines who may set a field, and when.
 type FieldMode uint8
 
-// The modes. A field that a caller names is applied or refused: an OutputOnly
-// field in a body must be what the resource has, as it is in a resource that
-// was read and sent back. A Volatile field is one that the service itself
-// changes between that read and the write, so that it is ignored in a body that
-// holds the uid of the resource.
+// The modes. No field of a body is silently ignored: the value of an OutputOnly
+// field must equal that of the resource, as in a resource that was read and sent
+// back. The exception is a Volatile field, which the service itself can change
+// between that read and the write: it is ignored in a body with the uid of the
+// resource.
 const (
 	OutputOnly FieldMode = iota
 	Volatile
@@ -33,8 +33,8 @@ const (
 
 func (m FieldMode) settable() bool { return m == AtCreation || m == Updatable }
 
-// An Input is what a caller sends to create or update a resource: values, and
-// which fields they were given for.
+// An Input is the content of a create or update request: values, and the fields
+// that they were given for.
 type Input[T any] struct {
 	body      []byte
 	resource  T
@@ -43,37 +43,37 @@ type Input[T any] struct {
 	malformed []Violation
 }
 
-// JSONInput is an input whose body is a JSON object with the kind's fields in
-// camelCase or snake_case. mask is a field mask (AIP-134, AIP-161): nil changes
-// what the body holds, "*" alone replaces every updatable field.
+// JSONInput makes an input from a JSON object with the fields of a kind in
+// camelCase or snake_case. mask is a field mask (AIP-134, AIP-161): nil changes the
+// fields that the body has, and "*" alone replaces every updatable field.
 func JSONInput[T any](body []byte, mask []string) Input[T] {
 	return Input[T]{body: body, mask: mask}
 }
 
-// Malformed adds what the adapter could not decode; it is reported together
-// with what validation finds.
+// Malformed adds violations that the adapter found while decoding. They are
+// reported together with those of validation.
 func (in Input[T]) Malformed(found ...Violation) Input[T] {
 	in.malformed = append(slices.Clone(in.malformed), found...)
 	return in
 }
 
-// TypedInput gives the named fields of resource.
+// TypedInput makes an input from the named fields of a resource.
 func TypedInput[T any](resource T, fields ...string) Input[T] {
 	return Input[T]{resource: resource, given: fields}
 }
 
-// A change is what an update writes.
+// A change describes what an update writes.
 type change[T any] struct {
 	row    *T
-	fields []string // of the kind, those that are written
-	parts  []part   // what is written of objects of which the rest stays
+	fields []string // the fields of the kind that are written
+	parts  []part   // written parts of nested objects whose other members stay
 
-	claimed T        // output-only fields as the body has them
-	claims  []string // and their names
+	claimed T        // values of output-only fields in the body
+	claims  []string // names of these fields
 }
 
-// copy gives a change to one attempt of a transaction.
-func (c *change[T]) copy() *change[T] {
+// clone copies a change, for one attempt of a transaction.
+func (c *change[T]) clone() *change[T] {
 	row := *c.row
 	return &change[T]{row: &row, fields: slices.Clone(c.fields), parts: c.parts}
 }
@@ -85,9 +85,9 @@ func (c *change[T]) writesPart(field string) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return p.field == field })
 }
 
-// forCreate decodes all that was given. Output-only fields with a value are
-// refused, unless a resource was read elsewhere and sent whole.
-func (in Input[T]) forCreate(fields []Field, v *violations) T {
+// decodeCreate decodes the input of a creation. It rejects output-only fields with
+// a value, unless the body is a whole resource that was read elsewhere.
+func (in Input[T]) decodeCreate(fields []Field, v *violations) T {
 	c := in.decode(fields, maskedFields{}, v)
 	if whole, _ := fieldJSON(&c.claimed, "uid"); !UID(strings.Trim(string(whole), `"`)).Valid() {
 		for _, name := range c.claims {
@@ -99,9 +99,9 @@ func (in Input[T]) forCreate(fields []Field, v *violations) T {
 	return *c.row
 }
 
-// forUpdate decodes what is to be changed.
-func (in Input[T]) forUpdate(fields []Field, v *violations) *change[T] {
-	listed := in.listed(fields, v)
+// decodeUpdate decodes the input of an update.
+func (in Input[T]) decodeUpdate(fields []Field, v *violations) *change[T] {
+	listed := in.resolveMask(fields, v)
 	c := in.decode(fields, listed, v)
 	c.fields = slices.DeleteFunc(c.fields, func(name string) bool {
 		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
@@ -113,12 +113,12 @@ func (in Input[T]) forUpdate(fields []Field, v *violations) *change[T] {
 	return c
 }
 
-// maskedFields are the fields of a mask: those that are written as a whole,
-// and parts of others.
+// maskedFields holds the fields of a mask: fields that are written as a whole, and
+// parts of other fields.
 type maskedFields struct {
-	narrow bool // what is not listed is ignored
-	whole  []string
-	parts  []part
+	partial bool // fields that are not listed are ignored
+	whole   []string
+	parts   []part
 }
 
 func (m maskedFields) names() []string {
@@ -131,13 +131,13 @@ func (m maskedFields) names() []string {
 	return names
 }
 
-// listed resolves the mask.
-func (in Input[T]) listed(fields []Field, v *violations) maskedFields {
-	m := maskedFields{narrow: len(in.mask) > 0 && !slices.Equal(in.mask, []string{"*"}), whole: []string{}}
+// resolveMask converts the paths of the mask into fields and parts.
+func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
+	m := maskedFields{partial: len(in.mask) > 0 && !slices.Equal(in.mask, []string{"*"}), whole: []string{}}
 	for _, path := range in.mask {
 		place, known := resolvePath(reflect.TypeFor[T](), fields, path)
 		switch {
-		case path == "*" && !m.narrow:
+		case path == "*" && !m.partial:
 			for _, f := range fields {
 				if f.Mode == Updatable {
 					m.whole = append(m.whole, f.Name)
@@ -146,9 +146,9 @@ func (in Input[T]) listed(fields []Field, v *violations) maskedFields {
 		case path == "*":
 			v.add("updateMask", "* must stand alone")
 		case !known:
-			v.add("updateMask", "%q is not a field", shown(path))
+			v.add("updateMask", "%q is not a field", truncateForMessage(path))
 		case place.mode(fields) != Updatable:
-			v.add("updateMask", "%q cannot be changed", shown(place.String()))
+			v.add("updateMask", "%q cannot be changed", truncateForMessage(place.String()))
 		case slices.ContainsFunc(m.parts, place.liesIn):
 		default:
 			m.parts = append(slices.DeleteFunc(m.parts, func(p part) bool { return p.liesIn(place) }), place)
@@ -163,9 +163,9 @@ func (in Input[T]) listed(fields []Field, v *violations) maskedFields {
 	return m
 }
 
-// decode reads the body field by field, so that one request reports every
-// field that is not of its type. With a mask other than * what it does not
-// list is ignored, known or not.
+// decode reads the body field by field, so that all fields with a wrong type are
+// reported together. With a mask other than *, fields that are not listed are
+// ignored, even unknown ones.
 func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *change[T] {
 	*v = append(*v, in.malformed...)
 	c := &change[T]{row: new(T), parts: listed.parts}
@@ -177,15 +177,15 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *c
 	for _, m := range body {
 		f := findField(fields, m.name)
 		switch {
-		case listed.narrow && f != nil && c.writesPart(f.Name):
+		case listed.partial && f != nil && c.writesPart(f.Name):
 			for i, p := range c.parts {
 				if p.field == f.Name {
-					c.parts[i].value = pick(m.value, f.Name, p.steps, v)
+					c.parts[i].value = readPart(m.value, f.Name, p.steps, v)
 				}
 			}
-		case listed.narrow && (f == nil || !slices.Contains(listed.whole, f.Name)):
+		case listed.partial && (f == nil || !slices.Contains(listed.whole, f.Name)):
 		case f == nil:
-			v.add(shown(m.name), "is not a field of this resource")
+			v.add(truncateForMessage(m.name), "is not a field of this resource")
 		case slices.Contains(c.fields, f.Name) || slices.Contains(c.claims, f.Name):
 			v.add(f.Name, "is given twice")
 		case !f.Mode.settable():
@@ -196,14 +196,14 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *c
 			decodeField(c.row, f.Name, m.value, v)
 		}
 	}
-	if len(c.parts) > 0 { // what is wrong with them is told now; they are merged with what is stored later
+	if len(c.parts) > 0 { // this reports violations early; the parts are merged with the stored object later
 		c.merge(new(T), new(T), v)
 	}
 	return c
 }
 
-// members is what was given, as JSON: of a typed resource the named fields,
-// null for those that are empty.
+// members returns the given fields as JSON. For a typed resource, these are the
+// named fields, with null for empty ones.
 func (in Input[T]) members() ([]rawMember, error) {
 	if in.body != nil {
 		return readObject(in.body)
@@ -219,8 +219,8 @@ func (in Input[T]) members() ([]rawMember, error) {
 	return named, nil
 }
 
-// fieldJSON is one field of a resource as JSON: null where it is empty and
-// left out.
+// fieldJSON returns one field of a resource as JSON. It returns null if the field
+// is empty and left out.
 func fieldJSON(resource any, name string) (json.RawMessage, error) {
 	all, err := json.Marshal(resource)
 	if err != nil {
@@ -236,7 +236,7 @@ func fieldJSON(resource any, name string) (json.RawMessage, error) {
 	return json.RawMessage("null"), nil
 }
 
-// sameField reports whether two resources have the same in a field.
+// sameField reports whether two resources have the same value in a field.
 func sameField[T any](a, b *T, name string) bool {
 	left, err := fieldJSON(a, name)
 	right, failed := fieldJSON(b, name)
@@ -285,8 +285,8 @@ func CamelCase(s string) string {
 	return strings.Join(words, "")
 }
 
-// shown cuts what a client sent to a length fit for an error message.
-func shown(s string) string {
+// truncateForMessage shortens a text of a client for an error message.
+func truncateForMessage(s string) string {
 	if len(s) > 100 {
 		return strings.ToValidUTF8(s[:100], "") + "..."
 	}

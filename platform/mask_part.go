@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// A part is a member of an object that a resource holds, at any depth, as a
-// mask names it (AIP-161): claimMatch.subject, or claimMatch.claims.email. A key
-// of a map that holds dots stands in backticks.
+// A part is a member of a nested object of a resource, at any depth, as a mask
+// names it (AIP-161): claimMatch.subject, or claimMatch.claims.email. Backticks
+// quote the key of a map that contains dots.
 type part struct {
-	field string // of the kind
-	steps []step // from there; none: the field itself
+	field string // a field of the kind
+	steps []step // the path below the field; none: the field itself
 	value json.RawMessage
 }
 
@@ -23,7 +23,7 @@ type step struct {
 	key  bool
 }
 
-// String is the place of a part, as clients spell it.
+// String returns the path of a part.
 func (p part) String() string {
 	names := []string{p.field}
 	for _, s := range p.steps {
@@ -32,12 +32,12 @@ func (p part) String() string {
 	return strings.Join(names, ".")
 }
 
-// liesIn reports whether p is q, or lies in it.
+// liesIn reports whether p is q or is inside q.
 func (p part) liesIn(q part) bool {
 	return p.field == q.field && len(p.steps) >= len(q.steps) && slices.Equal(p.steps[:len(q.steps)], q.steps)
 }
 
-// mode is that of the part, or else of the field that it lies in.
+// mode returns the mode of the part, or else of its field.
 func (p part) mode(fields []Field) FieldMode {
 	var mode FieldMode
 	for _, f := range fields {
@@ -53,7 +53,7 @@ func (p part) mode(fields []Field) FieldMode {
 	return mode
 }
 
-// resolvePath finds what a path of a mask names in a resource of type t.
+// resolvePath finds the part that a path of a mask names in a resource of type t.
 func resolvePath(t reflect.Type, fields []Field, path string) (part, bool) {
 	names, ok := splitPath(path)
 	if !ok {
@@ -96,7 +96,7 @@ func memberOf(t reflect.Type, name string) (spelled string, of reflect.Type, ok 
 	return "", nil, false
 }
 
-// splitPath takes a path apart at the dots that do not stand in backticks.
+// splitPath splits a path at the dots outside of backticks.
 func splitPath(path string) (names []string, ok bool) {
 	for rest := path; ; {
 		var name string
@@ -123,8 +123,8 @@ func splitPath(path string) (names []string, ok bool) {
 	}
 }
 
-// SplitMask takes a mask in one text apart: paths with commas between, of which
-// those in backticks are part of a key.
+// SplitMask splits a mask, written as one text, at the commas outside of
+// backticks.
 func SplitMask(mask string) []string {
 	if mask == "" {
 		return nil
@@ -142,9 +142,9 @@ func SplitMask(mask string) []string {
 	return append(paths, mask[start:])
 }
 
-// pick reads what a body has for a part; nil where it has nothing. prefix is
-// the place of raw in the body.
-func pick(raw json.RawMessage, prefix string, steps []step, v *violations) json.RawMessage {
+// readPart reads the value of a part from a body, or nil if the body has none.
+// prefix is the path of raw in the body.
+func readPart(raw json.RawMessage, prefix string, steps []step, v *violations) json.RawMessage {
 	if len(steps) == 0 || isNull(raw) {
 		return raw
 	}
@@ -162,7 +162,7 @@ func pick(raw json.RawMessage, prefix string, steps []step, v *violations) json.
 		switch {
 		case m.name != steps[0].name && (steps[0].key || CamelCase(m.name) != steps[0].name):
 		case found != nil:
-			v.add(prefix+"."+shown(m.name), "is given twice")
+			v.add(prefix+"."+truncateForMessage(m.name), "is given twice")
 		default:
 			found = m.value
 		}
@@ -170,16 +170,17 @@ func pick(raw json.RawMessage, prefix string, steps []step, v *violations) json.
 	if found == nil {
 		return nil
 	}
-	return pick(found, prefix+"."+steps[0].name, steps[1:], v)
+	return readPart(found, prefix+"."+steps[0].name, steps[1:], v)
 }
 
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(bytes.TrimSpace(raw)) == "null" }
 
-// merge writes the parts of a change over what current has, into row.
+// merge combines the stored objects of current with the parts of a change, and
+// writes the result into row.
 func (c *change[T]) merge(current, row *T, v *violations) {
 	for i, p := range c.parts {
 		if slices.ContainsFunc(c.parts[:i], func(q part) bool { return q.field == p.field }) {
-			continue // done with the first of them
+			continue // merged together with the first part of this field
 		}
 		var object map[string]any
 		stored, err := fieldJSON(current, p.field)
@@ -197,7 +198,7 @@ func (c *change[T]) merge(current, row *T, v *violations) {
 				if object == nil {
 					object = map[string]any{}
 				}
-				put(object, q.steps, q.value)
+				setPart(object, q.steps, q.value)
 			}
 		}
 		merged, _ := json.Marshal(object) // of JSON
@@ -205,8 +206,9 @@ func (c *change[T]) merge(current, row *T, v *violations) {
 	}
 }
 
-// put sets a part of an object. Nothing clears it: a key of a map goes.
-func put(object map[string]any, steps []step, value json.RawMessage) {
+// setPart sets a part of an object. A null value clears a member, or removes the
+// key of a map.
+func setPart(object map[string]any, steps []step, value json.RawMessage) {
 	name := steps[0].name
 	switch below, ok := object[name].(map[string]any); {
 	case len(steps) == 1 && isNull(value) && steps[0].key:
@@ -216,10 +218,10 @@ func put(object map[string]any, steps []step, value json.RawMessage) {
 	case len(steps) == 1:
 		object[name] = value
 	case ok:
-		put(below, steps[1:], value)
+		setPart(below, steps[1:], value)
 	case !isNull(value):
 		part := map[string]any{}
 		object[name] = part
-		put(part, steps[1:], value)
+		setPart(part, steps[1:], value)
 	}
 }

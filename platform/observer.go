@@ -2,20 +2,20 @@ package platform
 
 import "time"
 
-// An Observer hears what a process does beside requests, for metrics. Its
-// methods return at once.
+// An Observer receives measurements of work outside of requests, for metrics. Its
+// methods must return immediately.
 type Observer interface {
-	// EventRead is called when the live feeds are given an event, with the time
-	// since it was recorded.
+	// EventRead is called when an event is dispatched to the live feeds. lag is the
+	// time since the event was recorded.
 	EventRead(lag time.Duration)
 
-	// DeliveryTried is called after each attempt of a delivery, with what became
-	// of the delivery, and the time since its event was recorded.
+	// DeliveryTried is called after each attempt of a delivery, with the resulting
+	// state. lag is the time since the event was recorded.
 	DeliveryTried(state DeliveryState, lag time.Duration)
 }
 
-// nobody observes nothing.
-type nobody struct{}
+// noopObserver discards all measurements.
+type noopObserver struct{}
 
-func (nobody) EventRead(time.Duration)                    {}
-func (nobody) DeliveryTried(DeliveryState, time.Duration) {}
+func (noopObserver) EventRead(time.Duration)                    {}
+func (noopObserver) DeliveryTried(DeliveryState, time.Duration) {}

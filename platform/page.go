@@ -13,17 +13,17 @@ const (
 	MaxPageSize     = 200
 )
 
-// A UIDFilter restricts a list by where resources lie in the tree. Several
-// fields given: all must hold.
+// A UIDFilter restricts a list by the position of resources in the tree. All given
+// fields must match.
 type UIDFilter struct {
-	AncestorsOf   UID   `json:",omitempty"` // strictly above
-	DescendantsOf UID   `json:",omitempty"` // strictly below
-	ChildrenOf    UID   `json:",omitempty"` // the parent is
-	InRoot        bool  `json:",omitempty"` // without a parent
+	AncestorsOf   UID   `json:",omitempty"` // only resources strictly above this UID
+	DescendantsOf UID   `json:",omitempty"` // only resources strictly below this UID
+	ChildrenOf    UID   `json:",omitempty"` // only children of this UID
+	InRoot        bool  `json:",omitempty"` // only resources without a parent
 	IDs           []UID `json:",omitempty"` // one of these
 }
 
-// scope is the UID that f names; "" where it names none.
+// scope returns the UID that f names, or "".
 func (f UIDFilter) scope() UID {
 	uid := cmp.Or(f.ChildrenOf, f.DescendantsOf, f.AncestorsOf)
 	if uid == "" && len(f.IDs) > 0 {
@@ -32,15 +32,15 @@ func (f UIDFilter) scope() UID {
 	return uid
 }
 
-// narrow reports whether f asks for less than a subtree.
-func (f UIDFilter) narrow() bool {
+// isNarrow reports whether f selects less than a whole subtree.
+func (f UIDFilter) isNarrow() bool {
 	return f.IDs != nil || f.AncestorsOf != "" || f.ChildrenOf != "" || f.InRoot
 }
 
-// asksForNone reports whether a filter asks for one of no values: a list that
-// is given and empty. A list of what is left out (tagged `excludes`) asks for
-// none to be left out.
-func asksForNone(filter any) bool {
+// matchesNothing reports whether a filter has an empty list that is not nil, which
+// no value can match. Lists of values to exclude are tagged `excludes`; an empty
+// one excludes nothing.
+func matchesNothing(filter any) bool {
 	given := reflect.ValueOf(filter)
 	for i := range given.NumField() {
 		list := given.Field(i)
@@ -51,7 +51,7 @@ func asksForNone(filter any) bool {
 	return false
 }
 
-// Parts says what a list is asked for; the zero value asks for all of it.
+// Parts selects the parts of a page to read. The zero value selects all.
 type Parts uint8
 
 // The parts of a page.
@@ -60,12 +60,12 @@ const (
 	PartTotal
 )
 
-// Has reports whether part is asked for.
+// Has reports whether part is selected.
 func (p Parts) Has(part Parts) bool { return p == 0 || p&part != 0 }
 
-// LongTexts are fields whose values may be longer than all others of a row
-// together. A read that names some leaves them empty, so that nobody holds
-// what nobody shows; the zero value reads all of them.
+// LongTexts is a set of fields whose values can be very long. A read leaves the
+// named fields empty, which saves memory if they are not needed. The zero value
+// reads all of them.
 type LongTexts uint8
 
 // The long texts.
@@ -86,33 +86,33 @@ type ListRequest[F any] struct {
 	UIDP      UIDFilter
 	Filter    F
 	PageSize  int       // 0: DefaultPageSize; above MaxPageSize: MaxPageSize
-	PageToken string    // where the page before ended, or starts for Backward
-	OrderBy   string    // one field, then asc or desc; "" is the kind's default
-	Skip      int       // rows to pass over, counted from the token
+	PageToken string    // end of the previous page, or start of the next page if Backward
+	OrderBy   string    // a field, then optionally asc or desc; "": the default of the kind
+	Skip      int       // number of rows to skip after the token
 	Backward  bool      // the page that ends before the token (or the last one)
-	Parts     Parts     // what to read
-	Without   LongTexts // what need not be read
+	Parts     Parts     // parts to read
+	Without   LongTexts // long texts to leave empty
 
-	// Malformed is what the adapter could not decode; it is reported together
-	// with what validation finds.
+	// Malformed holds violations that the adapter found while decoding. They are
+	// reported together with those of validation.
 	Malformed []Violation
 }
 
-// A Page is one page of a list, in the order asked for.
+// A Page is one page of a list, in the requested order.
 type Page[T any] struct {
 	Items      []*T
-	TotalCount int64 // over all pages: what this caller may see
-	Skipped    int   // echoes Skip
+	TotalCount int64 // number of rows on all pages that the caller may see
+	Skipped    int   // the Skip of the request
 
 	HasNext, HasPrevious bool
 
-	asked   any // the Query that it answers, for what else is told of the list
-	next    *T  // the item that NextPageToken continues after; nil where nothing follows
+	asked   any // the Query of the page, for further reads about the list
+	next    *T  // the item after which NextPageToken continues; nil if there is no next page
 	cursors *cursors[T]
 }
 
-// NextPageToken continues after the last item, "" where nothing follows in the
-// direction of the request. It is sealed here, for who asks for it.
+// NextPageToken returns the token of the next page in the direction of the
+// request, or "" if there is none. The token is sealed only when this is called.
 func (p Page[T]) NextPageToken() string {
 	if p.next == nil {
 		return ""
@@ -120,17 +120,17 @@ func (p Page[T]) NextPageToken() string {
 	return p.cursors.seal(p.next)
 }
 
-// Cursor is the page token that continues right after item i.
+// Cursor returns the page token that continues right after item i.
 func (p Page[T]) Cursor(i int) string { return p.cursors.seal(p.Items[i]) }
 
-// cursors seal places in one list.
+// cursors seals page tokens of one list.
 type cursors[T any] struct {
 	kind   *Kind[T]
 	order  int // index into the kind's Orders
 	desc   bool
 	issued time.Time
 	sealer *sealer
-	list   func() []byte // the name of the list
+	list   func() []byte // the associated data of the tokens
 }
 
 func (c *cursors[T]) seal(row *T) string {
@@ -145,15 +145,15 @@ type Order struct {
 	Desc  bool
 }
 
-// An OrderField is one that rows of a kind can be sorted by: a time, or a text
-// of at most 255 bytes, since page tokens hold the value.
+// An OrderField is a field by which rows of a kind can be sorted: a time, or a
+// text of at most 255 bytes, because page tokens contain the value.
 type OrderField[T any] struct {
 	Name      string       // snake_case
-	Spellings []string     // what else order_by accepts
+	Spellings []string     // other names that order_by accepts
 	Value     func(*T) any // string or Time
 }
 
-// A Position is the place of a row in an order: where a page ended.
+// A Position is the position of a row in an order.
 type Position struct {
 	Value any // the order field's value: string or Time
 	UID   UID
@@ -187,15 +187,15 @@ func (k *Kind[T]) parseOrder(s string, v *violations) Order {
 	}
 	names := make([]string, len(k.Orders))
 	for i, o := range k.Orders {
-		names[i] = o.spelledLike(s)
+		names[i] = o.matchSpelling(s)
 	}
 	v.add("order_by", "must be one of %s, optionally followed by asc or desc", strings.Join(names, ", "))
 	return Order{}
 }
 
-// spelledLike is the spelling of an order field for a caller who wrote asked:
-// createTime beside a word in camelCase, created_at beside one that ends so.
-func (o OrderField[T]) spelledLike(asked string) string {
+// matchSpelling returns the name of an order field in the style of what the caller
+// wrote: createTime for a word in camelCase, created_at for one that ends in _at.
+func (o OrderField[T]) matchSpelling(asked string) string {
 	field, _, _ := strings.Cut(asked, " ")
 	camel := strings.ToLower(field) != field
 	for _, s := range append([]string{o.Name}, o.Spellings...) {

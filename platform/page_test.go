@@ -163,7 +163,7 @@ func TestARetiredKeyStillOpens(t *testing.T) {
 	if _, err := both.open(old.seal(in, ofRepos), ofRepos); err != nil {
 		t.Errorf("a token of the retired key: %v", err)
 	}
-	if sealed := both.seal(in, ofRepos); old.knows(sealed) || !both.knows(sealed) {
+	if sealed := both.seal(in, ofRepos); old.hasKey(sealed) || !both.hasKey(sealed) {
 		t.Error("a new token is not under the newest key")
 	}
 }
@@ -175,7 +175,7 @@ func FuzzTokenOpen(f *testing.F) {
 	f.Add("AQ")
 	f.Add("AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	f.Fuzz(func(t *testing.T, sealed string) {
-		_ = s.knows(sealed)
+		_ = s.hasKey(sealed)
 		if got, err := s.open(sealed, ofRepos); err == nil && sealed != s.sameNonce(sealed, got) {
 			t.Fatalf("%q opens as %v", sealed, got)
 		}
@@ -214,17 +214,17 @@ func TestAPageSealsOnlyWhatIsAskedFor(t *testing.T) {
 	repos := resources[Repo, RepoFilter]{p: p, kind: &repoKind}
 	rows := Rows[Repo]{Items: []*Repo{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
 	q := Query[RepoFilter]{Order: repoKind.DefaultOrder}
-	if page := repos.page(ListRequest[RepoFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
+	if page := repos.newPage(ListRequest[RepoFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
 		t.Errorf("the page is %+v", page)
 	}
 	p.sealer.Store(testSealer(t))
-	forward := repos.page(ListRequest[RepoFilter]{}, q, rows)
-	backward := repos.page(ListRequest[RepoFilter]{Backward: true}, q, rows)
+	forward := repos.newPage(ListRequest[RepoFilter]{}, q, rows)
+	backward := repos.newPage(ListRequest[RepoFilter]{Backward: true}, q, rows)
 	if forward.NextPageToken() != forward.Cursor(1) || backward.NextPageToken() == "" || backward.NextPageToken() != backward.Cursor(0) {
 		t.Errorf("%q goes on after %q, %q before %q", forward.NextPageToken(), forward.Cursor(1), backward.NextPageToken(), backward.Cursor(0))
 	}
 	rows.More = false
-	if last := repos.page(ListRequest[RepoFilter]{}, q, rows); last.NextPageToken() != "" {
+	if last := repos.newPage(ListRequest[RepoFilter]{}, q, rows); last.NextPageToken() != "" {
 		t.Error("the last page has a next one")
 	}
 }

@@ -5,53 +5,52 @@ import (
 	"strings"
 )
 
-// A Path names a group or a repo by names, those of its organisation and of all
-// groups on the way to it, as in the address of a page: acme/shop/checkout. Only
-// this package can make one.
+// A Path identifies a group or a repo by the names of its organisation, of all
+// groups above it, and its own: acme/shop/checkout. Only this package can make one.
 type Path struct{ names []string }
 
-// maxPathNames bounds a path: as many groups as there can be above each other,
-// and the parts of the longest name of a repo.
+// maxPathNames limits the names of a path: the maximum depth of groups, and the
+// parts of the longest name of a repo.
 const maxPathNames = 160
 
-// parsePath reads a path of at least some names.
+// parsePath parses a path with a minimum number of names.
 func parsePath(text string, least int) (Path, error) {
 	names := strings.Split(text, "/")
 	var v violations
-	v.filter("path", text)
+	v.checkFilter("path", text)
 	switch {
 	case text == "" || len(names) < least || strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.Contains(text, "//"):
-		v.add("path", "must be the names of all groups on the way, the organisation's first, and then its own, with a slash between them")
+		v.add("path", "must be the names of the organisation, of all groups on the way and of the resource itself, separated by slashes")
 	case len(names) > maxPathNames:
 		v.add("path", "must be at most %d names", maxPathNames)
 	}
 	return Path{names}, v.err()
 }
 
-// Names lists the names of the path. Since the name of a repo may hold slashes,
-// the last several of them can be one name.
+// Names lists the names of the path. The last ones can together be one name,
+// because the name of a repo may contain slashes.
 func (p Path) Names() []string { return p.names }
 
-// Rest is what follows the first n names, as one name.
+// Rest joins everything after the first n names into one name.
 func (p Path) Rest(n int) string { return strings.Join(p.names[n:], "/") }
 
-// GetByPath reads the group of a path. What the caller may not see is not told
-// from what is not there: both are NOT_FOUND. PERMISSION_DENIED for who may see
+// GetByPath reads the group of a path. It returns NOT_FOUND if the group does not
+// exist or the caller may not see it, and PERMISSION_DENIED if the caller may see
 // no group at all.
 func (s Groups) GetByPath(ctx context.Context, path string) (*Group, error) {
-	return byPath(ctx, s.resources, path, 1, s.p.store.GroupsOfPath)
+	return getByPath(ctx, s.resources, path, 1, s.p.store.GroupsOfPath)
 }
 
-// GetByPath reads the repo of a path, in the same way. Where a path can be read
-// in several ways, since names of repos may hold slashes, it leads to the repo
-// in the deepest group of those that the caller may see.
+// GetByPath reads the repo of a path, with the same errors. A path can be
+// ambiguous, because names of repos may contain slashes. Then it names the repo in
+// the deepest group that the caller may see.
 func (s Repos) GetByPath(ctx context.Context, path string) (*Repo, error) {
-	return byPath(ctx, s.resources, path, 2, s.p.store.ReposOfPath)
+	return getByPath(ctx, s.resources, path, 2, s.p.store.ReposOfPath)
 }
 
-// byPath reads the deepest resource that a path of at least some names leads to.
-func byPath[T any, F filter](ctx context.Context, r resources[T, F], text string, least int, read func(context.Context, Path) ([]*T, error)) (*T, error) {
-	actor, err := caller(ctx)
+// getByPath reads the deepest visible resource that a path can name.
+func getByPath[T any, F filter](ctx context.Context, r resources[T, F], text string, least int, read func(context.Context, Path) ([]*T, error)) (*T, error) {
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func byPath[T any, F filter](ctx context.Context, r resources[T, F], text string
 		return nil, r.kind.in(err)
 	}
 	if actor.operator == "" && len(actor.scopes(r.kind.List)) == 0 {
-		return nil, r.kind.in(actor.lacks(r.kind.List, ""))
+		return nil, r.kind.in(actor.permissionError(r.kind.List, ""))
 	}
 	rows, err := read(ctx, path)
 	if err != nil {
@@ -74,7 +73,7 @@ func byPath[T any, F filter](ctx context.Context, r resources[T, F], text string
 		}
 	}
 	if deepest == nil {
-		return nil, r.kind.in(missing(r.kind.Name, UID(shown(text))))
+		return nil, r.kind.in(missing(r.kind.Name, UID(truncateForMessage(text))))
 	}
 	TraceOf(ctx).NoteResource(r.kind.Name, r.kind.UID(deepest))
 	return deepest, nil

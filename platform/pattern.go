@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// Limits of the patterns of rules, which run on requests of strangers.
+// Limits of the patterns of rules. Patterns run on requests of unknown callers.
 const (
 	maxPatternBytes = 512
 	// maxProgram bounds the instructions that a pattern compiles to: a text of
 	// maxPatternBytes stays below it, nested repetition does not.
 	maxProgram = 1000
-	// maxMatched is the longest text that a pattern is tried on, in bytes.
+	// maxMatched limits the texts that are matched with patterns, in bytes.
 	maxMatched = 1024
-	// maxWork bounds what the rules of one organisation may cost one token, in
-	// instructions times bytes: some milliseconds.
+	// maxWork limits the work for the rules of one organisation per token, in
+	// instructions times bytes: a few milliseconds.
 	maxWork = 1 << 19
 
-	maxPatterns      = 4096     // that are kept compiled
-	maxPatternMemory = 16 << 20 // bytes, for all of them
-	instructionBytes = 128      // about what one takes in a compiled pattern
+	maxPatterns      = 4096     // number of compiled patterns in the cache
+	maxPatternMemory = 16 << 20 // bytes of all compiled patterns in the cache
+	instructionBytes = 128      // estimated memory of one instruction
 )
 
-// pattern finds what is wrong with an expression.
-func (v *violations) pattern(field, expression string) {
+// checkPattern checks a regular expression.
+func (v *violations) checkPattern(field, expression string) {
 	if len(expression) > maxPatternBytes {
 		v.add(field, "must be at most %d bytes", maxPatternBytes)
 	} else if parsed, err := syntax.Parse(expression, syntax.Perl); err != nil {
@@ -45,15 +45,15 @@ func programSize(parsed *syntax.Regexp) int {
 	return len(program.Inst)
 }
 
-// A compiled is a pattern that is ready to be tried.
-type compiled struct {
+// A compiledPattern is a pattern that is ready for matching.
+type compiledPattern struct {
 	text   string
-	regexp *regexp.Regexp // nil: the text is no pattern, or one that is too large
+	regexp *regexp.Regexp // nil: the text is not a valid pattern, or is too large
 	size   int            // instructions
 }
 
-func compile(text string) *compiled {
-	c := &compiled{text: text}
+func compile(text string) *compiledPattern {
+	c := &compiledPattern{text: text}
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil || len(text) > maxPatternBytes {
 		return c
@@ -67,10 +67,10 @@ func compile(text string) *compiled {
 	return c
 }
 
-func (c *compiled) memory() int { return len(c.text) + c.size*instructionBytes }
+func (c *compiledPattern) memory() int { return len(c.text) + c.size*instructionBytes }
 
-// patterns keeps compiled patterns; those that were not used for longest go
-// first. It is safe for concurrent use.
+// patterns is a cache of compiled patterns that evicts the least recently used
+// ones. It is safe for concurrent use.
 type patterns struct {
 	mu     sync.Mutex
 	byText map[string]*list.Element
@@ -82,15 +82,15 @@ func newPatterns() *patterns {
 	return &patterns{byText: map[string]*list.Element{}, used: list.New()}
 }
 
-func (p *patterns) compiled(text string) *compiled {
+func (p *patterns) get(text string) *compiledPattern {
 	p.mu.Lock()
 	if at, ok := p.byText[text]; ok {
 		p.used.MoveToFront(at)
 		p.mu.Unlock()
-		return at.Value.(*compiled) //nolint:forcetypeassert // nothing else is put in
+		return at.Value.(*compiledPattern) //nolint:forcetypeassert // nothing else is put in
 	}
 	p.mu.Unlock()
-	c := compile(text) // nobody waits for the work of others
+	c := compile(text) // compile without the lock, so that others need not wait
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, ok := p.byText[text]; ok {
@@ -99,27 +99,27 @@ func (p *patterns) compiled(text string) *compiled {
 	p.byText[text] = p.used.PushFront(c)
 	p.memory += c.memory()
 	for p.used.Len() > maxPatterns || p.memory > maxPatternMemory {
-		oldest := p.used.Remove(p.used.Back()).(*compiled) //nolint:forcetypeassert // as above
+		oldest := p.used.Remove(p.used.Back()).(*compiledPattern) //nolint:forcetypeassert // as above
 		delete(p.byText, oldest.text)
 		p.memory -= oldest.memory()
 	}
 	return c
 }
 
-// A matcher tries the rules of one organisation on one token.
+// A matcher matches one token with the rules of one organisation.
 type matcher struct {
 	patterns *patterns
 	work     int // done so far
 }
 
-// matchFull reports whether a pattern matches all of s. The pattern is left as it
-// is: put between \A(?: and )\z it could close that group. When the work of an
-// organisation is used up its patterns match nothing any more.
+// matchFull reports whether a pattern matches all of s. The pattern is not wrapped
+// in \A(?: and )\z, because it could close that group. When the organisation has
+// used up its work limit, its patterns match nothing.
 func (m *matcher) matchFull(pattern, s string) bool {
 	if len(s) > maxMatched {
 		return false
 	}
-	c := m.patterns.compiled(pattern)
+	c := m.patterns.get(pattern)
 	if c.regexp == nil {
 		return false
 	}
@@ -137,8 +137,8 @@ func (m *matcher) matchOne(exact, pattern, got string) bool {
 	return m.matchFull(pattern, got)
 }
 
-// literalPrefix is the text that every match of a pattern begins with; whole
-// says that there is nothing else in a match.
+// literalPrefix returns the text with which every match of a pattern begins. whole
+// reports whether a match contains nothing else.
 func literalPrefix(pattern string) (prefix string, whole bool) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

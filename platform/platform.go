@@ -76,7 +76,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	if options.Observer == nil {
-		options.Observer = nobody{}
+		options.Observer = noopObserver{}
 	}
 	options.AuditRetention = cmp.Or(options.AuditRetention, 90*24*time.Hour)
 	options.DeliveryRetention = cmp.Or(options.DeliveryRetention, 30*24*time.Hour)
@@ -194,7 +194,7 @@ func (p *Platform) Run(ctx context.Context) {
 			for uid := range acted {
 				uids = append(uids, uid)
 			}
-			if err := p.store.Seen(ctx, uids, p.now()); err != nil {
+			if err := p.store.MarkSeen(ctx, uids, p.now()); err != nil {
 				p.options.Logger.Warn("last seen times were not written", "error", err)
 			}
 			clear(acted)

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// What a caller may do is read during each request, and yet that takes no round
-// trip of its own. Who has called with the same token before is presumed to be
-// who they were then, and the first statements of the request take along the one
-// that authentication reads. If it finds that the caller is now somebody else, or
-// holds something else, the presumption is refuted: nothing that was read is
-// answered, nothing is written, and the request runs once more for the caller
-// whom it found. An answer is never given before the presumption is proven.
+// The grants of a caller are read in each request, but without a round trip of
+// their own. A request presumes that the caller has the same identities and grants
+// as in an earlier request with the same token. The first statements of the
+// request include the statement that reads them. If they have changed, the
+// presumption is refuted: the request returns nothing and writes nothing, and runs
+// again for the caller as it is now. No response is sent before the presumption is
+// proven.
 
-// A Presumption is that a caller is who they were at an earlier request. It is
-// safe for concurrent use; a nil one presumes nothing.
+// A Presumption assumes that a caller has the identities and grants of an earlier
+// request. It is safe for concurrent use. A nil Presumption assumes nothing.
 type Presumption struct {
 	p      *Platform
 	claims Claims
@@ -23,21 +23,21 @@ type Presumption struct {
 
 	lock  sync.Mutex
 	state presumptionState
-	err   error // what keeps the request from an answer
+	err   error // why the request cannot be answered
 }
 
 type presumptionState int
 
 const (
 	isPresumed presumptionState = iota
-	isAsked                     // statements under way will tell
+	isPending                   // running statements will decide it
 	isProven
 	isRefuted
-	isFailed // the store could not tell
+	isFailed // the store failed
 )
 
-// Presume puts into the context of a request the caller whom an earlier request
-// with the same claims had. Whoever answers the request must Prove it first.
+// Presume returns a context with the caller of an earlier request with the same
+// claims. Prove must be called before the request is answered.
 func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
 	actor := *last
 	actor.Expires = c.Expires
@@ -45,8 +45,7 @@ func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.C
 	return WithActor(ctx, &actor)
 }
 
-// PresumptionOf gives what is presumed of the caller of a request, nil where
-// nothing is.
+// PresumptionOf returns the presumption about the caller of a request, or nil.
 func PresumptionOf(ctx context.Context) *Presumption {
 	if a := ActorOf(ctx); a != nil {
 		return a.presumption
@@ -54,41 +53,41 @@ func PresumptionOf(ctx context.Context) *Presumption {
 	return nil
 }
 
-var errRefuted = Unavailable("what the caller may do has just changed; try again", nil)
+var errRefuted = Unavailable("the grants of the caller have just changed; try again", nil)
 
-// Ask gives the bearer whose candidates the next statements must read along. It
-// gives false where others have asked or nothing is presumed.
-func (x *Presumption) Ask() (Bearer, bool) {
-	if x == nil || !x.move(isPresumed, isAsked) {
+// TakeBearer returns the bearer whose candidates the next statements must read.
+// It returns false if another call has taken it or there is no presumption.
+func (x *Presumption) TakeBearer() (Bearer, bool) {
+	if x == nil || !x.transition(isPresumed, isPending) {
 		return Bearer{}, false
 	}
 	return x.p.bearer(x.claims), true
 }
 
-// Hear takes what was read for the bearer that Ask gave. Its error says that the
-// presumption is refuted.
-func (x *Presumption) Hear(candidates []Candidate, entrances []Entrance) error {
+// Resolve compares what was read for the bearer of TakeBearer with the
+// presumption. It fails if the presumption is refuted.
+func (x *Presumption) Resolve(candidates []Candidate, entrances []SignInOption) error {
 	found := x.p.recognise(x.claims, candidates, entrances)
-	if len(found.newcomers) > 0 || !found.actor.equal(x.actor) {
-		return x.settle(isRefuted, errRefuted)
+	if len(found.firstSignIns) > 0 || !found.actor.equal(x.actor) {
+		return x.finish(isRefuted, errRefuted)
 	}
-	x.move(isAsked, isProven)
+	x.transition(isPending, isProven)
 	x.p.noteAllSeen(found.seen)
 	return nil
 }
 
-// Fail says that the statements which would have told have failed. Unless ctx has
-// ended, that was the store's fault: it is not asked again, and the request has no
-// answer.
+// Fail records that the statements for the bearer of TakeBearer have failed. If
+// ctx has ended, another call may take the bearer. Otherwise the store has failed,
+// and so does the request.
 func (x *Presumption) Fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
-		x.move(isAsked, isPresumed)
+		x.transition(isPending, isPresumed)
 		return
 	}
-	_ = x.settle(isFailed, err)
+	_ = x.finish(isFailed, err)
 }
 
-// Err is not nil once the presumption is refuted, or cannot be proven.
+// Err returns an error once the presumption is refuted or cannot be proven.
 func (x *Presumption) Err() error {
 	if x == nil {
 		return nil
@@ -98,7 +97,7 @@ func (x *Presumption) Err() error {
 	return x.err
 }
 
-// IsRefuted reports whether the caller is not who they were.
+// IsRefuted reports whether the presumption was wrong.
 func (x *Presumption) IsRefuted() bool { return x.hasState(isRefuted) }
 
 func (x *Presumption) hasState(s presumptionState) bool {
@@ -107,8 +106,9 @@ func (x *Presumption) hasState(s presumptionState) bool {
 	return x.state == s
 }
 
-// move changes the state, if it is the one before.
-func (x *Presumption) move(before, after presumptionState) bool {
+// transition changes the state from before to after. It returns false if the state
+// is a different one.
+func (x *Presumption) transition(before, after presumptionState) bool {
 	x.lock.Lock()
 	defer x.lock.Unlock()
 	if x.state != before {
@@ -118,8 +118,9 @@ func (x *Presumption) move(before, after presumptionState) bool {
 	return true
 }
 
-// Prove proves what is presumed of the caller, with a read if no statement of the
-// request has done it yet. The request must not be answered where it fails.
+// Prove proves the presumption about the caller. It reads the grants if no
+// statement of the request has done so. If it fails, the request must not be
+// answered.
 func Prove(ctx context.Context) error {
 	x := PresumptionOf(ctx)
 	if x == nil || x.hasState(isProven) {
@@ -131,15 +132,15 @@ func Prove(ctx context.Context) error {
 	fresh, err := x.p.Authenticate(context.WithValue(ctx, actorKey{}, (*Actor)(nil)), x.claims)
 	switch {
 	case err != nil:
-		return x.settle(isFailed, err)
+		return x.finish(isFailed, err)
 	case !fresh.equal(x.actor):
-		return x.settle(isRefuted, errRefuted)
+		return x.finish(isRefuted, errRefuted)
 	}
-	return x.settle(isProven, nil)
+	return x.finish(isProven, nil)
 }
 
-// settle gives the presumption its last state. One that is refuted stays so.
-func (x *Presumption) settle(s presumptionState, err error) error {
+// finish sets the final state. A refuted presumption stays refuted.
+func (x *Presumption) finish(s presumptionState, err error) error {
 	x.lock.Lock()
 	defer x.lock.Unlock()
 	if x.state != isRefuted {
@@ -148,20 +149,20 @@ func (x *Presumption) settle(s presumptionState, err error) error {
 	return x.err
 }
 
-// proveToChange proves the caller of an operation that does more than read.
-func proveToChange(ctx context.Context, capabilities []Capability) error {
+// proveForWrite proves the presumption for operations that do more than read.
+func proveForWrite(ctx context.Context, capabilities []Capability) error {
 	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !c.reads() }) {
 		return Prove(ctx)
 	}
 	return nil
 }
 
-// equal reports whether both act as the same identities and hold the same.
+// equal reports whether both actors have the same identities and grants.
 func (a *Actor) equal(b *Actor) bool {
-	return slices.Equal(a.Identities, b.Identities) && slices.Equal(a.grants, b.grants) && slices.Equal(a.mapped, b.mapped)
+	return slices.Equal(a.Identities, b.Identities) && slices.Equal(a.grants, b.grants) && slices.Equal(a.mappedGroups, b.mappedGroups)
 }
 
-// MemorySize is about how many bytes the actor takes.
+// MemorySize estimates the memory of the actor in bytes.
 func (a *Actor) MemorySize() int {
 	const actorBytes, grantBytes = 300, 40
 	n := actorBytes + len(a.Subject) + len(a.Email)
@@ -171,7 +172,7 @@ func (a *Actor) MemorySize() int {
 	for _, g := range a.grants {
 		n += grantBytes + len(g.scope)
 	}
-	for _, m := range a.mapped {
+	for _, m := range a.mappedGroups {
 		n += grantBytes + len(m.provider) + len(m.group)
 	}
 	return n

@@ -1,24 +1,25 @@
 package platform
 
-// What a store is asked for, decided by the operations: it may be read as it stands.
+// The types of this file are requests to a store. The operations have checked and
+// authorised them.
 
-// A Query is a page that may be read as it stands.
+// A Query asks for one page of rows.
 type Query[F any] struct {
 	Scope    Scope
 	Filter   F
 	Order    Order
-	From     *Position // exclusive; nil: the first row, or the last for Backward
-	Backward bool      // rows before From, still given in Order
+	From     *Position // exclusive; nil: from the first row, or from the last if Backward
+	Backward bool      // reads the rows before From; the result is still in Order
 	Limit    int
 	Skip     int
 	Parts    Parts
 	Without  LongTexts
 }
 
-// Rows is what a Query found.
+// Rows is the result of a Query.
 type Rows[T any] struct {
 	Items []*T
-	More  bool // rows follow in the direction of the query
+	More  bool // there are more rows in the direction of the query
 	Total int64
 }
 
@@ -28,47 +29,47 @@ type Keys struct {
 	without LongTexts
 }
 
-// UIDs lists them.
+// UIDs lists the UIDs.
 func (k Keys) UIDs() []UID { return k.uids }
 
-// Without is what need not be read of them.
+// Without returns the long texts to leave empty.
 func (k Keys) Without() LongTexts { return k.without }
 
-// A Scope is what a list may return: rows of any of its branches. No two
-// branches hold the same row.
+// A Scope is the set of rows that a list may return: the rows of its branches. No
+// two branches contain the same row.
 type Scope struct{ branches []Branch }
 
-// Branches lists them; none: nothing may be returned.
+// Branches lists the branches. Without branches, the scope is empty.
 func (s Scope) Branches() []Branch { return s.branches }
 
-// A Branch is one reason why rows are in a scope.
+// A Branch is a set of rows, defined by their relation to a UID or a name.
 type Branch struct {
 	Relation Relation
-	UID      UID    // what Relation speaks of
+	UID      UID    // the UID that Relation refers to
 	UIDs     []UID  // for Listed
 	Name     string // for OfArtifact and OfEcosystem
 	Inside   UID    // if set: only rows within this UID
 	Around   UID    // for OfArtifact, if set: only rows in groups that enclose this UID
 }
 
-// A Relation says how rows lie to a UID.
+// A Relation defines how rows relate to a UID.
 type Relation uint8
 
 // The relations.
 const (
-	Everything  Relation = iota // every row; of kinds outside the tree only
+	Everything  Relation = iota // every row; only for kinds outside of the tree
 	Within                      // the UID itself and all below
-	Below                       // all strictly below
+	Below                       // everything strictly below the UID
 	Children                    // the parent is
 	Listed                      // one of UIDs
 	BuiltIn                     // rows that belong to no organisation
-	OfIdentity                  // role bindings: the identity is
-	OfRole                      // role bindings: the role is
-	OfArtifact                  // advisories: the artifact is Name
-	OfEcosystem                 // artifacts: the ecosystem is Name
+	OfIdentity                  // role bindings of the identity
+	OfRole                      // role bindings of the role
+	OfArtifact                  // advisories about the artifact Name
+	OfEcosystem                 // artifacts of the ecosystem Name
 )
 
-// A Grant is a role bound to an identity on a group, whose effect reaches the
+// A Grant is a role that is bound to an identity on a group. It applies to the
 // group and everything below.
 type Grant struct {
 	Identity     UID
@@ -76,12 +77,12 @@ type Grant struct {
 	Role         UID
 	Capabilities []Capability
 
-	ExternalGroup string // of an identity provider, which maps it to Role
+	ExternalGroup string // the external group of an identity provider that is mapped to Role
 }
 
 // A Key is secret material that replicas share through the store.
 type Key struct {
-	ID         int // from 1, in order of making
+	ID         int // counts from 1 in order of creation
 	Purpose    string
 	Material   []byte
 	Sealed     bool // Material is encrypted
@@ -90,7 +91,7 @@ type Key struct {
 
 // A StoredSecret is an encrypted secret of a resource.
 type StoredSecret struct {
-	Owner  UID
-	Place  int // which of its secrets, as the store numbers them
-	Hidden []byte
+	Owner     UID
+	Place     int // number of the secret among those of the owner
+	Encrypted []byte
 }

@@ -11,13 +11,13 @@ func (r resources[T, F]) Get(ctx context.Context, uid UID) (*T, error) {
 	return rows[0], errs[0]
 }
 
-// GetMany reads resources in the order of uids, with one read. Each place
-// holds either a resource or the error that Get would answer.
+// GetMany reads resources with one read. The results are in the order of uids;
+// each has a resource or the error of Get.
 func (r resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]*T, []error) {
 	return r.GetManyWithout(ctx, uids, 0)
 }
 
-// GetManyWithout is GetMany without long texts.
+// GetManyWithout is like GetMany, but leaves the given long texts empty.
 func (r resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts LongTexts) ([]*T, []error) {
 	read := func(ctx context.Context, keys Keys) ([]*T, error) {
 		keys.without = texts
@@ -26,14 +26,14 @@ func (r resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts L
 	return readEach(ctx, r, uids, read, r.kind.UID)
 }
 
-// readEach reads what belongs to each of the UIDs of kind r that the caller
-// may read, with one read.
+// readEach reads a value for each UID of the kind that the caller may read, with
+// one read. Other UIDs have an error.
 func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids []UID, read func(context.Context, Keys) ([]*V, error), uidOf func(*V) UID) ([]*V, []error) {
 	rows, errs := make([]*V, len(uids)), make([]error, len(uids))
 	if len(uids) > 0 {
 		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
 	}
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	var keys Keys
 	for i, uid := range uids {
 		if errs[i] = err; err == nil {
@@ -67,11 +67,11 @@ func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids [
 	return rows, errs
 }
 
-// CheckReadable gives the error that Get would answer the caller whatever there
-// is: INVALID_ARGUMENT, PERMISSION_DENIED, or none. It is for who knows from
-// another row, read just now, that the resource exists.
+// CheckReadable returns the error of Get that does not depend on the store:
+// INVALID_ARGUMENT, PERMISSION_DENIED or nil. It is for resources that are known to
+// exist from a row that was just read.
 func (r resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,21 +84,21 @@ func (r resources[T, F]) readable(a *Actor, uid UID) error {
 	}
 	if !r.kind.readableBy(a, uid) {
 		if r.kind.Shared {
-			uid = "" // no grant on it would help
+			uid = "" // the grant need not be on this UID
 		}
-		return a.lacks(r.kind.List, uid)
+		return a.permissionError(r.kind.List, uid)
 	}
 	return nil
 }
 
 func invalidUID(field string, uid UID) error {
 	var v violations
-	v.uid(field, uid)
+	v.checkUID(field, uid)
 	return v.err()
 }
 
-// scopeExists tells an empty scope from one that is not there. It is asked
-// only when a list found nothing.
+// scopeExists returns NOT_FOUND if the resource of a scope does not exist. It is
+// called only when a list is empty.
 func (r resources[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
 	scopes := []struct {
 		kind string

@@ -2,35 +2,35 @@ package platform
 
 import "context"
 
-// A reference is a UID in a request that names another resource. The same
-// mistake is answered the same, wherever the reference stands:
+// A reference is a UID in a request that names another resource. The same mistake
+// has the same error everywhere:
 //
-//	absent where it is needed, or no UID       INVALID_ARGUMENT, the field
-//	of a resource that cannot count there      INVALID_ARGUMENT, the field
-//	of what does not exist                     NOT_FOUND, the kind and the UID
+//	required but absent, or not a UID                   INVALID_ARGUMENT, the field
+//	the resource cannot be used on the group            INVALID_ARGUMENT, the field
+//	the resource does not exist                         NOT_FOUND, the kind and the UID
 //
-// What could be is read off the path of the UID, so that who names something
-// of another organisation learns nothing about it.
+// Whether a resource can be used follows from its UID alone. Thus a caller who
+// names a resource of another organisation learns nothing about it.
 type reference struct {
-	kind       string // of what is named
-	outOfReach string // what is wrong with one whose group does not hold the place where it is to count
+	kind        string // the kind of the named resource
+	unreachable string // violation text for a resource whose group does not contain the group where it would be used
 }
 
-// The references that requests hold in their fields.
+// The references in the fields of requests.
 var (
-	toIdentity = reference{kind: "Identity", outOfReach: "acts only within the group it lives under, %s"}
-	toRole     = reference{kind: "Role", outOfReach: "can be bound only within the group it lives under, %s"}
+	identityReference = reference{kind: "Identity", unreachable: "acts only within the group it lives under, %s"}
+	roleReference     = reference{kind: "Role", unreachable: "can be bound only within the group it lives under, %s"}
 )
 
-// checkReach checks that what uid names can count on group. A UID without a group
-// above it names a built-in role, or nothing: which of both, reading tells.
+// checkReach checks that the resource uid can be used on group. A UID without a
+// parent is accepted, because it can name a built-in role.
 func (r reference) checkReach(v *violations, field string, uid, group UID) {
 	if home := uid.Parent(); home != "" && !group.Within(home) {
-		v.add(field, r.outOfReach, home)
+		v.add(field, r.unreachable, home)
 	}
 }
 
-// resolve reads what a reference names.
+// resolve reads the resource that a reference names.
 func resolve[T any](ctx context.Context, kind string, uid UID, get func(context.Context, Keys) ([]*T, error)) (*T, error) {
 	found, err := get(ctx, Keys{uids: []UID{uid}})
 	if err != nil {

@@ -6,47 +6,47 @@ import (
 	"time"
 )
 
-// BeatInterval is how often a replica calls Beat. One that has not done so
-// while another did missedBeats times is gone: it is noticed within 7.5
-// seconds.
+// BeatInterval is the interval at which a replica calls Heartbeat. A replica is
+// gone if it did not do so while another did missedBeats times. This is noticed
+// within 7.5 seconds.
 const BeatInterval = 1500 * time.Millisecond
 
 const missedBeats = 4
 
-// A Replica is a process that delivers, among others on the same database. It
+// A Replica is one of the processes that deliver events from the same database. It
 // is not safe for concurrent use.
 //
-// Replicas compare no clocks, since those of two machines differ. Each counts
-// its beats up in the database, and looks by its own beats whether the others
-// still do. While the database is away nobody beats, so nobody is missed.
+// Replicas do not compare clocks, because clocks of machines differ. Each replica
+// counts its heartbeats in the database. At each heartbeat it checks whether the
+// counts of the others have changed. While the database is unavailable no replica
+// has heartbeats, so none is considered gone.
 type Replica struct {
 	p      *Platform
 	id     string
-	others map[string]sighting
+	others map[string]observation
 }
 
-// A sighting is what a replica knows of another.
-type sighting struct {
-	beats  int64 // as they were last read
-	missed int   // how often they were read again and had not changed
+// An observation is what a replica knows about another replica.
+type observation struct {
+	beats  int64 // heartbeats when they were last read
+	missed int   // number of reads since then without a change
 }
 
-// Replica takes the place of a process among those that deliver, under an id
-// that no other has.
+// Replica returns the replica of this process. The id must be unique.
 func (w Webhooks) Replica(id string) *Replica {
-	return &Replica{w.p, id, map[string]sighting{}}
+	return &Replica{w.p, id, map[string]observation{}}
 }
 
-// Beat shows that this replica is there, and lists the others that are gone.
-// It lists them until they are removed.
-func (r *Replica) Beat(ctx context.Context) (gone []string, err error) {
-	beats, err := r.p.store.Beat(ctx, r.id)
+// Heartbeat records that this replica is alive, and lists the replicas that are
+// gone. It lists them until they are removed.
+func (r *Replica) Heartbeat(ctx context.Context) (gone []string, err error) {
+	beats, err := r.p.store.Heartbeat(ctx, r.id)
 	if err != nil {
 		return nil, err
 	}
-	seen := make(map[string]sighting, len(beats))
+	seen := make(map[string]observation, len(beats))
 	for id, n := range beats {
-		now := sighting{beats: n}
+		now := observation{beats: n}
 		if before, known := r.others[id]; known && before.beats == n {
 			now.missed = before.missed + 1
 		}
@@ -60,10 +60,10 @@ func (r *Replica) Beat(ctx context.Context) (gone []string, err error) {
 	return gone, nil
 }
 
-// Leave tells the others that this replica holds nothing any more.
+// Leave removes this replica, which must hold no tickets any more.
 func (r *Replica) Leave(ctx context.Context) error { return r.Remove(ctx, r.id) }
 
-// Remove forgets replicas, of which nobody holds anything any more.
+// Remove removes replicas whose tickets have been requeued.
 func (r *Replica) Remove(ctx context.Context, ids ...string) error {
 	return r.p.store.RemoveReplicas(ctx, ids)
 }

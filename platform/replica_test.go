@@ -10,7 +10,7 @@ import (
 // beat is a heartbeat, which finds these replicas gone.
 func beat(t *testing.T, r *platform.Replica, want ...string) {
 	t.Helper()
-	gone, err := r.Beat(t.Context())
+	gone, err := r.Heartbeat(t.Context())
 	must(t, err)
 	if !slices.Equal(gone, want) {
 		t.Errorf("%q are gone, want %q", gone, want)
@@ -63,12 +63,12 @@ func TestWhatAReplicaHeldThatIsGoneIsGivenBack(t *testing.T) {
 		var tickets []platform.Ticket
 		for _, d := range held {
 			tickets = append(tickets, w.ticket(d))
-			begun, err := w.p.Webhooks.Begin(t.Context(), w.ticket(d))
+			begun, err := w.p.Webhooks.BeginAttempt(t.Context(), w.ticket(d))
 			must(t, err)
 			slow = append(slow, begun)
 		}
 		for range 2 { // two find it gone at the same time
-			must(t, w.p.Webhooks.GiveBack(t.Context(), tickets...))
+			must(t, w.p.Webhooks.Requeue(t.Context(), tickets...))
 		}
 		if again := w.queued(); !slices.Equal(slices.Sorted(slices.Values(again)), slices.Sorted(slices.Values(held))) {
 			t.Fatalf("%v are given back, want %v", again, held)
@@ -77,10 +77,10 @@ func TestWhatAReplicaHeldThatIsGoneIsGivenBack(t *testing.T) {
 			if w.ticket(d).Number != 1 {
 				t.Errorf("%s has the ticket %d", d, w.ticket(d).Number)
 			}
-			if begun, err := w.p.Webhooks.Begin(t.Context(), tickets[i]); begun != nil || err != nil {
+			if begun, err := w.p.Webhooks.BeginAttempt(t.Context(), tickets[i]); begun != nil || err != nil {
 				t.Errorf("an attempt by an old ticket begins: %v, %v", begun, err)
 			}
-			begun, err := w.p.Webhooks.Begin(t.Context(), w.ticket(d))
+			begun, err := w.p.Webhooks.BeginAttempt(t.Context(), w.ticket(d))
 			must(t, err)
 			if begun.Event.ID != slow[i].Event.ID {
 				t.Errorf("the event was %s and is %s", slow[i].Event.ID, begun.Event.ID)
@@ -118,7 +118,7 @@ func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
 		w.repo(acme.uid)
 		w.relay()
 		d := w.queued()[0]
-		begun, err := w.p.Webhooks.Begin(t.Context(), w.ticket(d))
+		begun, err := w.p.Webhooks.BeginAttempt(t.Context(), w.ticket(d))
 		must(t, err)
 		for range 2 {
 			if wait, again := w.endOf(begun, platform.Attempt{Status: 500}); !again || wait <= 0 {
@@ -144,9 +144,9 @@ func TestNothingIsSentToASinkThatIsPermittedNoMore(t *testing.T) {
 		w.relay()
 		ticket := w.ticket(w.queued()[0])
 		for p, fault := range map[*platform.Platform]string{
-			wide: "", w.p: "the sink is not permitted here any more: it must name port 443 (or none), or a port that the operator of the service allows, not 8443",
+			wide: "", w.p: "the sink is no longer permitted: it must use port 443 or a port that the operator of the service allows, not 8443",
 		} {
-			begun, err := p.Webhooks.Begin(t.Context(), ticket)
+			begun, err := p.Webhooks.BeginAttempt(t.Context(), ticket)
 			must(t, err)
 			if begun.Fault != fault {
 				t.Errorf("got %q, want %q", begun.Fault, fault)

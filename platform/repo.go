@@ -15,12 +15,12 @@ type Repo struct {
 	Bundles     []string    `json:"bundles,omitempty"`
 	Aliases     []string    `json:"aliases,omitempty"`
 	ActiveTags  []string    `json:"activeTags,omitempty"`
-	SyncConfig  *SyncConfig `json:"sync_config,omitempty"` // so spelled on the wire
+	SyncConfig  *SyncConfig `json:"sync_config,omitempty"` // the API uses this spelling
 	CreateTime  Time        `json:"createTime,omitzero"`
 	UpdateTime  Time        `json:"updateTime,omitzero"`
 }
 
-// SyncConfig says where a repo is copied from.
+// SyncConfig describes the source that a repo is copied from.
 type SyncConfig struct {
 	Source         string `json:"source"`
 	UniqueTags     bool   `json:"uniqueTags"`
@@ -32,7 +32,7 @@ type SyncConfig struct {
 	GracePeriod    bool   `json:"gracePeriod"`
 }
 
-// UnmarshalJSON reads a configuration; a member it does not know is an error.
+// UnmarshalJSON decodes a configuration. Unknown members are an error.
 func (c *SyncConfig) UnmarshalJSON(b []byte) error {
 	return unmarshalMembers(b,
 		member{"source", &c.Source}, member{"uniqueTags", &c.UniqueTags}, member{"expirationTime", &c.ExpirationTime},
@@ -40,7 +40,7 @@ func (c *SyncConfig) UnmarshalJSON(b []byte) error {
 		member{"apkoOverlay", &c.ApkoOverlay}, member{"gracePeriod", &c.GracePeriod})
 }
 
-// CatalogTier says which part of the catalogue a repo belongs to.
+// CatalogTier is the part of the catalogue that a repo belongs to.
 type CatalogTier string
 
 // The catalogue's parts.
@@ -74,16 +74,16 @@ type RepoFilter struct {
 }
 
 func (f RepoFilter) check(v *violations) {
-	v.filter("name", f.Name)
-	v.filter("names", f.Names...)
-	v.query(f.Query)
+	v.checkFilter("name", f.Name)
+	v.checkFilter("names", f.Names...)
+	v.checkQuery(f.Query)
 	for _, t := range f.Tiers {
-		if oneOf(v, "tiers", t, catalogTiers); t == "" {
+		if checkOneOf(v, "tiers", t, catalogTiers); t == "" {
 			v.add("tiers", "must not hold an empty text")
 		}
 	}
-	v.lines("bundles", f.Bundles, maxIDs)
-	v.lines("aliases", f.Aliases, maxIDs)
+	v.checkLines("bundles", f.Bundles, maxIDs)
+	v.checkLines("aliases", f.Aliases, maxIDs)
 }
 
 var repoKind = Kind[Repo]{
@@ -110,25 +110,25 @@ var repoKind = Kind[Repo]{
 	Stamp:        func(r *Repo, uid UID, now Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
 	Check: func(r *Repo, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name(r.Name, repoPattern)
+			v.checkName(r.Name, repoPattern)
 		}
 		if changed("description") {
-			v.line("description", r.Description)
+			v.checkLine("description", r.Description)
 		}
 		if changed("catalogTier") {
 			if r.CatalogTier == "CATALOG_TIER_UNSPECIFIED" {
 				r.CatalogTier = ""
 			}
-			oneOf(v, "catalogTier", r.CatalogTier, catalogTiers)
+			checkOneOf(v, "catalogTier", r.CatalogTier, catalogTiers)
 		}
 		if changed("bundles") {
-			v.lines("bundles", r.Bundles, maxLabels)
+			v.checkLines("bundles", r.Bundles, maxLabels)
 		}
 		if changed("aliases") {
-			v.lines("aliases", r.Aliases, maxLabels)
+			v.checkLines("aliases", r.Aliases, maxLabels)
 		}
 		if changed("activeTags") {
-			v.lines("activeTags", r.ActiveTags, maxLabels)
+			v.checkLines("activeTags", r.ActiveTags, maxLabels)
 		}
 		if changed("sync_config") && r.SyncConfig != nil {
 			r.SyncConfig.check(v)
@@ -136,14 +136,14 @@ var repoKind = Kind[Repo]{
 	},
 }
 
-// maxLabels bounds the lists of short texts that a repo or tag carries.
+// maxLabels limits the lists of short texts of a repo or tag.
 const maxLabels = 1000
 
 func (c *SyncConfig) check(v *violations) {
 	if c.Source == "" {
 		v.add("sync_config.source", "is required")
 	}
-	v.line("sync_config.source", c.Source)
+	v.checkLine("sync_config.source", c.Source)
 	for _, x := range []struct {
 		name  string
 		given bool
@@ -151,7 +151,7 @@ func (c *SyncConfig) check(v *violations) {
 		{"uniqueTags", c.UniqueTags}, {"expirationTime", !c.ExpirationTime.IsZero()}, {"apkoOverlay", c.ApkoOverlay != ""},
 		{"gracePeriod", c.GracePeriod},
 	} {
-		if x.given { // no repo has it
+		if x.given { // no repo has this field
 			v.add("sync_config."+x.name, "is set by the service; leave it out")
 		}
 	}
@@ -160,16 +160,16 @@ func (c *SyncConfig) check(v *violations) {
 // Repos are the operations on repos.
 type Repos struct{ resources[Repo, RepoFilter] }
 
-func repoNamed(r *Repo) RepoFilter { return RepoFilter{Name: r.Name} }
+func repoKeyFilter(r *Repo) RepoFilter { return RepoFilter{Name: r.Name} }
 
 // Create makes a repo in a group.
 func (s Repos) Create(ctx context.Context, parent UID, in Input[Repo]) (*Repo, error) {
-	return s.create(ctx, parent, in, repoNamed)
+	return s.create(ctx, parent, in, repoKeyFilter)
 }
 
 // Update changes a repo.
 func (s Repos) Update(ctx context.Context, uid UID, in Input[Repo]) (*Repo, error) {
-	return s.update(ctx, uid, in, repoNamed)
+	return s.update(ctx, uid, in, repoKeyFilter)
 }
 
 // Delete removes a repo without tags.
@@ -183,13 +183,13 @@ type Readme struct {
 
 var readmeFields = []Field{{"uid", OutputOnly}, {"content", Updatable}}
 
-// Readme reads the readme of a repo; one never written is empty.
+// Readme reads the readme of a repo. It is empty if none was written.
 func (s Repos) Readme(ctx context.Context, uid UID) (*Readme, error) {
 	readmes, errs := s.Readmes(ctx, []UID{uid})
 	return readmes[0], errs[0]
 }
 
-// Readmes reads the readmes of repos in the order of uids, with one read.
+// Readmes reads the readmes of repos with one read, in the order of uids.
 func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
 	return readEach(ctx, s.resources, uids, s.p.store.Readmes, func(r *Readme) UID { return r.UID })
 }
@@ -197,22 +197,22 @@ func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
 // UpdateReadme replaces the readme of a repo.
 func (s Repos) UpdateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Readme, error) {
 	readme, err := s.updateReadme(ctx, uid, in)
-	return readme, s.refused(ctx, "updated", uid, err)
+	return readme, s.recordIfDenied(ctx, "updated", uid, err)
 }
 
 func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Readme, error) {
 	var v violations
-	if _, err := caller(ctx); err != nil {
+	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
 	}
-	if v.uid("uid", uid); len(v) == 0 {
-		if _, err := need(ctx, uid, s.kind.Update); err != nil {
+	if v.checkUID("uid", uid); len(v) == 0 {
+		if _, err := require(ctx, uid, s.kind.Update); err != nil {
 			return nil, err
 		}
 	}
-	change := in.forUpdate(readmeFields, &v)
+	change := in.decodeUpdate(readmeFields, &v)
 	readme := *change.row
-	v.text("content", readme.Content, maxReadmeBytes)
+	v.checkText("content", readme.Content, maxReadmeBytes)
 	if slices.Contains(change.claims, "uid") && change.claimed.UID != uid {
 		v.add("uid", "must be the uid of the repo")
 	}
@@ -232,7 +232,7 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Re
 		if err := RowsOf[Repo](tx).Update(ctx, repo); err != nil {
 			return err
 		}
-		s.recordUpdate(ctx, tx, repo, []EventChange{changedTo("readme", before[0].Content, readme.Content)})
+		s.recordUpdate(ctx, tx, repo, []EventChange{newValueChange("readme", before[0].Content, readme.Content)})
 		return tx.SetReadme(ctx, uid, readme.Content)
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -244,12 +244,12 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Re
 	return &readme, nil
 }
 
-// text checks an optional text of many lines.
-func (v *violations) text(field, s string, most int) {
+// checkText checks an optional text of several lines.
+func (v *violations) checkText(field, s string, most int) {
 	switch {
 	case len(s) > most:
 		v.add(field, "must be at most %d bytes", most)
 	default:
-		v.filter(field, s)
+		v.checkFilter(field, s)
 	}
 }

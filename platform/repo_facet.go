@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Facet tells how many repos of a list have a value.
+// A Facet counts the repos of a list with a value.
 type Facet[V any] struct {
 	Value V
 	Count int64
@@ -14,24 +14,24 @@ type Facet[V any] struct {
 
 // The facets of repos.
 type (
-	// A TierFacet is of a part of the catalogue; "": of repos that are in none.
+	// A TierFacet counts the repos of a catalogue tier; "" is for repos without one.
 	TierFacet = Facet[CatalogTier]
-	// A BundleFacet is of a bundle.
+	// A BundleFacet counts the repos of a bundle.
 	BundleFacet = Facet[string]
 )
 
-// RepoFacets tell how the repos of a list are spread over parts of the catalogue
-// and over bundles, what has most of them first.
+// RepoFacets count the repos of a list by catalogue tier and by bundle, sorted by
+// descending count.
 type RepoFacets struct {
 	Tier   []TierFacet
 	Bundle []BundleFacet
 }
 
-// maxFacets bounds what is told of one field.
+// maxFacets limits the values of one field.
 const maxFacets = 100
 
-// Facets tells of all repos of the lists that pages are of, with one read. A repo
-// counts in each of its bundles.
+// Facets counts all repos of the lists that the pages belong to, with one read. A
+// repo counts in each of its bundles.
 func (s Repos) Facets(ctx context.Context, pages []Page[Repo]) ([]*RepoFacets, error) {
 	all, scopes := make([]*RepoFacets, len(pages)), make([]Scope, len(pages))
 	var filter RepoFilter
@@ -39,7 +39,7 @@ func (s Repos) Facets(ctx context.Context, pages []Page[Repo]) ([]*RepoFacets, e
 	for i, page := range pages {
 		q, _ := page.asked.(Query[RepoFilter])
 		all[i], filter = &RepoFacets{Tier: []TierFacet{}, Bundle: []BundleFacet{}}, q.Filter // which is the same for all
-		if !asksForNone(q.Filter) {
+		if !matchesNothing(q.Filter) {
 			scopes[i] = q.Scope
 		}
 		isEmpty = isEmpty && len(scopes[i].branches) == 0
@@ -52,12 +52,12 @@ func (s Repos) Facets(ctx context.Context, pages []Page[Repo]) ([]*RepoFacets, e
 		return nil, s.kind.in(err)
 	}
 	for i, f := range found {
-		all[i].Tier, all[i].Bundle = mostFirst(f.Tier), mostFirst(f.Bundle)
+		all[i].Tier, all[i].Bundle = sortFacets(f.Tier), sortFacets(f.Bundle)
 	}
 	return all, nil
 }
 
-func mostFirst[V cmp.Ordered](facets []Facet[V]) []Facet[V] {
+func sortFacets[V cmp.Ordered](facets []Facet[V]) []Facet[V] {
 	slices.SortFunc(facets, func(a, b Facet[V]) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A Role is a named set of capabilities. A custom one lives in a group and can
-// be bound there and below; the built-in ones belong to no organisation.
+// A Role is a named set of capabilities. A custom role belongs to a group and can
+// be bound there and below. Built-in roles belong to no organisation.
 type Role struct {
 	UID          UID          `json:"uid"`
 	Name         string       `json:"name"` // unique in its group
 	Description  string       `json:"description,omitempty"`
 	Capabilities []Capability `json:"capabilities,omitempty"`
-	CreateTime   Time         `json:"createTime,omitzero"` // none for a built-in role
+	CreateTime   Time         `json:"createTime,omitzero"` // zero for a built-in role
 	UpdateTime   Time         `json:"updateTime,omitzero"`
 }
 
@@ -23,8 +23,8 @@ type RoleFilter struct {
 }
 
 func (f RoleFilter) check(v *violations) {
-	v.filter("name", f.Name)
-	v.query(f.Query)
+	v.checkFilter("name", f.Name)
+	v.checkQuery(f.Query)
 }
 
 // OwnerRole is the built-in role that holds every capability.
@@ -36,8 +36,8 @@ const (
 	EditorRole UID = "e39bd869953ef09043c4560eed5eba4b2e482cdf"
 )
 
-// builtIn are the roles that exist everywhere (reference/capabilities.md).
-var builtIn = []Role{
+// builtInRoleData defines the built-in roles (reference/capabilities.md).
+var builtInRoleData = []Role{
 	{UID: ViewerRole, Name: "viewer", Description: "Reads every resource.", Capabilities: readingCapabilities()},
 	{UID: EditorRole, Name: "editor", Description: "Reads every resource; writes repos and event subscriptions.", Capabilities: []Capability{
 		CapGroupsList, CapGroupInvitesList, CapRolesList, CapRoleBindingsList,
@@ -70,18 +70,18 @@ var builtIn = []Role{
 	}},
 }
 
-// IsBuiltInRole tells the UIDs of built-in roles.
+// IsBuiltInRole reports whether uid is the UID of a built-in role.
 func IsBuiltInRole(uid UID) bool {
-	return slices.ContainsFunc(builtIn, func(r Role) bool { return r.UID == uid })
+	return slices.ContainsFunc(builtInRoleData, func(r Role) bool { return r.UID == uid })
 }
 
-// BuiltInRoles gives the roles that every organisation has.
+// BuiltInRoles returns the roles that every organisation can use.
 func BuiltInRoles() []*Role { return builtInRoles() }
 
 func builtInRoles() []*Role {
-	roles := make([]*Role, len(builtIn))
-	for i := range builtIn {
-		r := builtIn[i]
+	roles := make([]*Role, len(builtInRoleData))
+	for i := range builtInRoleData {
+		r := builtInRoleData[i]
 		roles[i] = &r
 	}
 	return roles
@@ -109,16 +109,16 @@ var roleKind = Kind[Role]{
 	Stamp:        func(r *Role, uid UID, now Time) { r.UID, r.CreateTime, r.UpdateTime = uid, now, now },
 	Check: func(r *Role, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name(r.Name, namePattern)
+			v.checkName(r.Name, namePattern)
 		}
 		if changed("description") {
-			v.line("description", r.Description)
+			v.checkLine("description", r.Description)
 		}
 		if changed("capabilities") {
 			if slices.ContainsFunc(r.Capabilities, func(c Capability) bool { return !c.known() }) {
 				v.add("capabilities", "must be capabilities such as %s", capabilities[0].wire)
 			}
-			r.Capabilities = setOf(r.Capabilities).list() // sorted, each once
+			r.Capabilities = setOf(r.Capabilities).list() // sorts and deduplicates
 		}
 	},
 	IsBuiltIn: IsBuiltInRole,
@@ -127,25 +127,25 @@ var roleKind = Kind[Role]{
 // Roles are the operations on roles.
 type Roles struct{ resources[Role, RoleFilter] }
 
-func roleNamed(r *Role) RoleFilter { return RoleFilter{Name: r.Name} }
+func roleKeyFilter(r *Role) RoleFilter { return RoleFilter{Name: r.Name} }
 
-// Create makes a role in a group, of capabilities that the caller holds there.
+// Create makes a role in a group. The caller must hold its capabilities there.
 func (s Roles) Create(ctx context.Context, parent UID, in Input[Role]) (*Role, error) {
-	role, err := s.accept(ctx, parent, in)
+	role, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.refused(ctx, "created", parent, err)
+		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, role, roleNamed, func(tx Tx) error {
-		return handsOut(ctx, tx, setOf(role.Capabilities), parent)
+	return s.insert(ctx, parent, role, roleKeyFilter, func(tx Tx) error {
+		return requireMayGrant(ctx, tx, setOf(role.Capabilities), parent)
 	})
 }
 
-// Update changes a role. The caller must hold what the role then grants.
+// Update changes a role. The caller must hold what the changed role grants.
 func (s Roles) Update(ctx context.Context, uid UID, in Input[Role]) (*Role, error) {
-	if err := s.notBuiltIn(ctx, uid); err != nil {
+	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return nil, err
 	}
-	return s.updateIf(ctx, uid, in, roleNamed, func(tx Tx, change *change[Role]) error {
+	return s.updateChecked(ctx, uid, in, roleKeyFilter, func(tx Tx, change *change[Role]) error {
 		if err := tx.Lock(ctx, uid.Root()); err != nil {
 			return err
 		}
@@ -157,64 +157,65 @@ func (s Roles) Update(ctx context.Context, uid UID, in Input[Role]) (*Role, erro
 			}
 			capabilities = now[0].Capabilities
 		}
-		return handsOut(ctx, tx, setOf(capabilities), uid.Parent())
+		return requireMayGrant(ctx, tx, setOf(capabilities), uid.Parent())
 	})
 }
 
-// Delete removes a role that nothing uses.
+// Delete deletes a role that is not in use.
 func (s Roles) Delete(ctx context.Context, uid UID) error {
-	if err := s.notBuiltIn(ctx, uid); err != nil {
+	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return err
 	}
-	return s.removeIf(ctx, uid, func(tx Tx, _ UID) error { return tx.Lock(ctx, uid.Root()) }) // nobody binds it meanwhile
+	return s.removeChecked(ctx, uid, func(tx Tx, _ UID) error { return tx.Lock(ctx, uid.Root()) }) // prevents concurrent bindings
 }
 
-// notBuiltIn refuses to change a role that no organisation owns.
-func (s Roles) notBuiltIn(ctx context.Context, uid UID) error {
-	actor, err := caller(ctx)
+// checkNotBuiltIn fails if uid is not the UID of a custom role.
+func (s Roles) checkNotBuiltIn(ctx context.Context, uid UID) error {
+	actor, err := requireCaller(ctx)
 	if err != nil || !uid.Valid() || !uid.IsRoot() {
 		return err
 	}
 	if !s.kind.readableBy(actor, uid) {
-		return s.kind.in(actor.lacks(s.kind.List, uid))
+		return s.kind.in(actor.permissionError(s.kind.List, uid))
 	}
 	if !IsBuiltInRole(uid) {
 		return s.kind.notFound(uid)
 	}
-	return blocked("BUILT_IN_ROLE", string(uid), "built-in roles cannot be changed")
+	return failedPrecondition("BUILT_IN_ROLE", string(uid), "built-in roles cannot be changed")
 }
 
-// handsOut demands, inside the transaction that hands capabilities out on uid,
-// that the caller holds them there at this moment. The lock keeps a revocation
-// from slipping in between.
-func handsOut(ctx context.Context, tx Tx, set capabilitySet, uid UID) error {
-	actor, err := caller(ctx)
+// requireMayGrant fails unless the caller currently holds the capabilities on uid.
+// It must be called in the transaction that grants them. The lock prevents a
+// concurrent revocation.
+func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID) error {
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return err
 	}
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return err
 	}
-	if actor, err = actor.refreshed(ctx, tx); err != nil {
+	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
 		return err
 	}
-	return actor.dominates(set, uid)
+	return actor.checkMayGrant(set, uid)
 }
 
-// handsOutRole is handsOut for all that a role grants; field names the role in
-// the request. A role reaches no further than the group that it lives under.
-func handsOutRole(ctx context.Context, tx Tx, field string, role, uid UID) error {
+// requireMayGrantRole is requireMayGrant for the capabilities of a role. field is
+// the field of the request that names the role. A role can be bound only within
+// its group.
+func requireMayGrantRole(ctx context.Context, tx Tx, field string, role, uid UID) error {
 	var v violations
-	if toRole.checkReach(&v, field, role, uid); len(v) > 0 {
+	if roleReference.checkReach(&v, field, role, uid); len(v) > 0 {
 		return v.err()
 	}
-	// The lock comes before the read: what it finds must hold until commit.
+	// The lock must precede the read, so that its result stays valid until commit.
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return err
 	}
-	found, err := resolve(ctx, toRole.kind, role, TableOf[Role, RoleFilter](tx).Get)
+	found, err := resolve(ctx, roleReference.kind, role, TableOf[Role, RoleFilter](tx).Get)
 	if err != nil {
 		return err
 	}
-	return handsOut(ctx, tx, setOf(found.Capabilities), uid)
+	return requireMayGrant(ctx, tx, setOf(found.Capabilities), uid)
 }

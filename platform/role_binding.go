@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// A RoleBinding gives an identity a role on a group and everything below. It
-// is always read with what it binds; only IdentityUID and RoleUID are written.
+// A RoleBinding gives an identity a role on a group and everything below. It is
+// always read together with its identity, group and role. Only IdentityUID and
+// RoleUID are written.
 type RoleBinding struct {
 	UID         UID           `json:"uid"`
 	Identity    BoundIdentity `json:"identity"`
@@ -19,7 +20,7 @@ type RoleBinding struct {
 	RoleUID     UID           `json:"roleUid,omitempty"`     // input only
 }
 
-// A BoundIdentity is what a binding shows of its identity.
+// A BoundIdentity holds the fields of an identity that a binding shows.
 type BoundIdentity struct {
 	UID         UID    `json:"uid"`
 	Name        string `json:"name"`
@@ -29,14 +30,14 @@ type BoundIdentity struct {
 	Email       string `json:"email,omitempty"`
 }
 
-// A BoundGroup is what a binding shows of its group.
+// A BoundGroup holds the fields of a group that a binding shows.
 type BoundGroup struct {
 	UID         UID    `json:"uid"`
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 }
 
-// A BoundRole is what a binding shows of its role.
+// A BoundRole holds the fields of a role that a binding shows.
 type BoundRole struct {
 	UID         UID    `json:"uid"`
 	Name        string `json:"name"`
@@ -46,9 +47,9 @@ type BoundRole struct {
 // RoleBindingFilter restricts a list of role bindings.
 type RoleBindingFilter struct {
 	Identity   UID        `json:",omitempty"`
-	Group      UID        `json:",omitempty"` // bound on exactly this group
+	Group      UID        `json:",omitempty"` // bound on this group, not below
 	Role       UID        `json:",omitempty"`
-	Capability Capability `json:",omitempty"` // held by the role
+	Capability Capability `json:",omitempty"` // the role has this capability
 }
 
 func (f RoleBindingFilter) check(v *violations) {
@@ -57,7 +58,7 @@ func (f RoleBindingFilter) check(v *violations) {
 		uid   UID
 	}{{"identity", f.Identity}, {"group", f.Group}, {"role", f.Role}} {
 		if x.uid != "" {
-			v.uid(x.field, x.uid)
+			v.checkUID(x.field, x.uid)
 		}
 	}
 }
@@ -84,27 +85,26 @@ var roleBindingKind = Kind[RoleBinding]{
 	Stamp:        func(b *RoleBinding, uid UID, now Time) { b.UID, b.CreateTime = uid, now },
 	Check: func(b *RoleBinding, changed func(string) bool, v *violations) {
 		if changed("identityUid") {
-			v.requiredUID("identityUid", b.IdentityUID)
+			v.checkRequiredUID("identityUid", b.IdentityUID)
 		}
 		if changed("roleUid") {
-			v.requiredUID("roleUid", b.RoleUID)
+			v.checkRequiredUID("roleUid", b.RoleUID)
 		}
 	},
 }
 
-// roleNameSpellings are what order_by accepts for the name of the role that a
-// row shows.
+// roleNameSpellings are other names that order_by accepts for the name of a role.
 var roleNameSpellings = []string{"roleName", "role.name"}
 
-func (v *violations) requiredUID(field string, u UID) {
+func (v *violations) checkRequiredUID(field string, u UID) {
 	if u == "" {
 		v.add(field, "is required")
 		return
 	}
-	v.uid(field, u)
+	v.checkUID(field, u)
 }
 
-// MaxBatch is how many bindings one batchCreate may hold.
+// MaxBatch is the maximum number of bindings in one batchCreate.
 const MaxBatch = 25
 
 // RoleBindings are the operations on role bindings.
@@ -112,7 +112,7 @@ type RoleBindings struct {
 	resources[RoleBinding, RoleBindingFilter]
 }
 
-func sameBinding(b *RoleBinding) RoleBindingFilter {
+func bindingKeyFilter(b *RoleBinding) RoleBindingFilter {
 	return RoleBindingFilter{Identity: b.IdentityUID, Role: b.RoleUID}
 }
 
@@ -122,12 +122,12 @@ func newBinding(group, identity, role UID, now Time) *RoleBinding {
 	return b
 }
 
-// Create binds a role to an identity on a group. The caller must hold all that
-// the role grants there.
+// Create binds a role to an identity on a group. The caller must hold everything
+// that the role grants there.
 func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[RoleBinding]) (*RoleBinding, error) {
-	bindings, err := s.bind(ctx, parent, []Input[RoleBinding]{in}, "created", func(int) string { return "" })
+	bindings, err := s.createAll(ctx, parent, []Input[RoleBinding]{in}, "created", func(int) string { return "" })
 	if err != nil {
-		return nil, s.refused(ctx, "created", parent, err)
+		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
 	return bindings[0], nil
 }
@@ -135,21 +135,21 @@ func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[RoleBindi
 // CreateBatch makes up to MaxBatch bindings on one group: all or none.
 func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[RoleBinding]) ([]*RoleBinding, error) {
 	if len(ins) == 0 || len(ins) > MaxBatch {
-		if _, err := caller(ctx); err != nil {
+		if _, err := requireCaller(ctx); err != nil {
 			return nil, err
 		}
 		return nil, s.kind.in(Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatch)}))
 	}
-	bindings, err := s.bind(ctx, parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
+	bindings, err := s.createAll(ctx, parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
 	if err != nil {
-		return nil, s.refused(ctx, "created.batch", parent, err)
+		return nil, s.recordIfDenied(ctx, "created.batch", parent, err)
 	}
 	return bindings, nil
 }
 
-// bind makes bindings on a group; place is what the fields of the i-th are
-// called by.
-func (s RoleBindings) bind(ctx context.Context, parent UID, ins []Input[RoleBinding], verb string, place func(i int) string) ([]*RoleBinding, error) {
+// createAll makes bindings on a group. place returns the prefix of the fields of
+// the i-th binding in violations.
+func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[RoleBinding], verb string, place func(i int) string) ([]*RoleBinding, error) {
 	bindings, err := s.acceptAll(ctx, parent, ins, place)
 	if err != nil {
 		return nil, err
@@ -158,9 +158,9 @@ func (s RoleBindings) bind(ctx context.Context, parent UID, ins []Input[RoleBind
 	err = s.p.store.Write(ctx, func(tx Tx) error {
 		made = make([]*RoleBinding, len(bindings))
 		for i, b := range bindings {
-			one := *b // which is read back; b stays, should the unit be run again
-			made[i] = &one
-			if err := s.mayBind(ctx, tx, parent, b); err != nil {
+			row := *b // b stays unchanged, because the transaction can be retried
+			made[i] = &row
+			if err := s.checkMayBind(ctx, tx, parent, b); err != nil {
 				return err
 			}
 		}
@@ -171,26 +171,26 @@ func (s RoleBindings) bind(ctx context.Context, parent UID, ins []Input[RoleBind
 	})
 	switch {
 	case errors.Is(err, ErrDuplicate):
-		return nil, s.firstTaken(ctx, parent, bindings)
+		return nil, s.findDuplicate(ctx, parent, bindings)
 	case errors.Is(err, ErrNoParent):
 		return nil, missing("Group", parent)
 	}
 	return made, err
 }
 
-// acceptAll accepts every binding, or reports what is wrong with all of them.
+// acceptAll authorises and checks all bindings, and reports all violations.
 func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []Input[RoleBinding], place func(i int) string) ([]*RoleBinding, error) {
 	bindings := make([]*RoleBinding, len(ins))
 	var all violations
 	for i, in := range ins {
-		b, err := s.accept(ctx, parent, in)
+		b, err := s.authorizeCreate(ctx, parent, in)
 		var e *Error
 		if err != nil && (!errors.As(err, &e) || e.Code != CodeInvalidArgument) {
 			return nil, err
 		}
 		bindings[i] = b
 		if e == nil {
-			b.reach(parent, place(i), &all)
+			b.checkReach(parent, place(i), &all)
 			continue
 		}
 		for _, x := range e.Violations {
@@ -205,9 +205,9 @@ func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []Input[Rol
 	return bindings, all.err()
 }
 
-// recordBound reads back what was bound, and records that it was.
+// recordBound reads back new bindings and records their events.
 func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBinding, verb string) error {
-	if err := s.hydrate(ctx, tx, bindings); err != nil {
+	if err := s.readBack(ctx, tx, bindings); err != nil {
 		return err
 	}
 	for _, b := range bindings {
@@ -216,8 +216,9 @@ func (s RoleBindings) recordBound(ctx context.Context, tx Tx, bindings []*RoleBi
 	return nil
 }
 
-// hydrate reads back what was bound, for the answer and the events.
-func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBinding) error {
+// readBack completes bindings with the fields of what they bind, for the response
+// and the events.
+func (s RoleBindings) readBack(ctx context.Context, tx Tx, bindings []*RoleBinding) error {
 	uids := make([]UID, len(bindings))
 	for i, b := range bindings {
 		uids[i] = b.UID
@@ -232,31 +233,31 @@ func (s RoleBindings) hydrate(ctx context.Context, tx Tx, bindings []*RoleBindin
 	return nil
 }
 
-// reach adds what keeps a binding from counting on group: identities and roles
-// reach no further than the group that they live under.
-func (b *RoleBinding) reach(group UID, prefix string, v *violations) {
-	toIdentity.checkReach(v, prefix+"identityUid", b.IdentityUID, group)
-	toRole.checkReach(v, prefix+"roleUid", b.RoleUID, group)
+// checkReach checks that the identity and the role of a binding can be used on
+// group: they apply only within the group that contains them.
+func (b *RoleBinding) checkReach(group UID, prefix string, v *violations) {
+	identityReference.checkReach(v, prefix+"identityUid", b.IdentityUID, group)
+	roleReference.checkReach(v, prefix+"roleUid", b.RoleUID, group)
 }
 
-// mayBind demands of a binding on group that its identity and role exist, and
-// that the caller holds what the role grants.
-func (s RoleBindings) mayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding) error {
-	// The locks come before the reads: what they find must hold until commit.
+// checkMayBind fails unless the identity and the role exist and the caller holds
+// what the role grants.
+func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding) error {
+	// The lock must precede the reads, so that their results stay valid until commit.
 	if err := tx.Lock(ctx, group.Root()); err != nil {
 		return err
 	}
-	if _, err := resolve(ctx, toIdentity.kind, b.IdentityUID, TableOf[Identity, IdentityFilter](tx).Get); err != nil {
+	if _, err := resolve(ctx, identityReference.kind, b.IdentityUID, TableOf[Identity, IdentityFilter](tx).Get); err != nil {
 		return err
 	}
-	return handsOutRole(ctx, tx, "roleUid", b.RoleUID, group)
+	return requireMayGrantRole(ctx, tx, "roleUid", b.RoleUID, group)
 }
 
-// firstTaken names the binding that is there already.
-func (s RoleBindings) firstTaken(ctx context.Context, parent UID, bindings []*RoleBinding) error {
+// findDuplicate returns the error that names the binding which exists already.
+func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []*RoleBinding) error {
 	var err error
 	for _, b := range bindings {
-		err = s.alreadyExists(ctx, parent, sameBinding(b))
+		err = s.alreadyExists(ctx, parent, bindingKeyFilter(b))
 		var e *Error
 		if !errors.As(err, &e) || e.Resource.Name != "" {
 			return err
@@ -267,17 +268,17 @@ func (s RoleBindings) firstTaken(ctx context.Context, parent UID, bindings []*Ro
 
 // Update changes the identity or the role of a binding.
 func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]) (*RoleBinding, error) {
-	change, err := s.change(ctx, uid, in)
+	change, err := s.authorizeUpdate(ctx, uid, in)
 	if err != nil {
-		return nil, s.refused(ctx, "updated", uid, err)
+		return nil, s.recordIfDenied(ctx, "updated", uid, err)
 	}
 	if len(change.fields) == 0 {
-		return s.unchanged(ctx, uid)
+		return s.getCurrent(ctx, uid)
 	}
 	var row *RoleBinding
 	var wanted RoleBinding
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		current, err := s.locked(ctx, tx, uid)
+		current, err := s.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
@@ -289,15 +290,15 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 			next.RoleUID = change.row.RoleUID
 		}
 		if next.RoleUID != current.Role.UID {
-			if err := s.notLastOwner(ctx, tx, current); err != nil {
+			if err := s.checkNotLastOwner(ctx, tx, current); err != nil {
 				return err
 			}
 		}
 		var v violations
-		if next.reach(uid.Parent(), "", &v); len(v) > 0 {
+		if next.checkReach(uid.Parent(), "", &v); len(v) > 0 {
 			return v.err()
 		}
-		if err := s.mayBind(ctx, tx, uid.Parent(), next); err != nil {
+		if err := s.checkMayBind(ctx, tx, uid.Parent(), next); err != nil {
 			return err
 		}
 		wanted = *next
@@ -305,55 +306,56 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]
 			return err
 		}
 		row = next
-		if err := s.hydrate(ctx, tx, []*RoleBinding{row}); err != nil {
+		if err := s.readBack(ctx, tx, []*RoleBinding{row}); err != nil {
 			return err
 		}
-		s.recordUpdate(ctx, tx, row, change.changesTo(current.asWritten(), row.asWritten(), s.kind.Fields))
+		s.recordUpdate(ctx, tx, row, change.describeChanges(current.writtenFields(), row.writtenFields(), s.kind.Fields))
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
-		err = s.alreadyExists(ctx, uid.Parent(), sameBinding(&wanted))
+		err = s.alreadyExists(ctx, uid.Parent(), bindingKeyFilter(&wanted))
 	}
 	if err != nil {
-		return nil, s.refused(ctx, "updated", uid, err)
+		return nil, s.recordIfDenied(ctx, "updated", uid, err)
 	}
 	return row, nil
 }
 
-// asWritten is a binding with what it binds in the fields that are written.
-func (b *RoleBinding) asWritten() *RoleBinding {
+// writtenFields returns a binding with only the fields that can be written.
+func (b *RoleBinding) writtenFields() *RoleBinding {
 	return &RoleBinding{UID: b.UID, IdentityUID: b.Identity.UID, RoleUID: b.Role.UID}
 }
 
-// Delete takes a role from an identity; it counts from the next request on.
+// Delete deletes a role binding. It takes effect with the next request.
 func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
-	return s.removeIf(ctx, uid, s.mayUnbind(ctx))
+	return s.removeChecked(ctx, uid, s.checkMayUnbind(ctx))
 }
 
-// mayUnbind demands of a binding that is to go that somebody else can give access.
-func (s RoleBindings) mayUnbind(ctx context.Context) func(tx Tx, uid UID) error {
+// checkMayUnbind returns a check that another owner remains after the deletion of
+// a binding.
+func (s RoleBindings) checkMayUnbind(ctx context.Context) func(tx Tx, uid UID) error {
 	return func(tx Tx, uid UID) error {
-		current, err := s.locked(ctx, tx, uid)
+		current, err := s.getLocked(ctx, tx, uid)
 		if err != nil {
 			return err
 		}
-		return s.notLastOwner(ctx, tx, current)
+		return s.checkNotLastOwner(ctx, tx, current)
 	}
 }
 
-// notLastOwner keeps an organisation from losing the last one who can give
-// anybody access to it.
-func (s RoleBindings) notLastOwner(ctx context.Context, tx Tx, b *RoleBinding) error {
+// checkNotLastOwner fails if b is the binding of the last owner of an
+// organisation.
+func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBinding) error {
 	root := b.Group.UID
 	if !root.IsRoot() || b.Role.UID != OwnerRole {
 		return nil
 	}
 	owners, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{
-		Scope: scopeOf(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: RoleBindingFilter{Group: root},
+		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: RoleBindingFilter{Group: root},
 		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})
 	if err != nil || len(owners.Items) > 1 {
 		return err
 	}
-	return blocked("LAST_OWNER", string(root), "an organisation needs an owner")
+	return failedPrecondition("LAST_OWNER", string(root), "an organisation needs at least one owner; bind the owner role to another identity first")
 }

@@ -5,58 +5,59 @@ import (
 	"slices"
 )
 
-// Effective lists the bindings that count on a group.
-func (s RoleBindings) Effective(ctx context.Context, group UID, capability Capability, req ListRequest[RoleBindingFilter]) (Page[RoleBinding], error) {
+// ListEffectiveOn lists the bindings that apply to a group.
+func (s RoleBindings) ListEffectiveOn(ctx context.Context, group UID, capability Capability, req ListRequest[RoleBindingFilter]) (Page[RoleBinding], error) {
 	pages, errs := s.ListEffective(ctx, []UID{group}, capability, req)
 	return pages[0], errs[0]
 }
 
-// ListEffective reads the same page of the bindings that count on each group,
-// inherited ones included, with one read: each binding tells by its group where
-// it comes from. With a capability, only those whose role holds it.
+// ListEffective reads, with one read, the same page of the bindings that apply to
+// each group, including inherited ones. If a capability is given, it lists only
+// bindings whose role has it.
 func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capability Capability, req ListRequest[RoleBindingFilter]) ([]Page[RoleBinding], []error) {
 	pages, errs := make([]Page[RoleBinding], len(groups)), make([]error, len(groups))
 	req.Filter.Capability = capability
 	var q Query[RoleBindingFilter]
 	var read []Scope
-	var places []int
+	var indices []int
 	for i, group := range groups {
-		req.UIDP = UIDFilter{AncestorsOf: group} // what a token is bound to; the scope is another
-		one, err := s.effectiveQuery(ctx, group, req)
+		req.UIDP = UIDFilter{AncestorsOf: group} // part of the page tokens; it is not the scope
+		scoped, err := s.effectiveQuery(ctx, group, req)
 		switch {
 		case err != nil:
 			errs[i] = s.kind.in(err)
-		case req.PageToken != "": // which belongs to one group, so there is nothing to read together
-			pages[i], err = s.read(ctx, req, one)
+		case req.PageToken != "": // a token belongs to one group, so the groups cannot be read together
+			pages[i], err = s.read(ctx, req, scoped)
 			errs[i] = s.kind.in(err)
 		default:
-			q, read, places = one, append(read, one.Scope), append(places, i)
+			q, read, indices = scoped, append(read, scoped.Scope), append(indices, i)
 		}
 	}
 	if len(read) == 0 {
 		return pages, errs
 	}
 	found, err := s.table(s.p.store).ListEach(ctx, q, read)
-	for n, i := range places {
+	for n, i := range indices {
 		if errs[i] = s.kind.in(err); err == nil {
 			req.UIDP = UIDFilter{AncestorsOf: groups[i]}
-			pages[i] = s.page(req, q, found[n])
+			pages[i] = s.newPage(req, q, found[n])
 		}
 	}
 	return pages, errs
 }
 
-// effectiveQuery checks a request for the bindings that count on a group, as far
-// as the caller may list them. The scope is the group and each one above.
+// effectiveQuery checks and authorises a request for the bindings that apply to a
+// group. The scope is the group and all groups above it on which the caller may
+// list bindings.
 func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListRequest[RoleBindingFilter]) (Query[RoleBindingFilter], error) {
 	if err := invalidUID("group", group); err != nil {
 		return Query[RoleBindingFilter]{}, err
 	}
-	actor, err := need(ctx, group, s.kind.List)
+	actor, err := require(ctx, group, s.kind.List)
 	if err != nil {
 		return Query[RoleBindingFilter]{}, err
 	}
-	q, err := s.checked(ctx, req)
+	q, err := s.buildQuery(ctx, req)
 	for _, g := range append(group.Ancestors(), group) {
 		if actor.Can(s.kind.List, g) {
 			q.Scope.branches = append(q.Scope.branches, Branch{Relation: Children, UID: g})
@@ -65,37 +66,37 @@ func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListReq
 	return q, err
 }
 
-// ListOwn reads a page of what is bound to the identities that the caller acts
-// as; none of its capabilities is asked for that.
+// ListOwn reads a page of the bindings of the caller's identities. It needs no
+// capability.
 func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[RoleBindingFilter]) (Page[RoleBinding], error) {
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return Page[RoleBinding]{}, s.kind.in(err)
 	}
-	if req.UIDP.narrow() || req.UIDP.DescendantsOf != "" {
-		req.Malformed = append(slices.Clone(req.Malformed), Violation{"uidp", "does not narrow one's own bindings; group, identity and role do"})
+	if req.UIDP.isNarrow() || req.UIDP.DescendantsOf != "" {
+		req.Malformed = append(slices.Clone(req.Malformed), Violation{"uidp", "does not apply to your own bindings; filter by group, identity or role instead"})
 	}
 	var own Scope
 	for _, identity := range actor.Identities {
 		own.branches = append(own.branches, Branch{Relation: OfIdentity, UID: identity})
 	}
-	page, err := s.listWithin(ctx, own, req)
+	page, err := s.listInScope(ctx, own, req)
 	return page, s.kind.in(err)
 }
 
-// ListOfIdentities reads the same page of the bindings of each identity, with
-// one read. A page token of such a list is one of the plain list with that
+// ListOfIdentities reads, with one read, the same page of the bindings of each
+// identity. The page tokens are those of the plain list with the corresponding
 // filter.
 func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[RoleBindingFilter], identities []UID) ([]Page[RoleBinding], []error) {
-	return listPointing(ctx, s.resources, req, len(identities), func(i int, req *ListRequest[RoleBindingFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.resources, req, len(identities), func(i int, req *ListRequest[RoleBindingFilter]) func(Branch) []Branch {
 		req.Filter.Identity = identities[i]
 		return func(b Branch) []Branch { return []Branch{{Relation: OfIdentity, UID: identities[i], Inside: b.UID}} }
 	})
 }
 
-// ListOfRoles reads the same page of the bindings of each role, with one read.
+// ListOfRoles reads, with one read, the same page of the bindings of each role.
 func (s RoleBindings) ListOfRoles(ctx context.Context, req ListRequest[RoleBindingFilter], roles []UID) ([]Page[RoleBinding], []error) {
-	return listPointing(ctx, s.resources, req, len(roles), func(i int, req *ListRequest[RoleBindingFilter]) func(Branch) []Branch {
+	return listReferring(ctx, s.resources, req, len(roles), func(i int, req *ListRequest[RoleBindingFilter]) func(Branch) []Branch {
 		req.Filter.Role = roles[i]
 		return func(b Branch) []Branch { return []Branch{{Relation: OfRole, UID: roles[i], Inside: b.UID}} }
 	})

@@ -5,21 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// A RuleKey is what tokens find the identities of a claim rule by. Where a rule
-// has a pattern, the key holds what is literal at the pattern's start, so that a
-// token looks up a fixed number of keys however many rules there are.
+// A RuleKey is the index key of a claim rule. For a pattern, the key contains the
+// literal start of the pattern. Thus a token looks up a fixed number of keys,
+// independent of the number of rules.
 type RuleKey struct{ Issuer, Subject string }
 
-// PatternMark stands at the start of the part of a key that comes from a
-// pattern. No issuer and no subject of a rule holds a control character.
+// PatternMark is the first character of the part of a key that comes from a
+// pattern. Issuers and subjects of rules contain no control characters.
 const PatternMark = "\x01"
 
-// prefixLengths are how many characters of a pattern's literal start a key can
-// hold: the most that there are.
+// prefixLengths are the possible lengths, in characters, of the literal start in a
+// key. A key uses the largest one that fits.
 var prefixLengths = []int{0, 4, 8, 12, 16, 24, 32, 48, 64}
 
-// Key is what tokens find the identity of this rule by; empty where it matches
-// none.
+// Key returns the index key of a rule. It is empty if the rule matches no token.
 func (m *ClaimMatch) Key() RuleKey {
 	if m == nil || m.Issuer == "" && m.IssuerPattern == "" || m.Subject == "" && m.SubjectPattern == "" {
 		return RuleKey{}
@@ -35,13 +34,13 @@ func (m *ClaimMatch) Key() RuleKey {
 	return key
 }
 
-// HasPattern reports whether issuer or subject are given by a pattern.
+// HasPattern reports whether the issuer or the subject is a pattern.
 func (k RuleKey) HasPattern() bool {
 	return strings.HasPrefix(k.Issuer, PatternMark) || strings.HasPrefix(k.Subject, PatternMark)
 }
 
-// literalHost is the scheme and host of every issuer that a pattern matches; ""
-// where they are not literal.
+// literalHost returns the scheme and host of all issuers that a pattern matches,
+// or "" if they are not literal.
 func literalHost(pattern string) string {
 	prefix, whole := literalPrefix(pattern)
 	if whole {
@@ -50,8 +49,7 @@ func literalHost(pattern string) string {
 	return hostOf(prefix)
 }
 
-// hostOf is the scheme and host that a URL begins with; "" where it does not
-// show where the host ends.
+// hostOf returns the scheme and host of a URL, or "" if no slash follows the host.
 func hostOf(issuer string) string {
 	scheme, rest, ok := strings.Cut(issuer, "://")
 	host, _, ended := strings.Cut(rest, "/")
@@ -61,7 +59,7 @@ func hostOf(issuer string) string {
 	return scheme + "://" + host
 }
 
-// issuerKeys are the issuers' parts of the keys that a token of issuer looks up.
+// issuerKeys returns the issuer parts of the keys that a token looks up.
 func issuerKeys(issuer string) []string {
 	keys := []string{issuer, PatternMark}
 	if host := hostOf(issuer + "/"); host != "" {
@@ -70,14 +68,14 @@ func issuerKeys(issuer string) []string {
 	return keys
 }
 
-// subjectKeys are the subjects' parts of the keys that a token of subject looks
-// up: itself, and each prefix of it that a key can hold.
+// subjectKeys returns the subject parts of the keys that a token looks up: the
+// subject itself, and each prefix that a key can contain.
 func subjectKeys(subject string) []string {
 	return append([]string{subject}, patternKeys(subject, 0)...)
 }
 
-// patternKeys are those of patterns whose literal start is at least as long as
-// a number of characters.
+// patternKeys returns the subject parts of keys of patterns whose literal start
+// has at least the given number of characters.
 func patternKeys(subject string, least int) []string {
 	var keys []string
 	shortest := prefixLength(least)
@@ -89,12 +87,12 @@ func patternKeys(subject string, least int) []string {
 	return keys
 }
 
-// cutPrefix is as much of a literal start as a key holds.
+// cutPrefix returns the part of a literal start that a key contains.
 func cutPrefix(prefix string) string {
 	return firstRunes(prefix, prefixLength(utf8.RuneCountInString(prefix)))
 }
 
-// prefixLength is the greatest of prefixLengths that n characters suffice for.
+// prefixLength returns the largest of prefixLengths that is at most n.
 func prefixLength(n int) int {
 	longest := 0
 	for _, length := range prefixLengths {

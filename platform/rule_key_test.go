@@ -48,23 +48,23 @@ func TestPatternsAreKeptWithinBounds(t *testing.T) {
 	t.Parallel()
 	p := newPatterns()
 	for i := range maxPatterns + 10 {
-		p.compiled(fmt.Sprint("a", i))
+		p.get(fmt.Sprint("a", i))
 	}
 	if n := len(p.byText); n != maxPatterns || n != p.used.Len() || p.byText["a0"] != nil || p.byText[fmt.Sprint("a", maxPatterns+9)] == nil {
 		t.Errorf("%d patterns are kept, %d in order", n, p.used.Len())
 	}
-	if c := p.compiled("a4000"); c != p.compiled("a4000") {
+	if c := p.get("a4000"); c != p.get("a4000") {
 		t.Error("a pattern is compiled twice")
 	}
 	for i := range 300 {
-		p.compiled(fmt.Sprintf("(a{%d}){3}", 300+i%33) + strings.Repeat("b", i))
+		p.get(fmt.Sprintf("(a{%d}){3}", 300+i%33) + strings.Repeat("b", i))
 	}
 	if p.memory > maxPatternMemory {
 		t.Errorf("patterns take %d bytes", p.memory)
 	}
 	memory := 0
 	for at := p.used.Front(); at != nil; at = at.Next() {
-		memory += at.Value.(*compiled).memory()
+		memory += at.Value.(*compiledPattern).memory()
 	}
 	if memory != p.memory {
 		t.Errorf("patterns take %d bytes, counted are %d", memory, p.memory)

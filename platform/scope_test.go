@@ -74,7 +74,7 @@ func (f forest) asked() (asked UIDFilter) {
 		case 4:
 			asked.IDs = []UID{}
 			for range f.IntN(4) {
-				asked.IDs = append(asked.IDs, f.some(), builtIn[f.IntN(len(builtIn))].UID)
+				asked.IDs = append(asked.IDs, f.some(), builtInRoleData[f.IntN(len(builtInRoleData))].UID)
 			}
 		default: // no condition
 		}
@@ -172,7 +172,7 @@ func TestGrantsAreCutToTheSubtreeThatTheirIdentityLivesIn(t *testing.T) {
 		{team, rootA, team}, {team, team, team}, {team, sub, sub}, {sub, rootA, sub}, {sub, team, sub},
 		{team, other, ""}, {other, sub, ""}, {rootB, rootA, ""}, {rootB, team, ""},
 	} {
-		got := effective([]Grant{{Identity: x.home + seg("9"), Group: x.bound, Capabilities: []Capability{CapRepoList}}})
+		got := limitToHome([]Grant{{Identity: x.home + seg("9"), Group: x.bound, Capabilities: []Capability{CapRepoList}}})
 		scope := UID("")
 		if len(got) == 1 {
 			scope = got[0].scope

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A SearchKind is a kind that a search looks at.
+// A SearchKind is a kind of resource that a search can find.
 type SearchKind string
 
-// The kinds, in the order in which equally good finds are given.
+// The kinds, in the order in which equally good hits are listed.
 const (
 	SearchGroups     SearchKind = "GROUP"
 	SearchIdentities SearchKind = "IDENTITY"
@@ -25,34 +25,33 @@ var searchKinds = []SearchKind{SearchGroups, SearchIdentities, SearchRoles, Sear
 // Values lists the kinds.
 func (SearchKind) Values() []string { return textsOf(searchKinds) }
 
-// A SearchStage says how good a find is.
+// A SearchStage ranks a hit by how well it matches.
 type SearchStage int64
 
-// The stages, the best first.
+// The stages, best first.
 const (
-	SearchExact  SearchStage = 1 + iota // the name is what is looked for
-	SearchPrefix                        // the name begins with it
-	SearchPart                          // all of its words are somewhere
+	SearchExact  SearchStage = 1 + iota // the name equals the query
+	SearchPrefix                        // the name begins with the query
+	SearchPart                          // the texts contain all words of the query
 )
 
-// A SearchPlace is where a row stands in what a search finds: by stage, then by
-// name, by kind, and by UID.
+// A SearchPlace is the position of a row among the hits of a search. Hits are
+// sorted by stage, then by name, by kind, and by UID.
 type SearchPlace struct {
 	Stage SearchStage
 	Name  string
-	Kind  byte // its number
+	Kind  byte // the number of the kind
 	UID   UID
 }
 
-// A SearchScope is where rows of a kind are searched for: subtrees, and roles that
-// are built in.
+// A SearchScope is the scope of a kind in a search: subtrees, and built-in roles.
 type SearchScope struct {
-	Kind  byte // its number
+	Kind  byte // the number of the kind
 	Scope Scope
 }
 
-// A SearchQuery is a search that may be made as it stands. Only this package can
-// make one.
+// A SearchQuery is a checked and authorised search for the store. Only this
+// package can make one.
 type SearchQuery struct {
 	query  string
 	scopes []SearchScope
@@ -60,34 +59,34 @@ type SearchQuery struct {
 	limit  int
 }
 
-// Start is how the search texts of rows begin that are found at SearchExact, where
-// a line break follows, and at SearchPrefix.
+// Start returns the beginning of the search texts of hits of the stages
+// SearchExact, where a line break follows it, and SearchPrefix.
 func (q SearchQuery) Start() string { return SearchStart(q.query) }
 
-// Words are what the search texts of all rows hold that are found.
+// Words returns the texts that the search texts of all hits contain.
 func (q SearchQuery) Words() []string { return SearchWords(q.query) }
 
-// Scopes are those of the kinds to look at.
+// Scopes returns the scopes of the kinds to search.
 func (q SearchQuery) Scopes() []SearchScope { return q.scopes }
 
-// After is the place behind which to look; nil: the beginning.
+// After returns the position after which the page begins, or nil.
 func (q SearchQuery) After() *SearchPlace { return q.after }
 
-// Limit is how many to find at most.
+// Limit returns the maximum number of hits.
 func (q SearchQuery) Limit() int { return q.limit }
 
-// A SearchRequest asks for what holds the words of a query.
+// A SearchRequest asks for resources whose texts contain the words of a query.
 type SearchRequest struct {
 	Query     string
 	Kinds     []SearchKind // nil: all
-	Within    UID          // only what is below this group
+	Within    UID          // only resources below this group
 	PageSize  int          // as in a ListRequest
 	PageToken string
 
-	Malformed []Violation // what the adapter could not decode
+	Malformed []Violation // violations that the adapter found while decoding
 }
 
-// A SearchHit is one find.
+// A SearchHit is a resource that a search found, and the field that matched.
 type SearchHit struct {
 	Object any // *Group, *Identity, *Role, *Repo or *Tag
 	Field  SearchField
@@ -95,7 +94,7 @@ type SearchHit struct {
 	place SearchPlace
 }
 
-// A SearchPage is one page of what was found, the best first.
+// A SearchPage is one page of hits, best first.
 type SearchPage struct {
 	Hits                 []SearchHit
 	HasNext, HasPrevious bool
@@ -103,51 +102,51 @@ type SearchPage struct {
 	cursor func(SearchPlace) string
 }
 
-// Cursor is the page token that continues right after hit i.
+// Cursor returns the page token that continues right after hit i.
 func (p SearchPage) Cursor(i int) string { return p.cursor(p.Hits[i].place) }
 
-// Search finds rows of several kinds by words.
+// Search finds resources of several kinds by words.
 type Search struct {
 	p     *Platform
 	kinds map[SearchKind]searchable
 }
 
-// A searchable is what a search needs of a kind.
+// A searchable provides what a search needs to know about a kind.
 type searchable interface {
 	number() byte
 	scope(a *Actor, within UID) (Scope, error)
 	read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error
-	missingScope(ctx context.Context, within UID) error
+	checkScope(ctx context.Context, within UID) error
 }
 
-// searched makes a kind searchable.
-type searched[T any, F filter] struct {
+// searchableKind implements searchable for a kind.
+type searchableKind[T any, F filter] struct {
 	resources[T, F]
-	texts func(*T) []searchedText
+	texts func(*T) []fieldText
 }
 
 func newSearch(p *Platform) Search {
 	return Search{p, map[SearchKind]searchable{
-		SearchGroups:     searched[Group, GroupFilter]{p.Groups.resources, (*Group).searched},
-		SearchIdentities: searched[Identity, IdentityFilter]{p.Identities.resources, (*Identity).searched},
-		SearchRoles:      searched[Role, RoleFilter]{p.Roles.resources, (*Role).searched},
-		SearchRepos:      searched[Repo, RepoFilter]{p.Repos.resources, (*Repo).searched},
-		SearchTags:       searched[Tag, TagFilter]{p.Tags.resources, (*Tag).searched},
+		SearchGroups:     searchableKind[Group, GroupFilter]{p.Groups.resources, (*Group).searchTexts},
+		SearchIdentities: searchableKind[Identity, IdentityFilter]{p.Identities.resources, (*Identity).searchTexts},
+		SearchRoles:      searchableKind[Role, RoleFilter]{p.Roles.resources, (*Role).searchTexts},
+		SearchRepos:      searchableKind[Repo, RepoFilter]{p.Repos.resources, (*Repo).searchTexts},
+		SearchTags:       searchableKind[Tag, TagFilter]{p.Tags.resources, (*Tag).searchTexts},
 	}}
 }
 
-func (s searched[T, F]) number() byte { return s.kind.Number }
+func (s searchableKind[T, F]) number() byte { return s.kind.Number }
 
-func (s searched[T, F]) scope(a *Actor, within UID) (Scope, error) {
+func (s searchableKind[T, F]) scope(a *Actor, within UID) (Scope, error) {
 	return s.kind.scope(a, UIDFilter{DescendantsOf: within})
 }
 
-func (s searched[T, F]) missingScope(ctx context.Context, within UID) error {
+func (s searchableKind[T, F]) checkScope(ctx context.Context, within UID) error {
 	return s.scopeExists(ctx, UIDFilter{DescendantsOf: within})
 }
 
 // read reads rows that the caller may see.
-func (s searched[T, F]) read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error {
+func (s searchableKind[T, F]) read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error {
 	rows, err := s.table(s.p.store).Get(ctx, Keys{uids: uids})
 	for _, row := range rows {
 		found[s.kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words)}
@@ -155,10 +154,11 @@ func (s searched[T, F]) read(ctx context.Context, uids []UID, words []string, fo
 	return err
 }
 
-// List finds what the caller may see. Kinds that it may list nowhere in the scope
-// are left out; PERMISSION_DENIED where there is no other.
+// List searches the resources that the caller may see. It leaves out kinds that
+// the caller may not list in the scope, and returns PERMISSION_DENIED if no kind
+// is left.
 func (s Search) List(ctx context.Context, req SearchRequest) (SearchPage, error) {
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return SearchPage{}, err
 	}
@@ -178,23 +178,23 @@ func (s Search) List(ctx context.Context, req SearchRequest) (SearchPage, error)
 }
 
 func (req SearchRequest) check(v *violations) {
-	if v.query(req.Query); req.Query == "" {
+	if v.checkQuery(req.Query); req.Query == "" {
 		v.add("query", "is required")
 	}
 	for _, k := range req.Kinds {
-		if oneOf(v, "kinds", k, searchKinds); k == "" {
+		if checkOneOf(v, "kinds", k, searchKinds); k == "" {
 			v.add("kinds", "must not hold an empty text")
 		}
 	}
 	if req.Within != "" {
-		v.uid("within", req.Within)
+		v.checkUID("within", req.Within)
 	}
 	if req.PageSize < 0 {
 		v.add("page_size", "must not be negative")
 	}
 }
 
-// query decides which page to read. It has no scopes yet.
+// query converts a request into a query without scopes.
 func (s Search) query(ctx context.Context, req SearchRequest, v *violations) (SearchQuery, error) {
 	q := SearchQuery{query: req.Query, limit: min(req.PageSize, MaxPageSize)}
 	if req.PageSize == 0 {
@@ -208,19 +208,19 @@ func (s Search) query(ctx context.Context, req SearchRequest, v *violations) (Se
 		v.add("page_token", "%s", errToken)
 		return q, nil
 	}
-	if err == nil && s.p.options.Clock().Sub(t.issued) <= tokenLifetime { // else the list restarts
+	if err == nil && s.p.options.Clock().Sub(t.issued) <= tokenLifetime { // otherwise the list restarts
 		q.after = placeOf(t)
 	}
 	return q, err
 }
 
-// name is what page tokens are bound to.
+// name returns the associated data of page tokens.
 func (req SearchRequest) name() []byte {
 	return listName("Search", UIDFilter{DescendantsOf: req.Within}, []any{SearchStart(req.Query), req.Kinds})
 }
 
-// A place is sealed as a token whose order is the stage, and whose value begins
-// with the number of the kind.
+// placeOf decodes the place in a page token. The order of the token is the stage,
+// and its value begins with the number of the kind.
 func placeOf(t token) *SearchPlace {
 	value, _ := t.Value.(string)
 	return &SearchPlace{SearchStage(t.order), value[1:], value[0], t.UID}
@@ -230,8 +230,7 @@ func (p SearchPlace) token(issued time.Time) token {
 	return token{issued: issued, order: int(p.Stage), Position: Position{string([]byte{p.Kind}) + p.Name, p.UID}}
 }
 
-// scopes are those of the kinds that were asked for, as far as the caller may
-// list them.
+// scopes returns the scopes of the requested kinds that the caller may list.
 func (s Search) scopes(actor *Actor, req SearchRequest) ([]SearchScope, error) {
 	var scopes []SearchScope
 	var denied error
@@ -255,7 +254,7 @@ func (s Search) scopes(actor *Actor, req SearchRequest) ([]SearchScope, error) {
 
 func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (SearchPage, error) {
 	limit := q.limit
-	q.limit++ // so that it is known whether more follow
+	q.limit++ // one more hit shows whether there is a next page
 	var places []SearchPlace
 	if len(q.scopes) > 0 {
 		var err error
@@ -266,7 +265,7 @@ func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (Sea
 	page := SearchPage{HasNext: len(places) > limit, HasPrevious: q.after != nil}
 	places = places[:min(len(places), limit)]
 	if len(places) == 0 && req.Within != "" {
-		if err := s.kinds[SearchGroups].missingScope(ctx, req.Within); err != nil {
+		if err := s.kinds[SearchGroups].checkScope(ctx, req.Within); err != nil {
 			return SearchPage{}, err
 		}
 	}
@@ -278,8 +277,8 @@ func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (Sea
 	return page, err
 }
 
-// hits reads what stands at places, with one read for each kind. What has gone
-// meanwhile is left out.
+// hits reads the rows at places, with one read for each kind. It leaves out rows
+// that were deleted in the meantime.
 func (s Search) hits(ctx context.Context, q SearchQuery, places []SearchPlace) ([]SearchHit, error) {
 	found := make(map[UID]SearchHit, len(places))
 	words := q.Words()
@@ -299,7 +298,7 @@ func (s Search) hits(ctx context.Context, q SearchQuery, places []SearchPlace) (
 	}
 	hits := make([]SearchHit, 0, len(places))
 	for _, p := range places {
-		if hit, there := found[p.UID]; there {
+		if hit, ok := found[p.UID]; ok {
 			hit.place = p
 			hits = append(hits, hit)
 		}

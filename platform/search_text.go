@@ -6,16 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// What is looked for, and what it is looked for in, are brought into one form
-// before they are compared, so that databases need only compare bytes: letters
-// are lower case, every text and every word in it has two blanks before it, and
-// every text ends with a line break.
+// Queries and searched texts are normalised before they are compared, so that
+// databases only need to compare bytes: letters are lower case, each word is
+// preceded by two blanks, and each text ends with a line break.
 
-// wordStart comes before each word of a text.
+// wordStart precedes each word of a text.
 const wordStart = "  "
 
-// SearchText is what words are looked for in, of texts of which the first is a
-// name.
+// SearchText returns the normalised form of texts. The first text is a name.
 func SearchText(texts ...string) string {
 	var b strings.Builder
 	for _, text := range texts {
@@ -26,19 +24,19 @@ func SearchText(texts ...string) string {
 	return b.String()
 }
 
-// SearchStart is how the search text of a row begins whose name begins with
-// text.
+// SearchStart returns the beginning of the search texts of rows whose name begins
+// with text.
 func SearchStart(text string) string {
 	return wordStart + strings.Join(strings.Fields(strings.ToLower(text)), wordStart)
 }
 
-// shortWord is the length from which on a word is looked for inside of words. A
-// shorter one is in too many of them, and no index helps to find it.
+// shortWord is the minimum length of a word that is also searched inside of other
+// words. Shorter ones occur in too many words, and no index can find them.
 const shortWord = 3
 
-// SearchWords are what a search text must hold, all of it and in any order, for
-// a query to find it: the words of the query, in which a short one stands with
-// what comes before each word.
+// SearchWords returns the texts that a search text must contain, in any order, to
+// match a query: the words of the query. A short word includes wordStart, so that
+// it matches only at the start of a word.
 func SearchWords(query string) []string {
 	words := strings.Fields(strings.ToLower(query))
 	for i, word := range words {
@@ -50,11 +48,11 @@ func SearchWords(query string) []string {
 	return slices.Compact(words)
 }
 
-// maxWords bounds a query.
+// maxWords limits the words of a query.
 const maxWords = 16
 
-// query checks a text that rows are searched for; "" is none.
-func (v *violations) query(text string) {
+// checkQuery checks a search query; "" means no query.
+func (v *violations) checkQuery(text string) {
 	const field = "query"
 	switch words := strings.Fields(text); {
 	case text == "":
@@ -63,12 +61,12 @@ func (v *violations) query(text string) {
 	case len(words) > maxWords:
 		v.add(field, "must be at most %d words", maxWords)
 	default:
-		v.line(field, text)
-		v.filter(field, text)
+		v.checkLine(field, text)
+		v.checkFilter(field, text)
 	}
 }
 
-// A SearchField is one that a search looks at.
+// A SearchField is a field that a search looks at.
 type SearchField string
 
 // The fields.
@@ -79,47 +77,47 @@ const (
 	SearchEmail       SearchField = "EMAIL"
 )
 
-// searchedText is a text of a row, and the field that it stands in.
-type searchedText struct {
+// fieldText is a text of a row and its field.
+type fieldText struct {
 	field SearchField
 	text  string
 }
 
-func (g *Group) searched() []searchedText {
-	return []searchedText{{SearchName, g.Name}, {SearchDescription, g.Description}}
+func (g *Group) searchTexts() []fieldText {
+	return []fieldText{{SearchName, g.Name}, {SearchDescription, g.Description}}
 }
 
-func (i *Identity) searched() []searchedText {
-	return []searchedText{{SearchName, i.Name}, {SearchDescription, i.Description}, {SearchEmail, i.Email}, {SearchEmail, i.EmailUnverified}}
+func (i *Identity) searchTexts() []fieldText {
+	return []fieldText{{SearchName, i.Name}, {SearchDescription, i.Description}, {SearchEmail, i.Email}, {SearchEmail, i.EmailUnverified}}
 }
 
-func (r *Role) searched() []searchedText {
-	return []searchedText{{SearchName, r.Name}, {SearchDescription, r.Description}}
+func (r *Role) searchTexts() []fieldText {
+	return []fieldText{{SearchName, r.Name}, {SearchDescription, r.Description}}
 }
 
-func (r *Repo) searched() []searchedText {
-	texts := []searchedText{{SearchName, r.Name}, {SearchDescription, r.Description}}
+func (r *Repo) searchTexts() []fieldText {
+	texts := []fieldText{{SearchName, r.Name}, {SearchDescription, r.Description}}
 	for _, alias := range r.Aliases {
-		texts = append(texts, searchedText{SearchAliases, alias})
+		texts = append(texts, fieldText{SearchAliases, alias})
 	}
 	return texts
 }
 
-func (t *Tag) searched() []searchedText { return []searchedText{{SearchName, t.Name}} }
+func (t *Tag) searchTexts() []fieldText { return []fieldText{{SearchName, t.Name}} }
 
-// SearchText is what words are looked for in.
-func (g *Group) SearchText() string { return textOf(g.searched()) }
+// SearchText returns the text that searches look at.
+func (g *Group) SearchText() string { return joinSearchText(g.searchTexts()) }
 
-// SearchText is what words are looked for in.
-func (i *Identity) SearchText() string { return textOf(i.searched()) }
+// SearchText returns the text that searches look at.
+func (i *Identity) SearchText() string { return joinSearchText(i.searchTexts()) }
 
-// SearchText is what words are looked for in.
-func (r *Role) SearchText() string { return textOf(r.searched()) }
+// SearchText returns the text that searches look at.
+func (r *Role) SearchText() string { return joinSearchText(r.searchTexts()) }
 
-// SearchText is what words are looked for in.
-func (r *Repo) SearchText() string { return textOf(r.searched()) }
+// SearchText returns the text that searches look at.
+func (r *Repo) SearchText() string { return joinSearchText(r.searchTexts()) }
 
-func textOf(searched []searchedText) string {
+func joinSearchText(searched []fieldText) string {
 	texts := make([]string, len(searched))
 	for i, s := range searched {
 		texts[i] = s.text
@@ -127,9 +125,9 @@ func textOf(searched []searchedText) string {
 	return SearchText(texts...)
 }
 
-// matchedField is the field of a row that holds the most of the words, the first
-// one of several.
-func matchedField(searched []searchedText, words []string) SearchField {
+// matchedField returns the field of a row that contains the most words; of several
+// such fields, the first.
+func matchedField(searched []fieldText, words []string) SearchField {
 	most, best := 0, SearchName
 	for _, s := range searched {
 		text, held := SearchText(s.text), 0

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A SeverityRating says in a word how bad a vulnerability is.
+// A SeverityRating is the severity of a vulnerability in one word.
 type SeverityRating string
 
 // The ratings.
@@ -30,17 +30,18 @@ func SeverityRatings() []SeverityRating { return slices.Clone(severityRatings) }
 // Values lists the ratings.
 func (SeverityRating) Values() []string { return textsOf(severityRatings) }
 
-// Rank counts from 0 (unknown) to the worst; -1 is no rating.
+// Rank returns the position of a rating, from 0 (unknown) to the worst. It returns
+// -1 for an unknown value.
 func (r SeverityRating) Rank() int { return slices.Index(severityRatings, r) }
 
-// A SeveritySource says where a rating comes from.
+// A SeveritySource is the source of a rating.
 type SeveritySource string
 
 // The sources.
 const (
-	SeverityOfAdvisory      SeveritySource = "SEVERITY_SOURCE_ADVISORY"      // a vector of the advisory
-	SeverityOfVulnerability SeveritySource = "SEVERITY_SOURCE_VULNERABILITY" // a vector of its vulnerability
-	SeverityOfFeed          SeveritySource = "SEVERITY_SOURCE_FEED"          // a word of the feed
+	SeverityOfAdvisory      SeveritySource = "SEVERITY_SOURCE_ADVISORY"      // CVSS vector of the advisory
+	SeverityOfVulnerability SeveritySource = "SEVERITY_SOURCE_VULNERABILITY" // CVSS vector of its vulnerability
+	SeverityOfFeed          SeveritySource = "SEVERITY_SOURCE_FEED"          // rating of the feed in words
 )
 
 var severitySources = []SeveritySource{SeverityOfAdvisory, SeverityOfVulnerability, SeverityOfFeed}
@@ -48,24 +49,24 @@ var severitySources = []SeveritySource{SeverityOfAdvisory, SeverityOfVulnerabili
 // Values lists the sources.
 func (SeveritySource) Values() []string { return textsOf(severitySources) }
 
-// An AdvisorySeverity is how bad an advisory's vulnerability is, in one value. It
-// follows from what the advisory and its vulnerabilities bring (RateAdvisory).
+// An AdvisorySeverity is the resulting severity of an advisory. RateAdvisory
+// computes it from the severities of the advisory and its vulnerabilities.
 type AdvisorySeverity struct {
 	Rating  SeverityRating `json:"rating,omitempty"`
-	Score   *float64       `json:"score,omitempty"`   // 0 to 10; nil where there is a word only, or nothing
-	Vector  string         `json:"vector,omitempty"`  // that the score is made of
-	Version string         `json:"version,omitempty"` // of CVSS: 2.0, 3.0, 3.1 or 4.0; 2, 3 or 4 of a score without a vector
+	Score   *float64       `json:"score,omitempty"`   // 0 to 10; nil if there is no score
+	Vector  string         `json:"vector,omitempty"`  // the vector of the score
+	Version string         `json:"version,omitempty"` // CVSS version: 2.0, 3.0, 3.1 or 4.0; 2, 3 or 4 for a score without a vector
 	Source  SeveritySource `json:"source,omitempty"`
 }
 
-// A VectorScorer gives the score of a CVSS vector, and the version of CVSS that
-// it is of.
+// A VectorScorer computes the score of a CVSS vector and returns the version of
+// CVSS.
 type VectorScorer func(vector string) (score float64, version string, ok bool)
 
-// RateAdvisory decides how bad an advisory's vulnerability is. Of the advisory's
-// vectors that of the highest version counts, of several the worst. Where it has
-// none, those of its vulnerabilities (inherited) count in the same way; where
-// these have none either, the word of the feed does.
+// RateAdvisory computes the severity of an advisory. It uses the advisory's CVSS
+// vector of the highest version, and of several such vectors the worst. If the
+// advisory has none, it uses the inherited vectors of its vulnerabilities in the
+// same way. If there are none either, it uses the rating of the feed in words.
 func RateAdvisory(own, inherited []Severity, scorer VectorScorer) AdvisorySeverity {
 	if s, ok := scoreBest(own, scorer); ok {
 		s.Source = SeverityOfAdvisory
@@ -87,7 +88,7 @@ func RateAdvisory(own, inherited []Severity, scorer VectorScorer) AdvisorySeveri
 	return AdvisorySeverity{Rating: worst, Source: SeverityOfFeed}
 }
 
-// feedRatings are the words of feeds.
+// feedRatings maps the words that feeds use to ratings.
 var feedRatings = map[string]SeverityRating{
 	"critical": SeverityCritical,
 	"high":     SeverityHigh, "important": SeverityHigh,
@@ -98,7 +99,7 @@ var feedRatings = map[string]SeverityRating{
 
 func scoreBest(all []Severity, scorer VectorScorer) (best AdvisorySeverity, found bool) {
 	for _, s := range all {
-		one, ok := s.scored(scorer)
+		one, ok := s.parseScore(scorer)
 		better := one.Version > best.Version || one.Version == best.Version && ok && *one.Score > *best.Score
 		if ok && (!found || better) {
 			best, found = one, true
@@ -107,22 +108,22 @@ func scoreBest(all []Severity, scorer VectorScorer) (best AdvisorySeverity, foun
 	return best, found
 }
 
-// scored rates one score: a vector, or a number by one of the versions of CVSS.
-func (s Severity) scored(scorer VectorScorer) (AdvisorySeverity, bool) {
+// parseScore rates one score: a CVSS vector, or a number with a CVSS version.
+func (s Severity) parseScore(scorer VectorScorer) (AdvisorySeverity, bool) {
 	if score, version, ok := scorer(s.Score); ok {
-		return AdvisorySeverity{Rating: rate(score, version), Score: &score, Vector: s.Score, Version: version}, true
+		return AdvisorySeverity{Rating: ratingOf(score, version), Score: &score, Vector: s.Score, Version: version}, true
 	}
 	version, isCVSS := strings.CutPrefix(s.Type, "TYPE_CVSS_V")
 	score, err := strconv.ParseFloat(s.Score, 64)
 	if score = math.Round(score*10) / 10; !isCVSS || err != nil || !(score >= 0 && score <= 10) {
 		return AdvisorySeverity{}, false
 	}
-	return AdvisorySeverity{Rating: rate(score, version), Score: &score, Version: version}, true
+	return AdvisorySeverity{Rating: ratingOf(score, version), Score: &score, Version: version}, true
 }
 
-// rate gives the rating of a score by the published bands: those of CVSS 3 and 4,
-// and those of the National Vulnerability Database for CVSS 2, which had none.
-func rate(score float64, version string) SeverityRating {
+// ratingOf returns the rating of a score by the published ranges: those of CVSS 3
+// and 4, and those of the National Vulnerability Database for CVSS 2.
+func ratingOf(score float64, version string) SeverityRating {
 	isVersion2 := strings.HasPrefix(version, "2")
 	switch {
 	case score >= 9 && !isVersion2:
@@ -138,8 +139,8 @@ func rate(score float64, version string) SeverityRating {
 	}
 }
 
-// SortKey is a text that sorts as severities do: by rating, then by score. A
-// rating without a score comes before those of the same rating with one.
+// SortKey returns a text that sorts by rating, then by score. A rating without a
+// score sorts before the same rating with one.
 func (s AdvisorySeverity) SortKey() string {
 	key := strconv.Itoa(max(s.Rating.Rank(), 0))
 	if s.Score != nil {
@@ -148,13 +149,13 @@ func (s AdvisorySeverity) SortKey() string {
 	return key
 }
 
-// scoreKey is the part of a sort key that a score makes: its tenths.
+// scoreKey returns the part of a sort key for a score: its tenths.
 func scoreKey(score float64) string { return fmt.Sprintf("%03d", int(math.Round(score*10))) }
 
-// ScoreKey is the part of sort keys that scores below s do not reach.
+// ScoreKey returns the smallest score part of sort keys for scores of at least s.
 func ScoreKey(s float64) string { return scoreKey(math.Ceil(s*10) / 10) }
 
-// ParseSeverityKey reads rating and score out of a sort key.
+// ParseSeverityKey parses the rating and the score of a sort key.
 func ParseSeverityKey(key string) (rating SeverityRating, score *float64) {
 	rank, tenths := 0, ""
 	if key != "" {
@@ -167,8 +168,8 @@ func ParseSeverityKey(key string) (rating SeverityRating, score *float64) {
 	return severityRatings[min(max(rank, 0), len(severityRatings)-1)], score
 }
 
-// inherits reports whether the advisory says nothing of its own by CVSS, so that
-// what its vulnerabilities say counts.
-func (a *Advisory) inherits() bool {
+// inheritsSeverity reports whether the advisory has no CVSS severity of its own,
+// so that those of its vulnerabilities are used.
+func (a *Advisory) inheritsSeverity() bool {
 	return !slices.ContainsFunc(a.Severities, func(s Severity) bool { return strings.HasPrefix(s.Type, "TYPE_CVSS") })
 }

@@ -9,66 +9,66 @@ import (
 	"unicode/utf8"
 )
 
-// A Bearer is what the store looks for when it finds what a token may act as.
+// A Bearer holds the values by which the store finds the identities of a token.
 type Bearer struct {
 	Issuer, Subject string
-	// ExternalIDs are what identity providers may tell the bearer by.
+	// ExternalIDs are the ids by which identity providers may know the bearer.
 	ExternalIDs []string
-	// Groups is every text in a claim that could list external groups.
+	// Groups are all texts of claims that could list external groups.
 	Groups []string
-	// Issuers and Subjects are the parts of the keys that rules with patterns
-	// are found by, of organisations that have proven the issuer.
+	// Issuers and Subjects are the parts of the keys of rules with patterns, in
+	// organisations that have proven the issuer.
 	Issuers, Subjects []string
-	// Tenants are the subjects' parts of the keys that the rules of every
-	// organisation are found by, together with Issuer. There are some where the
-	// issuer is shared.
+	// Tenants are the subject parts of the keys, together with Issuer, of rules
+	// in all organisations. It is empty unless the issuer is shared.
 	Tenants []string
-	// Static, where not empty, are the identities whose own keys signed the
-	// token: no others are looked for.
+	// Static are the identities whose own keys signed the token. If there are
+	// any, the store looks for no others.
 	Static []UID
 }
 
-// A Candidate is an identity that may match a token, and what it holds.
+// A Candidate is an identity that may match a token, and its grants.
 type Candidate struct {
 	Identity *Identity
 	Grants   []Grant
-	Proven   bool // its organisation has proven the issuers of its rule
+	Proven   bool // the organisation has proven the issuers of the rule
 }
 
-// How many candidates one token reads: of each organisation, and in all. Those
-// that name issuer and subject exactly come first, of these the first of each
-// organisation, then its second, and the oldest before the others. They are
-// chosen from as many as MaxCandidates organisations can have, so that a few
-// organisations that name somebody else's subject often hide no other.
+// Limits of the candidates that are read for one token: in total, and per
+// organisation. Rules with an exact issuer and subject come first. Of these, the
+// first rule of each organisation precedes the second ones, and older rules
+// precede newer ones. They are selected from as many rules as MaxCandidates
+// organisations can have. Thus a few organisations with many rules for someone
+// else's subject cannot hide the rules of others.
 const (
 	MaxCandidates       = 400
 	MaxCandidatesOfRoot = 40
 	MaxExactRules       = MaxCandidates * rulesOfKey
 )
 
-// An Entrance is an identity provider of a token's issuer, with the identities
-// it may have let the bearer in as, and what it maps external groups to.
-type Entrance struct {
-	Provider *IdentityProvider
-	Proof    ProofMethod // never empty
-	People   []Person
-	Mapped   []MappedGrant
+// A SignInOption is an identity provider of a token's issuer, with the identities
+// that it may have provisioned for the bearer, and its mappings of external groups.
+type SignInOption struct {
+	Provider    *IdentityProvider
+	Proof       ProofMethod // never empty
+	Provisioned []ProvisionedIdentity
+	Mapped      []MappedGrant
 }
 
-// A Person is an identity that a provider made, and whom for.
-type Person struct {
+// A ProvisionedIdentity is an identity created by a provider, with its external id.
+type ProvisionedIdentity struct {
 	Candidate
 	ExternalID string
 }
 
-// A MappedGrant is the role of a mapping. Its Identity is the provider, which
-// lies in the group that the grant is cut to.
+// A MappedGrant is the grant of a mapping. Its Identity is the provider. The grant
+// is limited to the provider's group.
 type MappedGrant struct {
 	Grant
 	ExternalGroupID string
 }
 
-// bearer is what the store is asked for of a token.
+// bearer returns the values by which the store finds the identities of a token.
 func (p *Platform) bearer(c Claims) Bearer {
 	b := Bearer{
 		Issuer: c.Issuer, Subject: c.Subject, Static: c.StaticIdentities, ExternalIDs: []string{c.Subject},
@@ -93,60 +93,61 @@ func (p *Platform) bearer(c Claims) Bearer {
 func textsIn(list []any) []string {
 	var texts []string
 	for _, v := range list {
-		if s, ok := v.(string); ok && s != "" && !unstorable(s) {
+		if s, ok := v.(string); ok && s != "" && !isUnstorable(s) {
 			texts = append(texts, s)
 		}
 	}
 	return texts
 }
 
-// enter lets the bearer of a token in through an identity provider, and adds
-// what it may do there.
-func (found *recognition) enter(c Claims, e *Entrance) {
+// addSignIn adds the identity and the grants that the bearer has through an
+// identity provider. If the provider accepts the bearer for the first time, it
+// adds the provider to firstSignIns.
+func (found *recognition) addSignIn(c Claims, e *SignInOption) {
 	external := e.Provider.externalID(c)
 	var v violations
-	if v.label("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
+	if v.checkLabel("sub", external); len(v) > 0 || !e.Provider.accepts(c) {
 		return
 	}
-	at := slices.IndexFunc(e.People, func(one Person) bool { return one.ExternalID == external })
+	at := slices.IndexFunc(e.Provisioned, func(one ProvisionedIdentity) bool { return one.ExternalID == external })
 	switch {
 	case at >= 0:
-		found.actor.join(e.People[at].Identity.UID, e.People[at].Grants)
-		found.seen = append(found.seen, e.People[at].Identity)
+		found.actor.addIdentity(e.Provisioned[at].Identity.UID, e.Provisioned[at].Grants)
+		found.seen = append(found.seen, e.Provisioned[at].Identity)
 		found.actor.addMapped(c, e)
-	case e.Proof.Complete():
-		found.newcomers = append(found.newcomers, e)
+	case e.Proof.AdmitsNewcomers():
+		found.firstSignIns = append(found.firstSignIns, e)
 	}
 }
 
-// addMapped adds what the external groups that the token lists are mapped to.
-func (a *Actor) addMapped(c Claims, e *Entrance) {
+// addMapped adds the grants of the external groups that the token lists.
+func (a *Actor) addMapped(c Claims, e *SignInOption) {
 	groups, _ := c.Values[e.Provider.OIDC.GroupsClaim].([]any)
 	listed := textsIn(groups)
 	for _, m := range e.Mapped {
 		if slices.Contains(listed, m.ExternalGroupID) {
-			a.mapped = append(a.mapped, mapped{e.Provider.UID, m.ExternalGroupID})
-			a.grants = append(a.grants, effective([]Grant{m.Grant})...)
+			a.mappedGroups = append(a.mappedGroups, mappedGroup{e.Provider.UID, m.ExternalGroupID})
+			a.grants = append(a.grants, limitToHome([]Grant{m.Grant})...)
 		}
 	}
 }
 
-// welcome gives an identity to the bearer of a token, whom a provider lets in
+// provision creates an identity for the bearer of a token whom a provider accepts
 // for the first time.
-func (p *Platform) welcome(ctx context.Context, a *Actor, c Claims, e *Entrance) error {
-	person, grants, err := p.introduce(ctx, c, e.Provider)
+func (p *Platform) provision(ctx context.Context, a *Actor, c Claims, e *SignInOption) error {
+	person, grants, err := p.createProvisioned(ctx, c, e.Provider)
 	if err != nil {
 		return err
 	}
-	a.join(person.UID, grants)
+	a.addIdentity(person.UID, grants)
 	a.addMapped(c, e)
 	return nil
 }
 
-// accepts reports whether a token is one that the provider stands for: made
-// for its client, or for this service without naming another client as the
-// party that it was handed to. Issuers that serve many tenants hand the same
-// audience to the clients of all of them.
+// accepts reports whether the provider accepts a token: it was issued for the
+// provider's client, or for this service without naming another client as the
+// authorised party. The latter matters because issuers with many tenants use the
+// same audience for the clients of all tenants.
 func (p *IdentityProvider) accepts(c Claims) bool {
 	if p.OIDC == nil || p.OIDC.Issuer != c.Issuer {
 		return false
@@ -162,8 +163,8 @@ func (p *IdentityProvider) accepts(c Claims) bool {
 	return c.ServiceAudience
 }
 
-// externalID is what the provider tells the bearer of a token by; "" where the
-// token does not say it.
+// externalID returns the id by which the provider knows the bearer of a token, or
+// "" if the token does not contain it.
 func (p *IdentityProvider) externalID(c Claims) string {
 	if p.OIDC != nil && p.OIDC.CorrelationRule == CorrelationRuleOID {
 		oid, _ := c.Values["oid"].(string)
@@ -172,20 +173,20 @@ func (p *IdentityProvider) externalID(c Claims) string {
 	return c.Subject
 }
 
-// introduce makes the identity of somebody whom a provider lets in for the first
-// time, with the default role.
-func (p *Platform) introduce(ctx context.Context, c Claims, provider *IdentityProvider) (*Identity, []Grant, error) {
+// createProvisioned creates the identity of a new user of a provider, with the
+// default role.
+func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (*Identity, []Grant, error) {
 	group, external := provider.UID.Parent(), provider.externalID(c)
 	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}}
 	person.setEmail(c.Email, c.EmailVerified)
-	// The newcomer is who does this.
+	// The new identity is the actor of these events.
 	self := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified}
 	ctx = WithActor(ctx, self)
 	err := p.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, group.Root()); err != nil {
 			return err
 		}
-		if err := p.Identities.introduce(ctx, tx, group, person); err != nil {
+		if err := p.Identities.insertRecorded(ctx, tx, group, person); err != nil {
 			return err
 		}
 		self.Identities = []UID{person.UID}
@@ -196,7 +197,7 @@ func (p *Platform) introduce(ctx context.Context, c Claims, provider *IdentityPr
 		return p.RoleBindings.recordBound(ctx, tx, bindings, "created")
 	})
 	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) {
-		return p.welcomed(ctx, c, provider, external) // by another request at the same time, or no more
+		return p.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or the group is gone
 	}
 	if err != nil {
 		return nil, nil, err
@@ -205,24 +206,24 @@ func (p *Platform) introduce(ctx context.Context, c Claims, provider *IdentityPr
 	return person, grants, err
 }
 
-// welcomed reads the identity of somebody who came in just now.
-func (p *Platform) welcomed(ctx context.Context, c Claims, provider *IdentityProvider, external string) (*Identity, []Grant, error) {
+// readProvisioned reads an identity that a concurrent request has just created.
+func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (*Identity, []Grant, error) {
 	_, entrances, err := p.store.Candidates(ctx, p.bearer(c))
 	for _, e := range entrances {
-		for _, one := range e.People {
+		for _, one := range e.Provisioned {
 			if e.Provider.UID == provider.UID && one.ExternalID == external {
 				return one.Identity, one.Grants, nil
 			}
 		}
 	}
 	if err == nil {
-		err = Unauthenticated("the identity provider of this token has just changed")
+		err = Unauthenticated("the identity provider of this token was changed at the same time; try again")
 	}
 	return nil, nil, err
 }
 
-// introduce stores an identity that makes itself, and records it.
-func (s Identities) introduce(ctx context.Context, tx Tx, group UID, i *Identity) error {
+// insertRecorded stores a new identity and records its event.
+func (s Identities) insertRecorded(ctx context.Context, tx Tx, group UID, i *Identity) error {
 	s.kind.Stamp(i, group.newChild(), s.p.now())
 	if err := s.rows(tx).Insert(ctx, i); err != nil {
 		return err
@@ -232,7 +233,7 @@ func (s Identities) introduce(ctx context.Context, tx Tx, group UID, i *Identity
 }
 
 func (i *Identity) setEmail(email string, verified bool) {
-	if unstorable(email) || len(email) > maxNameBytes {
+	if isUnstorable(email) || len(email) > maxNameBytes {
 		return
 	}
 	if verified {
@@ -242,8 +243,8 @@ func (i *Identity) setEmail(email string, verified bool) {
 	}
 }
 
-// identityName makes a name out of the first text that has a letter or digit
-// which names can hold.
+// identityName makes a name from the first text that contains a letter or digit
+// that is valid in names.
 func identityName(texts ...string) string {
 	for _, text := range texts {
 		name := strings.Map(func(r rune) rune {
@@ -259,17 +260,17 @@ func identityName(texts ...string) string {
 	return "somebody"
 }
 
-// An IdentityKeys is the keys that an identity brings for its own tokens.
+// An IdentityKeys holds the keys that verify the tokens of an identity.
 type IdentityKeys struct {
 	Identity UID
 	JWKS     json.RawMessage
 }
 
-// StaticKeys lists the keys of identities with this issuer and subject that
-// hold now. A token that one of them verifies is its identity's, and nobody
-// else's: see Claims.StaticIdentities.
+// StaticKeys lists the keys, not expired, of identities with this issuer and
+// subject. A token that such a key verifies acts only as the identity of that key:
+// see Claims.StaticIdentities.
 func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
-	if unstorable(issuer) || unstorable(subject) {
+	if isUnstorable(issuer) || isUnstorable(subject) {
 		return nil, nil
 	}
 	identities, err := p.store.StaticIdentities(ctx, issuer, subject)
@@ -286,8 +287,7 @@ func (k *StaticKeys) expired(now Time) bool {
 	return !k.ExpirationTime.IsZero() && !now.Before(k.ExpirationTime.Time)
 }
 
-// acceptsStatic decides whether an identity's own rule accepts a token that
-// its keys verified.
+// acceptsStatic reports whether the rule accepts a token that its keys verified.
 func (k *StaticKeys) acceptsStatic(c Claims, now Time) bool {
 	if k == nil || k.Issuer != c.Issuer || k.Subject != c.Subject || k.expired(now) {
 		return false

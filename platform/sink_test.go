@@ -13,7 +13,7 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 		"https://a.b.c.d.example", "https://example.com./", "https://172.15.0.1/", "https://172.32.0.1/", "https://11.0.0.1/", "https://[::ffff:8.8.8.8]/",
 	} {
 		var v violations
-		if v.sink(sink, &Options{}); len(v) > 0 {
+		if v.checkSink(sink, &Options{}); len(v) > 0 {
 			t.Errorf("%s: %v", sink, v)
 		}
 	}
@@ -26,7 +26,7 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 		"https://" + strings.Repeat("a", 2048) + ".example.com",
 	} {
 		var v violations
-		if v.sink(sink, &Options{}); len(v) != 1 {
+		if v.checkSink(sink, &Options{}); len(v) != 1 {
 			t.Errorf("%q: %v", sink, v)
 		}
 	}
@@ -52,7 +52,7 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 	for _, host := range privateHosts {
 		for _, sink := range []string{"https://" + host + "/hook", "https://" + host + ":8443/hook"} {
 			var v violations
-			if v.sink(sink, &Options{}); len(v) != 1 {
+			if v.checkSink(sink, &Options{}); len(v) != 1 {
 				t.Errorf("%s: %v", sink, v)
 			}
 		}
@@ -71,7 +71,7 @@ func TestAHostOrPortThatTheOperatorNamesMayBeASink(t *testing.T) {
 		"http://localhost.example.com/": false, "http://example.com/": false, "localhost:9000": false, "unix://localhost/": false,
 	} {
 		var v violations
-		if v.sink(sink, o); (len(v) == 0) != good {
+		if v.checkSink(sink, o); (len(v) == 0) != good {
 			t.Errorf("%s: %v", sink, v)
 		}
 	}
@@ -83,7 +83,7 @@ func FuzzSink(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sink string) {
 		var v violations
-		if v.sink(sink, &Options{}); len(v) > 1 {
+		if v.checkSink(sink, &Options{}); len(v) > 1 {
 			t.Fatalf("%q: %v", sink, v)
 		}
 		if len(v) == 0 && !strings.HasPrefix(strings.ToLower(sink), "https://") {

@@ -7,122 +7,118 @@ import (
 	"reflect"
 )
 
-// Store keeps the platform's state. Two engines implement it; store/storetest
-// holds what both must do.
+// Store is the database of the platform. Two engines implement it; store/storetest
+// tests both.
 //
-// Lists and reads take a Scope or Keys, which only this package can make: what
-// a caller may see is decided before the store is asked.
+// Lists and reads take a Scope or Keys, which only this package can make. Thus
+// access is decided before the store is called.
 type Store interface {
 	Reader
 
-	// Write runs unit in one transaction and commits when it returns nil.
-	// Everything it did is undone otherwise. A unit that lost against a
-	// concurrent one is run again, so it must have no effect but on tx.
+	// Write runs unit in one transaction. It commits if unit returns nil, and
+	// rolls back otherwise. It runs unit again after a conflict with a concurrent
+	// transaction, so unit must have no effect other than on tx.
 	Write(ctx context.Context, unit func(tx Tx) error) error
 
-	// Gather says that n calls are about to read for one answer, each with the
-	// context that join makes of its own. The store may run together what they
-	// ask for. Each call says by end that it is over.
+	// Gather announces that n concurrent calls will read for one response. Each
+	// call uses a context from join, and calls end when it has finished. The store
+	// may combine the statements of these calls.
 	Gather(n int) (join func(context.Context) context.Context, end func())
-
-	// AwaitOther says that one of these calls waits for what another reads.
+	// AwaitOther calls wait while one of these calls waits for the read of another.
 	AwaitOther(ctx context.Context, wait func())
 
-	// Candidates finds identities whose rule may match the token of a bearer,
-	// by one indexed statement: those of equal keys, and those with patterns of
-	// organisations that have proven the issuer, up to MaxCandidates. The same
-	// statement finds the identity providers of its issuer that have a proof.
-	// The caller decides.
-	Candidates(ctx context.Context, b Bearer) ([]Candidate, []Entrance, error)
+	// Candidates finds, with one indexed statement, up to MaxCandidates identities
+	// whose rule may match the token of a bearer: rules with the exact keys, and
+	// rules with patterns of organisations that have proven the issuer. The same
+	// statement finds the identity providers of the issuer that have a proof. The
+	// caller of Candidates does the exact matching.
+	Candidates(ctx context.Context, b Bearer) ([]Candidate, []SignInOption, error)
 
-	// StaticIdentities finds identities with keys of their own that name
-	// exactly this issuer and subject.
+	// StaticIdentities finds identities with static keys that name exactly this
+	// issuer and subject.
 	StaticIdentities(ctx context.Context, issuer, subject string) ([]*Identity, error)
 
-	// KnowsIssuer reports whether some identity or identity provider names
-	// issuer exactly.
+	// KnowsIssuer reports whether an identity or an identity provider names
+	// exactly this issuer.
 	KnowsIssuer(ctx context.Context, issuer string) (bool, error)
 
-	// IssuerProofs lists every proof and, without a method, what organisations
-	// have providers and patterns for but no proof.
+	// IssuerProofs lists all proofs, and the issuers of providers and patterns
+	// without a proof, which have no method.
 	IssuerProofs(ctx context.Context) ([]*IssuerProof, error)
 
-	// DueIssuerProofs lists proofs by a file that were not looked at since a
-	// time, the one that waits for longest first.
+	// DueIssuerProofs lists proofs by a file that were not checked since a time,
+	// the least recently checked first.
 	DueIssuerProofs(ctx context.Context, before Time, limit int) ([]*IssuerProof, error)
 
 	// LookupIdentity finds the oldest identity with exactly this issuer and
-	// subject; "" where there is none.
+	// subject, or "" if there is none.
 	LookupIdentity(ctx context.Context, issuer, subject string) (UID, error)
+	// MarkSeen sets the last seen time of identities. It changes no update time
+	// and records no event.
+	MarkSeen(ctx context.Context, identities []UID, at Time) error
 
-	// Seen notes that identities have acted. It is no change: no event, no
-	// update time.
-	Seen(ctx context.Context, identities []UID, at Time) error
-
-	// EventPosition finds the place of an event, "" the newest; found is
-	// false where there is no such event.
+	// EventPosition finds the position of an event, or of the newest event if id
+	// is "". found is false if there is no such event.
 	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
 
-	// Changed is closed when this process has stored the next event, has been
-	// told to Wake or, while Follow runs, may have heard of an event that
-	// another stored.
+	// Changed returns a channel that is closed when this process stores the next
+	// event, when Wake is called or, while Follow runs, when another process may
+	// have stored an event.
 	Changed() <-chan struct{}
 	Wake()
 
-	// Event reads one; nil where it is not there.
+	// Event reads one event, or nil if it does not exist.
 	Event(ctx context.Context, id string) (*Event, error)
 
-	// EventLog reads events and denials, as an AuditRequest asks.
+	// EventLog reads events, including denials.
 	EventLog(ctx context.Context, q AuditQuery) ([]*Event, error)
-
-	// EventActivity counts, interval by interval, events that tell of changes
-	// and denials. AdvisoryActivity counts the advisories that stand: those
-	// that were published and those that were fixed.
+	// EventActivity counts changes and denials per interval. AdvisoryActivity
+	// counts, without withdrawn ones, the advisories that were published and those
+	// that were fixed.
 	EventActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
 	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
 
-	// ReadyDeliveries gives the tickets of those at StageReady, the longest
-	// ready first.
+	// ReadyDeliveries returns the tickets of deliveries at StageReady, oldest
+	// first.
 	ReadyDeliveries(ctx context.Context, limit int) ([]Ticket, error)
-
-	// Beat counts the beats of a replica up by one, and reads those of all.
-	// RemoveReplicas forgets replicas.
-	Beat(ctx context.Context, replica string) (map[string]int64, error)
+	// Heartbeat increments the heartbeat count of a replica and returns the counts
+	// of all replicas. RemoveReplicas removes replicas.
+	Heartbeat(ctx context.Context, replica string) (map[string]int64, error)
 	RemoveReplicas(ctx context.Context, replicas []string) error
 
-	// PurgeEvents and PurgeDeliveries remove at most limit of what is older:
-	// events of lesser ids that have been relayed, and deliveries that ended
-	// before a time. They tell how many.
+	// PurgeEvents deletes at most limit relayed events with smaller ids.
+	// PurgeDeliveries deletes at most limit deliveries that ended before a time.
+	// Both return how many they deleted.
 	PurgeEvents(ctx context.Context, before string, limit int) (int64, error)
 	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)
 
-	// Follow tells Changed of what other processes store, and them of what
-	// this one does, until ctx ends. It never fails: deaf is called once,
-	// with the reason, whenever others stop being heard, and who waits for
-	// Changed must look by themselves now and then.
-	Follow(ctx context.Context, deaf func(error))
+	// Follow exchanges notifications of stored events with other processes until
+	// ctx ends. Notifications of others are signalled by Changed. Follow never
+	// returns an error. It calls onLost each time notifications stop; callers that
+	// wait on Changed must also poll.
+	Follow(ctx context.Context, onLost func(error))
 
 	// SyncBuiltInRoles makes the stored built-in roles equal to roles.
 	SyncBuiltInRoles(ctx context.Context, roles []*Role) error
 
-	// Recount corrects the counters and tells how many were wrong.
+	// Recount corrects the counters and returns how many were wrong.
 	Recount(ctx context.Context) (wrong int64, err error)
 
-	// CheckSchema reports whether the store answers and has the schema that
-	// this program knows.
+	// CheckSchema fails if the store does not respond or does not have the schema
+	// of this program.
 	CheckSchema(ctx context.Context) error
 	Close() error
 }
 
 // Reader gives the tables to read from.
 type Reader interface {
-	// Table gives the Table of the kind whose rows have a type; nil where there
-	// is none. TableOf gives it with its own type.
+	// Table returns the Table of a kind by the type of its rows, or nil. Use
+	// TableOf to get it with its static type.
 	Table(row reflect.Type) any
 
-	// EventsAfter reads events of organisations (none: of all) that follow a
-	// position, in order. It gives none while one that comes before it may
-	// still appear.
+	// EventsAfter reads events after a position, in order. An empty roots selects
+	// all organisations. It returns an event only when no earlier event can still
+	// be committed.
 	EventsAfter(ctx context.Context, roots []UID, after EventPosition, limit int) ([]*Event, error)
 
 	// ActiveSubscriptions reads the subscriptions of organisations that are
@@ -135,21 +131,21 @@ type Reader interface {
 	// Grants reads the roles bound to identities.
 	Grants(ctx context.Context, identities []UID) ([]Grant, error)
 
-	// MappedGrants reads the roles that an identity provider maps external
-	// groups to: these groups, or all where none are given. The Identity of
-	// each is the provider.
+	// MappedGrants reads the roles that an identity provider maps external groups
+	// to, for the given groups or for all if none are given. The Identity of each
+	// grant is the provider.
 	MappedGrants(ctx context.Context, provider UID, externalGroups ...string) ([]Grant, error)
 
-	// IssuerProof reads what an organisation has proven of an issuer; one
-	// without a method where that is nothing.
+	// IssuerProof reads the proof of an organisation for an issuer. The method is
+	// empty if there is no proof.
 	IssuerProof(ctx context.Context, root UID, issuer string) (*IssuerProof, error)
 
 	// ProvidersOfIssuer lists the identity providers that an organisation has for
 	// an issuer.
 	ProvidersOfIssuer(ctx context.Context, root UID, issuer string) ([]UID, error)
 
-	// CountRules counts the identities of an organisation that tokens find by a
-	// key, without one of them.
+	// CountRules counts the identities of an organisation with a rule key, except
+	// one identity.
 	CountRules(ctx context.Context, root UID, key RuleKey, without UID) (int, error)
 
 	// TermsOf reads acceptances by group and document; missing ones are left
@@ -160,46 +156,45 @@ type Reader interface {
 	// out.
 	Images(ctx context.Context, keys ImageKeys) ([]*Image, error)
 
-	// TagsNamed reads the tags of (repo, name) pairs; missing ones are left
+	// TagsByName reads the tags of (repo, name) pairs; missing ones are left
 	// out.
-	TagsNamed(ctx context.Context, names TagNames) ([]*Tag, error)
+	TagsByName(ctx context.Context, names TagNames) ([]*Tag, error)
 
-	// Search finds the places of what a query asks for, the best first.
+	// Search finds the places of the hits of a query, best first.
 	Search(ctx context.Context, q SearchQuery) ([]SearchPlace, error)
 
-	// FacetRepos counts the repos of each scope by what they have, with one
-	// statement, in no order.
+	// FacetRepos counts the repos of each scope by facet, with one statement. The
+	// values of a facet are not sorted.
 	FacetRepos(ctx context.Context, filter RepoFilter, scopes []Scope) ([]*RepoFacets, error)
 
-	// GroupsOfPath reads the group that the names of a path lead to, and
-	// ReposOfPath the repos that the path can mean, whoever may see them.
+	// GroupsOfPath reads the group that a path names. ReposOfPath reads the repos
+	// that a path can name. Neither checks access.
 	GroupsOfPath(ctx context.Context, path Path) ([]*Group, error)
 	ReposOfPath(ctx context.Context, path Path) ([]*Repo, error)
 
-	// SummarizeAdvisories counts the advisories of each scope that stand, with one
-	// statement.
+	// SummarizeAdvisories counts the advisories of each scope, without withdrawn
+	// ones, with one statement.
 	SummarizeAdvisories(ctx context.Context, scopes []Scope) ([]*AdvisorySummary, error)
 
-	// AdvisoriesInheriting reads the advisories of all groups that have one of
-	// names as id or alias, and that no vector of their own rates.
+	// AdvisoriesInheriting reads the advisories of all groups that have one of the
+	// names as id or alias and no CVSS severity of their own.
 	AdvisoriesInheriting(ctx context.Context, names []string) ([]*Advisory, error)
 
-	// AdvisoriesNamed reads the advisories of a group by (advisory id, artifact
+	// AdvisoriesByName reads the advisories of a group by (advisory id, artifact
 	// name) pairs; missing ones are left out.
-	AdvisoriesNamed(ctx context.Context, names AdvisoryNames) ([]*Advisory, error)
+	AdvisoriesByName(ctx context.Context, names AdvisoryNames) ([]*Advisory, error)
 
-	// TagsFrom reads the tags of a repo that a source brought.
-	TagsFrom(ctx context.Context, from RepoSource) ([]*Tag, error)
+	// TagsOfSource reads the tags of a repo that were imported from a source.
+	TagsOfSource(ctx context.Context, from RepoSource) ([]*Tag, error)
 
-	// RepoSources reads which repos of a group hold tags that were brought
-	// from a registry, the host that sources begin with.
+	// RepoSources reads the sources of tags in the repos of a group that were
+	// imported from a registry host.
 	RepoSources(ctx context.Context, group UID, registry string) ([]RepoSource, error)
 
-	// Feed reads advisories, sorted by artifact name and advisory id.
-	// It returns ErrTooMany where there are more than the limit.
-	Feed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
-
-	// Keys gives every key of a purpose, the oldest first, as it is stored.
+	// ListFeed reads advisories, sorted by artifact name and advisory id. It
+	// returns ErrTooMany if there are more than the limit.
+	ListFeed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
+	// Keys reads the keys of a purpose as they are stored, oldest first.
 	Keys(ctx context.Context, purpose string) ([]Key, error)
 
 	// Readmes reads the readmes of repos; missing repos are left out.
@@ -214,12 +209,12 @@ type Table[T, F any] interface {
 	// List reads one page.
 	List(ctx context.Context, q Query[F]) (Rows[T], error)
 
-	// ListEach reads the same page of many scopes in one statement (and one
-	// more for totals), in the order of scopes. q.Scope is not looked at.
+	// ListEach reads the same page of many scopes in one statement (and one more
+	// for totals), in the order of scopes. It ignores q.Scope.
 	ListEach(ctx context.Context, q Query[F], scopes []Scope) ([]Rows[T], error)
 }
 
-// TableOf gives the table of the kind T, whose filter is F.
+// TableOf returns the table of the kind T, whose filter is F.
 func TableOf[T, F any](r Reader) Table[T, F] {
 	table, ok := r.Table(reflect.TypeFor[T]()).(Table[T, F])
 	if !ok {
@@ -228,38 +223,41 @@ func TableOf[T, F any](r Reader) Table[T, F] {
 	return table
 }
 
-// Tx is a transaction under way: it reads its own writes.
+// Tx is a running transaction. It reads its own writes.
 type Tx interface {
 	Reader
 
-	// Rows gives the Rower of the kind whose rows have a type; nil where there
-	// is none. RowsOf gives it with its own type.
+	// Rows returns the RowWriter of a kind by the type of its rows, or nil. Use
+	// RowsOf to get it with its static type.
 	Rows(row reflect.Type) any
+	// RelayPosition returns the position of the last event that was relayed to
+	// subscriptions.
+	RelayPosition(ctx context.Context) (EventPosition, error)
+	SetRelayPosition(ctx context.Context, at EventPosition) error
 
-	// Relayed is the place of the last event that has become deliveries.
-	Relayed(ctx context.Context) (EventPosition, error)
-	SetRelayed(ctx context.Context, at EventPosition) error
-
-	// Waiting counts the deliveries of subscriptions at StageReady and
+	// CountWaiting counts the deliveries of subscriptions at StageReady and
 	// StageQueued.
-	Waiting(ctx context.Context, subscriptions []UID) (map[UID]int, error)
+	CountWaiting(ctx context.Context, subscriptions []UID) (map[UID]int, error)
 
-	// Queued moves deliveries from StageReady to StageQueued, or to StageAgain
-	// where they have been tried. Those whose tickets are good no more stay.
-	Queued(ctx context.Context, tickets []Ticket) error
+	// MarkQueued moves deliveries from StageReady to StageQueued, or to
+	// StageRetryQueued after a first attempt. It skips tickets that are no longer
+	// valid.
+	MarkQueued(ctx context.Context, tickets []Ticket) error
 
-	// GiveBack makes deliveries that have not ended ready, each with the next
-	// ticket. Those whose tickets are good no more stay.
-	GiveBack(ctx context.Context, tickets []Ticket) error
+	// Requeue moves deliveries that have not ended to StageReady, each with the
+	// next ticket. It skips tickets that are no longer valid.
+	Requeue(ctx context.Context, tickets []Ticket) error
 
-	// NextHeld makes the oldest delivery that a subscription holds ready.
-	NextHeld(ctx context.Context, subscription UID) error
+	// ReleaseNextHeld moves the oldest held delivery of a subscription to
+	// StageReady.
+	ReleaseNextHeld(ctx context.Context, subscription UID) error
 
-	// Revive makes ready what is in the queue since before a time, and of what
-	// is held one for each subscription that has nothing else to be tried.
-	Revive(ctx context.Context, due Time) error
+	// RequeueLost moves queued deliveries that are overdue since a time to
+	// StageReady. For each subscription with only held deliveries, it moves one of
+	// them to StageReady.
+	RequeueLost(ctx context.Context, due Time) error
 
-	// FailDeliveries ends all deliveries of a subscription that have not.
+	// FailDeliveries ends all pending deliveries of a subscription as failed.
 	FailDeliveries(ctx context.Context, subscription UID, reason string, at Time) error
 
 	// PutIssuerProof stores a proof, or replaces the one of the same
@@ -267,11 +265,10 @@ type Tx interface {
 	PutIssuerProof(ctx context.Context, proof *IssuerProof) error
 	DeleteIssuerProof(ctx context.Context, root UID, issuer string) error
 
-	// SetReadme changes the readme of a repo that is there.
+	// SetReadme replaces the readme of an existing repo.
 	SetReadme(ctx context.Context, repo UID, content string) error
-
-	// ClaimTags notes the source that brought tags, which is no change of them:
-	// neither their update times nor events tell of it.
+	// ClaimTags sets the source of tags. It changes no update times and records no
+	// events.
 	ClaimTags(ctx context.Context, source string, tags []UID) error
 
 	// PutImages stores images, replacing those of the same repo and digest.
@@ -281,13 +278,13 @@ type Tx interface {
 	PutKey(ctx context.Context, k Key) error
 	DeleteKey(ctx context.Context, purpose string, id int) error
 
-	// Secrets reads every encrypted secret of a resource. PutSecrets replaces
-	// what it has read; one without content is removed.
+	// Secrets reads all encrypted secrets of resources. PutSecrets replaces them;
+	// it removes a secret without content.
 	Secrets(ctx context.Context) ([]StoredSecret, error)
 	PutSecrets(ctx context.Context, secrets []StoredSecret) error
 
-	// Lock makes units that lock the same root wait for each other. Units that
-	// only share the lock wait for those that have it, not for each other.
+	// Lock locks root exclusively until the transaction ends. LockShared locks it
+	// shared: it waits for exclusive locks, not for other shared ones.
 	Lock(ctx context.Context, root UID) error
 	LockShared(ctx context.Context, root UID) error
 
@@ -295,39 +292,37 @@ type Tx interface {
 	Record(events ...*Event)
 }
 
-// RowsOf changes the rows of the kind T.
-func RowsOf[T any](tx Tx) Rower[T] {
-	rows, ok := tx.Rows(reflect.TypeFor[T]()).(Rower[T])
+// RowsOf returns the RowWriter of the kind T.
+func RowsOf[T any](tx Tx) RowWriter[T] {
+	rows, ok := tx.Rows(reflect.TypeFor[T]()).(RowWriter[T])
 	if !ok {
 		panic(fmt.Sprintf("the store has no rows of %v", reflect.TypeFor[T]()))
 	}
 	return rows
 }
 
-// Rower changes the rows of one kind. Counters follow by themselves.
-type Rower[T any] interface {
-	// Insert adds rows, many at once where many are given. ErrDuplicate: the
-	// kind's unique key is taken. ErrNoParent: the parent, or another row
-	// that a row points to, is missing.
+// RowWriter changes the rows of one kind. It updates the counters as well.
+type RowWriter[T any] interface {
+	// Insert inserts rows. It returns ErrDuplicate if another row has the unique
+	// key, and ErrNoParent if the parent, or another row that a row refers to,
+	// does not exist.
 	Insert(ctx context.Context, rows ...*T) error
-
-	// Update writes the named fields (and the update time) of row and reads
-	// back the whole. ErrNotFound, ErrDuplicate, ErrNoParent.
+	// Update writes the named fields and the update time of row, and reads back
+	// the whole row. It returns ErrNotFound, ErrDuplicate or ErrNoParent.
 	Update(ctx context.Context, row *T, fields ...string) error
+	// GetForUpdate reads a row and locks it until the transaction ends. It returns
+	// ErrNotFound if the row does not exist.
+	GetForUpdate(ctx context.Context, uid UID) (*T, error)
 
-	// Current reads a row that is about to be updated. Nobody else changes it
-	// before the transaction ends. ErrNotFound.
-	Current(ctx context.Context, uid UID) (*T, error)
-
-	// Delete removes and returns a row. ErrNotFound; ErrReferenced: another
-	// row needs it.
+	// Delete deletes a row and returns it. It returns ErrNotFound, or
+	// ErrReferenced if another row refers to it.
 	Delete(ctx context.Context, uid UID) (*T, error)
 }
 
-// ErrTooMany is what Feed answers instead of more than it was asked for.
+// ErrTooMany is the error of ListFeed if there are more rows than the limit.
 var ErrTooMany = errors.New("more rows than the limit")
 
-// What a write can answer beside an Error.
+// The errors of writes, besides Error.
 var (
 	ErrNotFound   = errors.New("no such row")
 	ErrDuplicate  = errors.New("a row with this unique key exists")

@@ -18,18 +18,18 @@ type Subscription struct {
 	UID        UID      `json:"uid"`
 	Sink       string   `json:"sink"`             // https URL, unique in its group
 	Types      []string `json:"types,omitempty"`  // event types; none: all
-	Secret     string   `json:"secret,omitempty"` // signs deliveries; shown when it is made, never again
+	Secret     string   `json:"secret,omitempty"` // signs deliveries; only in the response to its creation
 	CreateTime Time     `json:"createTime,omitzero"`
 	UpdateTime Time     `json:"updateTime,omitzero"`
 
-	// How its sink does is told over GraphQL only.
-	FailingSince  Time   `json:"-"` // of its first failure without a success since
-	DisableTime   Time   `json:"-"` // if set: it gets nothing since then
+	// Only GraphQL shows these fields about the health of the sink.
+	FailingSince  Time   `json:"-"` // first failure after the last success
+	DisableTime   Time   `json:"-"` // if set: no deliveries since then
 	DisableReason string `json:"-"`
 
-	HiddenSecret    []byte `json:"-"` // as stored
-	OldHiddenSecret []byte `json:"-"` // signs too
-	OldSecretUntil  Time   `json:"-"` // until then
+	EncryptedSecret    []byte `json:"-"` // encrypted
+	OldEncryptedSecret []byte `json:"-"` // the previous secret, which also signs
+	OldSecretUntil     Time   `json:"-"` // end of the previous secret's validity
 }
 
 // SubscriptionFilter restricts a list of subscriptions.
@@ -37,7 +37,7 @@ type SubscriptionFilter struct {
 	Sink string `json:",omitempty"` // exactly
 }
 
-func (f SubscriptionFilter) check(v *violations) { v.filter("sink", f.Sink) }
+func (f SubscriptionFilter) check(v *violations) { v.checkFilter("sink", f.Sink) }
 
 var subscriptionKind = Kind[Subscription]{
 	Name: "Subscription", Plural: "subscriptions", Area: "events", Number: 9, Event: "events.subscription", Parent: "Group",
@@ -68,60 +68,62 @@ func newSubscriptions(p *Platform) Subscriptions {
 	kind := subscriptionKind
 	kind.Check = func(s *Subscription, changed func(string) bool, v *violations) {
 		if changed("sink") {
-			v.sink(s.Sink, &p.options)
+			v.checkSink(s.Sink, &p.options)
 		}
 		if changed("types") {
-			v.eventTypes(s.Types)
+			v.checkEventTypes(s.Types)
 			s.Types = fullEventTypes(s.Types)
 		}
 	}
 	return Subscriptions{resources[Subscription, SubscriptionFilter]{p, &kind}}
 }
 
-func subscriptionTo(s *Subscription) SubscriptionFilter { return SubscriptionFilter{Sink: s.Sink} }
-
-// Create makes a subscription. Only this answer shows its secret.
-func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[Subscription]) (*Subscription, error) {
-	made, err := s.accept(ctx, parent, in)
-	if err != nil {
-		return nil, s.refused(ctx, "created", parent, err)
-	}
-	secret := "whsec_" + newSecret()
-	if made.HiddenSecret, err = s.p.hide(secret, made.UID); err != nil {
-		return nil, err
-	}
-	made, err = s.insert(ctx, parent, made, subscriptionTo, func(tx Tx) error { return s.p.holdEncryption(ctx, tx) })
-	if err != nil {
-		return nil, err
-	}
-	shown := *made
-	shown.Secret = secret
-	return &shown, nil
+func subscriptionKeyFilter(s *Subscription) SubscriptionFilter {
+	return SubscriptionFilter{Sink: s.Sink}
 }
 
-// Delete ends a subscription.
+// Create makes a subscription. Only this response shows its secret.
+func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[Subscription]) (*Subscription, error) {
+	made, err := s.authorizeCreate(ctx, parent, in)
+	if err != nil {
+		return nil, s.recordIfDenied(ctx, "created", parent, err)
+	}
+	secret := "whsec_" + newSecret()
+	if made.EncryptedSecret, err = s.p.encryptSecret(secret, made.UID); err != nil {
+		return nil, err
+	}
+	made, err = s.insert(ctx, parent, made, subscriptionKeyFilter, func(tx Tx) error { return s.p.lockEncryption(ctx, tx) })
+	if err != nil {
+		return nil, err
+	}
+	withSecret := *made
+	withSecret.Secret = secret
+	return &withSecret, nil
+}
+
+// Delete deletes a subscription.
 func (s Subscriptions) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
 
-// secretOverlap is how long a secret still signs after its successor was made.
+// secretOverlap is the time during which the previous secret still signs.
 const secretOverlap = 24 * time.Hour
 
-// testEventType is of events that go to one subscription only, whatever it
-// asks for.
+// testEventType is the type of events that are sent to one subscription only,
+// whatever its types are.
 const testEventType = eventPrefix + "events.subscription.test.v1"
 
-// RotateSecret gives a subscription a new secret, which only this answer
-// shows. For a day deliveries are signed with the one before too. It needs
+// RotateSecret gives a subscription a new secret, which only this response shows.
+// For a day, deliveries are also signed with the previous one. It needs
 // subscriptions.create.
 func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription, error) {
 	secret := "whsec_" + newSecret()
-	hidden, err := s.p.hide(secret, uid)
+	hidden, err := s.p.encryptSecret(secret, uid)
 	if err != nil {
 		return nil, err
 	}
-	rotated, err := s.steer(ctx, uid, "updated", func(tx Tx, sub *Subscription) ([]string, error) {
-		sub.OldHiddenSecret, sub.OldSecretUntil = sub.HiddenSecret, At(s.p.now().Add(secretOverlap))
-		sub.HiddenSecret = hidden
-		return []string{"secret", "oldSecret"}, s.p.holdEncryption(ctx, tx)
+	rotated, err := s.updateInternal(ctx, uid, "updated", func(tx Tx, sub *Subscription) ([]string, error) {
+		sub.OldEncryptedSecret, sub.OldSecretUntil = sub.EncryptedSecret, At(s.p.now().Add(secretOverlap))
+		sub.EncryptedSecret = hidden
+		return []string{"secret", "oldSecret"}, s.p.lockEncryption(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
@@ -130,43 +132,43 @@ func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription
 	return rotated, nil
 }
 
-// Enable lets a subscription that was disabled get events again, from now on.
-// It needs subscriptions.create.
+// Enable enables a disabled subscription. It receives the events from now on. It
+// needs subscriptions.create.
 func (s Subscriptions) Enable(ctx context.Context, uid UID) (*Subscription, error) {
-	return s.steer(ctx, uid, "updated", func(_ Tx, sub *Subscription) ([]string, error) {
+	return s.updateInternal(ctx, uid, "updated", func(_ Tx, sub *Subscription) ([]string, error) {
 		sub.FailingSince, sub.DisableTime, sub.DisableReason = Time{}, Time{}, ""
 		return []string{"failingSince", "disableTime", "disableReason"}, nil
 	})
 }
 
-// Test sends a subscription an event that says nothing, and gives its id. It
-// needs subscriptions.create.
+// Test sends a test event to a subscription and returns its id. It needs
+// subscriptions.create.
 func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err error) {
-	sub, err := s.steer(ctx, uid, "test", func(Tx, *Subscription) ([]string, error) { return nil, nil })
+	sub, err := s.updateInternal(ctx, uid, "test", func(Tx, *Subscription) ([]string, error) { return nil, nil })
 	if err != nil {
 		return "", err
 	}
 	if !sub.DisableTime.IsZero() {
-		return "", s.kind.in(blocked("SUBSCRIPTION_DISABLED", string(uid), "the subscription is disabled: "+sub.DisableReason))
+		return "", s.kind.in(failedPrecondition("SUBSCRIPTION_DISABLED", string(uid), "the subscription is disabled: "+sub.DisableReason))
 	}
 	e := s.p.event(ctx, s.kind.Event, "test", uid, uid.Parent(), sub)
 	err = s.p.store.Write(ctx, func(tx Tx) error { tx.Record(e); return nil })
 	return e.ID, err
 }
 
-// steer changes what no caller writes, for an event of verb; change names the
-// fields.
-func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change func(Tx, *Subscription) (fields []string, err error)) (*Subscription, error) {
+// updateInternal changes fields that clients cannot write, and records an event of
+// verb. The function change sets the fields and returns their names.
+func (s Subscriptions) updateInternal(ctx context.Context, uid UID, verb string, change func(Tx, *Subscription) (fields []string, err error)) (*Subscription, error) {
 	err := invalidUID("uid", uid)
 	if err == nil {
-		_, err = need(ctx, uid, s.kind.Create)
+		_, err = require(ctx, uid, s.kind.Create)
 	}
 	if err != nil {
-		return nil, s.refused(ctx, verb, uid, err)
+		return nil, s.recordIfDenied(ctx, verb, uid, err)
 	}
 	var sub *Subscription
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		if sub, err = s.locked(ctx, tx, uid); err != nil {
+		if sub, err = s.getLocked(ctx, tx, uid); err != nil {
 			return err
 		}
 		before := *sub
@@ -179,24 +181,24 @@ func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change f
 			return err
 		}
 		e := s.p.event(ctx, s.kind.Event, verb, uid, uid.Parent(), sub)
-		e.Changes = listChanges(&before, sub, fields)
+		e.Changes = visibleChanges(&before, sub, fields)
 		tx.Record(e)
 		return nil
 	})
 	return sub, s.kind.in(err)
 }
 
-// listChanges tells what people may know of an update of a subscription. Of a
-// secret it tells only that there is a new one.
-func listChanges(before, after *Subscription, fields []string) (changes []EventChange) {
+// visibleChanges returns the changes of a subscription that events show. It does
+// not contain secrets.
+func visibleChanges(before, after *Subscription, fields []string) (changes []EventChange) {
 	for _, field := range fields {
 		switch field {
 		case "secret":
 			changes = append(changes, EventChange{Field: field})
 		case "disableTime":
-			changes = append(changes, changedTo(field, timeOrNil(before.DisableTime), timeOrNil(after.DisableTime)))
+			changes = append(changes, newValueChange(field, timeOrNil(before.DisableTime), timeOrNil(after.DisableTime)))
 		case "disableReason":
-			changes = append(changes, changedTo(field, before.DisableReason, after.DisableReason))
+			changes = append(changes, newValueChange(field, before.DisableReason, after.DisableReason))
 		}
 	}
 	return changes
@@ -209,21 +211,21 @@ func timeOrNil(t Time) any {
 	return t
 }
 
-// secrets reveals what signs deliveries, the newest first.
+// secrets decrypts the secrets that sign deliveries, newest first.
 func (s *Subscription) secrets(p *Platform) ([]string, error) {
-	newest, err := p.reveal(s.HiddenSecret, s.UID)
-	if err != nil || len(s.OldHiddenSecret) == 0 || !p.now().Before(s.OldSecretUntil.Time) {
+	newest, err := p.decryptSecret(s.EncryptedSecret, s.UID)
+	if err != nil || len(s.OldEncryptedSecret) == 0 || !p.now().Before(s.OldSecretUntil.Time) {
 		return []string{newest}, err
 	}
-	old, err := p.reveal(s.OldHiddenSecret, s.UID)
+	old, err := p.decryptSecret(s.OldEncryptedSecret, s.UID)
 	return []string{newest, old}, err
 }
 
 const maxSinkBytes = 2048
 
-// sink refuses sinks that no delivery may go to. What a name resolves to is
-// checked again on every delivery.
-func (v *violations) sink(sink string, o *Options) {
+// checkSink rejects sinks that deliveries must not be sent to. The addresses of a
+// host are checked again on every delivery.
+func (v *violations) checkSink(sink string, o *Options) {
 	u, err := url.Parse(sink)
 	if sink == "" || len(sink) > maxSinkBytes || err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		switch {
@@ -248,7 +250,7 @@ func (v *violations) sink(sink string, o *Options) {
 	case !publicHost(u.Hostname()):
 		v.add("sink", "must be a host that is reachable from the internet")
 	case port != "443" && !slices.Contains(o.SinkPorts, port):
-		v.add("sink", "must name port 443 (or none), or a port that the operator of the service allows, not %s", port)
+		v.add("sink", "must use port 443 or a port that the operator of the service allows, not %s", port)
 	}
 }
 
@@ -256,22 +258,22 @@ func (v *violations) sink(sink string, o *Options) {
 // port.
 func isListed(host, port string, list []string) bool {
 	return slices.ContainsFunc(list, func(listed string) bool {
-		only, at, err := net.SplitHostPort(listed)
+		listedHost, listedPort, err := net.SplitHostPort(listed)
 		if err != nil {
-			only, at = strings.Trim(listed, "[]"), port
+			listedHost, listedPort = strings.Trim(listed, "[]"), port
 		}
-		return strings.EqualFold(only, host) && at == port
+		return strings.EqualFold(listedHost, host) && listedPort == port
 	})
 }
 
-// publicHost refuses what is not a public host by its spelling alone.
+// publicHost reports whether a host can be public, judged by its name alone.
 func publicHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return IsPublicAddress(ip)
 	}
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
-	// Other letters have an ASCII form; without it they could turn into any
-	// of the names and addresses that are refused here.
+	// Non-ASCII letters could be converted into a name or address that is rejected
+	// here. Such hosts must be given in their ASCII form.
 	plain := func(label string) bool {
 		return label != "" && strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 	}
@@ -282,13 +284,13 @@ func publicHost(host string) bool {
 	case last == "localhost" || last == "internal":
 		return false
 	default:
-		// Odd spellings of addresses: 127.1, 0x7f.0.0.1, 0177.0.0.1.
+		// This rejects unusual forms of addresses: 127.1, 0x7f.0.0.1, 0177.0.0.1.
 		return last[0] < '0' || last[0] > '9'
 	}
 }
 
-// IsPublicAddress reports whether ip may be on the internet. What is dialed on a
-// stranger's word must be.
+// IsPublicAddress reports whether ip can be on the internet. Addresses that come
+// from clients must be public before the service connects to them.
 func IsPublicAddress(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsValid() && ip.Zone() == "" && !slices.ContainsFunc(specialNetworks, func(n netip.Prefix) bool { return n.Contains(ip) })
@@ -309,7 +311,7 @@ var specialNetworks = func() []netip.Prefix {
 	return networks
 }()
 
-// newSecret is 32 random bytes as Standard Webhooks writes them.
+// newSecret returns 32 random bytes in the form of Standard Webhooks.
 func newSecret() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:])

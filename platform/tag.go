@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// A Tag names a digest in a repo. Creating a name that exists moves the tag.
+// A Tag is a name for a digest in a repo. Creating an existing name moves the tag.
 type Tag struct {
 	UID        UID      `json:"uid"`
 	Name       string   `json:"name"` // unique in its repo
@@ -18,13 +18,13 @@ type Tag struct {
 	CreateTime Time     `json:"-"` // orders tags by age; the wire does not show it
 	Class      TagClass `json:"-"` // follows from Name
 
-	// Source is the registry and repo, such as ghcr.io/acme/api, that an import
-	// brought the tag from; "" for one that a caller made or moved. It is
-	// written, and not read back.
+	// Source is the registry and repo, such as ghcr.io/acme/api, from which the
+	// tag was imported. It is "" if a caller made or moved the tag. It is written
+	// and never read back.
 	Source string `json:"-"`
 }
 
-// TagClass tells tags that people make from those that tools add.
+// TagClass distinguishes tags that people make from those that tools make.
 type TagClass string
 
 // The classes that tools make.
@@ -60,7 +60,7 @@ type TagFilter struct {
 	Digest       string `json:",omitempty"`
 	Deprecated   *bool  `json:",omitempty"`
 
-	// Without lists classes to leave out; by default every tag is there.
+	// Without lists classes to exclude.
 	Without []TagClass `json:",omitempty" excludes:""`
 
 	Names []string `json:",omitempty"` // one of these
@@ -68,9 +68,9 @@ type TagFilter struct {
 }
 
 func (f TagFilter) check(v *violations) {
-	v.filter("name", f.Name)
-	v.query(f.Query)
-	v.filter("names", f.Names...)
+	v.checkFilter("name", f.Name)
+	v.checkQuery(f.Query)
+	v.checkFilter("names", f.Names...)
 	if f.Digest != "" && !digestPattern.MatchString(f.Digest) {
 		v.add("digest", "must match %s", digestPattern)
 	}
@@ -78,7 +78,7 @@ func (f TagFilter) check(v *violations) {
 
 var tagKind = Kind[Tag]{
 	Name: "Tag", Plural: "tags", Area: "registry", Number: 6, Event: "platform.registry.tag", Parent: "Repo",
-	Verbs: []string{"created", "deleted"}, // a tag that moves is made anew
+	Verbs: []string{"created", "deleted"}, // moving a tag is recorded as created
 	List:  CapTagList, Create: CapTagCreate, Update: CapTagUpdate, Delete: CapTagDelete,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"name", AtCreation}, {"digest", AtCreation}, {"updateTime", OutputOnly},
@@ -100,7 +100,7 @@ var tagKind = Kind[Tag]{
 	},
 	Check: func(t *Tag, changed func(string) bool, v *violations) {
 		if changed("name") {
-			v.name(t.Name, tagPattern)
+			v.checkName(t.Name, tagPattern)
 		}
 		switch {
 		case !changed("digest"):
@@ -110,7 +110,7 @@ var tagKind = Kind[Tag]{
 			v.add("digest", "must match %s", digestPattern)
 		}
 		if changed("bundles") {
-			v.lines("bundles", t.Bundles, maxLabels)
+			v.checkLines("bundles", t.Bundles, maxLabels)
 		}
 	},
 }
@@ -118,32 +118,32 @@ var tagKind = Kind[Tag]{
 // Tags are the operations on tags.
 type Tags struct{ resources[Tag, TagFilter] }
 
-// Create makes a tag in a repo, or moves the one of that name.
+// Create makes a tag in a repo, or moves the existing one with the name.
 func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error) {
-	tag, err := s.accept(ctx, repo, in)
+	tag, err := s.authorizeCreate(ctx, repo, in)
 	if err != nil {
-		return nil, s.refused(ctx, "created", repo, err)
+		return nil, s.recordIfDenied(ctx, "created", repo, err)
 	}
-	made, err := s.put(ctx, repo, tag)
-	for range 3 { // another one made or deleted it meanwhile: what can be done has changed
+	made, err := s.save(ctx, repo, tag)
+	for range 3 { // a concurrent request made or deleted the tag; try again
 		if !errors.Is(err, ErrDuplicate) && !errors.Is(err, ErrNotFound) {
 			break
 		}
-		made, err = s.put(ctx, repo, tag)
+		made, err = s.save(ctx, repo, tag)
 	}
 	if errors.Is(err, ErrNoParent) {
 		err = missing("Repo", repo)
 	}
 	if err != nil {
-		return nil, s.refused(ctx, "created", repo, err)
+		return nil, s.recordIfDenied(ctx, "created", repo, err)
 	}
 	return made, nil
 }
 
-func (s Tags) put(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
+func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
 		there, err := TableOf[Tag, TagFilter](tx).List(ctx, Query[TagFilter]{
-			Scope: scopeOf(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+			Scope: newScope(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 			Filter: TagFilter{Name: tag.Name},
 		})
 		row := *tag

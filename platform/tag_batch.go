@@ -12,35 +12,35 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[Tag]) ([]
 	tags, names := make([]*Tag, len(requests)), make([]TagName, 0, len(requests))
 	err := checkBatch(ctx, listOfRequests, len(requests), func(i int) (err error) {
 		repo := requests[i].UID
-		if tags[i], err = s.accept(ctx, repo, requests[i].Input); err == nil {
+		if tags[i], err = s.authorizeCreate(ctx, repo, requests[i].Input); err == nil {
 			if name := (TagName{repo, tags[i].Name}); slices.Contains(names, name) {
 				err = Invalid(Violation{"name", "is given twice for this repo"})
 			} else {
 				names = append(names, name)
 			}
 		}
-		return s.refused(ctx, "created", repo, err)
+		return s.recordIfDenied(ctx, "created", repo, err)
 	})
 	if err != nil {
 		return nil, s.kind.in(err)
 	}
-	made, err := s.putAll(ctx, tags, names)
-	for range 3 { // another one made or deleted some meanwhile: what can be done has changed
+	made, err := s.saveAll(ctx, tags, names)
+	for range 3 { // a concurrent request made or deleted some tags; try again
 		if !errors.Is(err, ErrDuplicate) && !errors.Is(err, ErrNotFound) {
 			break
 		}
-		made, err = s.putAll(ctx, tags, names)
+		made, err = s.saveAll(ctx, tags, names)
 	}
 	if errors.Is(err, ErrNoParent) {
-		err = s.firstHomeless(ctx, names)
+		err = s.findMissingRepo(ctx, names)
 	}
 	return made, s.kind.in(err)
 }
 
-// putAll moves the tags whose names are there, and makes the others.
-func (s Tags) putAll(ctx context.Context, tags []*Tag, names []TagName) (made []*Tag, err error) {
+// saveAll moves the existing tags and makes the others.
+func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made []*Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		there, err := tx.TagsNamed(ctx, TagNames{names})
+		there, err := tx.TagsByName(ctx, TagNames{names})
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (s Tags) putAll(ctx context.Context, tags []*Tag, names []TagName) (made []
 			made[i].UID = there[known].UID
 			uids[i] = made[i].UID
 		}
-		for _, i := range sortPlaces(uids) {
+		for _, i := range sortIndices(uids) {
 			if uids[i] == "" {
 				continue
 			}
@@ -79,8 +79,9 @@ func (s Tags) putAll(ctx context.Context, tags []*Tag, names []TagName) (made []
 	return made, err
 }
 
-// firstHomeless names the first request whose repo is not there.
-func (s Tags) firstHomeless(ctx context.Context, names []TagName) error {
+// findMissingRepo returns the error for the first request whose repo does not
+// exist.
+func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 	var each []*TagName
 	for i := range names {
 		each = append(each, &names[i])
@@ -92,8 +93,8 @@ func (s Tags) firstHomeless(ctx context.Context, names []TagName) error {
 	for i, name := range names {
 		var v violations
 		if exists(name.Repo, &v); len(v) > 0 {
-			return addPlace(missing("Repo", name.Repo), listOfRequests, i)
+			return addIndex(missing("Repo", name.Repo), listOfRequests, i)
 		}
 	}
-	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: a repo of the batch has just come or gone; try again"}
+	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: a repo of the batch was created or deleted at the same time; try again"}
 }

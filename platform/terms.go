@@ -6,30 +6,30 @@ import (
 	"slices"
 )
 
-// A TermsAcceptance says that somebody accepted a document of terms for a
-// group. It is kept once for a group and a document, whoever accepts again.
+// A TermsAcceptance records that somebody accepted a terms document for a group.
+// There is one for each group and document. Accepting again changes nothing.
 type TermsAcceptance struct {
 	DocID      string `json:"docId"`
 	AcceptedBy string `json:"acceptedBy,omitempty"` // the UID of an identity
 	OrgUID     UID    `json:"orgUid"`               // the group it was accepted for
 	CreateTime Time   `json:"createTime,omitzero"`
 
-	UID UID `json:"-"` // its place in lists; clients know it by group and document
+	UID UID `json:"-"` // used for paging; clients identify it by group and document
 }
 
-// A TermsKey names an acceptance.
+// A TermsKey identifies an acceptance.
 type TermsKey struct {
 	Group UID
 	DocID string
 }
 
-// Key names the acceptance.
+// Key returns the key of the acceptance.
 func (t *TermsAcceptance) Key() TermsKey { return TermsKey{t.OrgUID, t.DocID} }
 
 // TermsKeys are acceptances that the caller may read.
 type TermsKeys struct{ keys []TermsKey }
 
-// Keys lists them.
+// Keys lists the keys.
 func (k TermsKeys) Keys() []TermsKey { return k.keys }
 
 // TermsFilter restricts a list of acceptances.
@@ -37,11 +37,11 @@ type TermsFilter struct {
 	DocIDs []string `json:",omitempty"`
 }
 
-func (f TermsFilter) check(v *violations) { v.filter("doc_ids", f.DocIDs...) }
+func (f TermsFilter) check(v *violations) { v.checkFilter("doc_ids", f.DocIDs...) }
 
 var termsKind = Kind[TermsAcceptance]{
 	Name: "TermsAcceptance", Plural: "termsAcceptances", Area: "iam", Number: 14, Event: "iam.terms", Parent: "Group",
-	Verbs: []string{"accepted"}, EventBody: "iam.AcceptedTerms", // together: the body is an answer
+	Verbs: []string{"accepted"}, EventBody: "iam.AcceptedTerms", // one event for all documents; the body is the response
 	List: CapTermsList, Create: CapTermsAccept,
 	Orders: []OrderField[TermsAcceptance]{
 		{"doc_id", []string{"docId"}, func(t *TermsAcceptance) any { return t.DocID }},
@@ -58,32 +58,32 @@ type Terms struct {
 	resources[TermsAcceptance, TermsFilter]
 }
 
-// maxDocuments bounds one acceptance.
+// maxDocuments limits the documents of one request.
 const maxDocuments = 100
 
-// An AcceptedTerms is the answer to an acceptance.
+// An AcceptedTerms is the result of accepting terms.
 type AcceptedTerms struct {
 	Group       UID      `json:"group"`
 	DocumentIDs []string `json:"documentIds"`
 }
 
-// Accept notes that the caller accepts documents for a group. What has been
-// accepted for it before stays as it is.
+// Accept records that the caller accepts documents for a group. Earlier
+// acceptances stay as they are.
 func (s Terms) Accept(ctx context.Context, group UID, documents []string) (*AcceptedTerms, error) {
 	if err := s.acceptFor(ctx, group, documents); err != nil {
-		return nil, s.refused(ctx, "accepted", group, err)
+		return nil, s.recordIfDenied(ctx, "accepted", group, err)
 	}
 	return &AcceptedTerms{group, documents}, nil
 }
 
 func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) error {
-	actor, err := caller(ctx)
+	actor, err := requireCaller(ctx)
 	if err != nil {
 		return err
 	}
 	var v violations
-	if v.uid("group", group); len(v) == 0 {
-		if _, err := need(ctx, group, s.kind.Create); err != nil {
+	if v.checkUID("group", group); len(v) == 0 {
+		if _, err := require(ctx, group, s.kind.Create); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) err
 		v.add("documentIds", "must be 1 to %d", maxDocuments)
 	}
 	for i, id := range documents {
-		v.label(fmt.Sprintf("documentIds[%d]", i), id)
+		v.checkLabel(fmt.Sprintf("documentIds[%d]", i), id)
 	}
 	if err := v.err(); err != nil {
 		return err
@@ -100,12 +100,12 @@ func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) err
 	if len(actor.Identities) > 0 {
 		by = string(actor.Identities[0])
 	}
-	return s.p.store.Write(ctx, func(tx Tx) error { return s.put(ctx, tx, group, documents, by) })
+	return s.p.store.Write(ctx, func(tx Tx) error { return s.saveAcceptances(ctx, tx, group, documents, by) })
 }
 
-// put stores what is new of an acceptance.
-func (s Terms) put(ctx context.Context, tx Tx, group UID, documents []string, by string) error {
-	if err := tx.Lock(ctx, group.Root()); err != nil { // the same twice at once must not collide
+// saveAcceptances stores the acceptances that do not exist yet.
+func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents []string, by string) error {
+	if err := tx.Lock(ctx, group.Root()); err != nil { // equal concurrent requests must not collide
 		return err
 	}
 	if _, err := resolve(ctx, groupKind.Name, group, TableOf[Group, GroupFilter](tx).Get); err != nil {
@@ -137,47 +137,47 @@ func (s Terms) put(ctx context.Context, tx Tx, group UID, documents []string, by
 	return s.rows(tx).Insert(ctx, added...)
 }
 
-// ListOf reads a page of what was accepted for a group and for the groups
-// above it. The capability is asked for on the group alone.
+// ListOf reads a page of the acceptances for a group and for the groups above it.
+// It needs the capability on the group only.
 func (s Terms) ListOf(ctx context.Context, group UID, req ListRequest[TermsFilter]) (Page[TermsAcceptance], error) {
 	page, err := s.listOf(ctx, group, req)
 	return page, s.kind.in(err)
 }
 
 func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[TermsFilter]) (Page[TermsAcceptance], error) {
-	scope, err := s.of(ctx, group)
+	scope, err := s.acceptanceScope(ctx, group)
 	if err != nil {
 		return Page[TermsAcceptance]{}, err
 	}
-	// What was accepted further up would hide that the group is not there.
+	// Acceptances of groups above would hide that the group does not exist.
 	if err := s.scopeExists(ctx, UIDFilter{DescendantsOf: group}); err != nil {
 		return Page[TermsAcceptance]{}, err
 	}
-	return s.listWithin(ctx, scope, listedOf(group, req))
+	return s.listInScope(ctx, scope, tokenRequest(group, req))
 }
 
-// listedOf is what the tokens of a group's list are bound to; the scope is
-// another.
-func listedOf(group UID, req ListRequest[TermsFilter]) ListRequest[TermsFilter] {
+// tokenRequest sets the UID filter that page tokens of a group's list are bound
+// to. It is not the scope of the read.
+func tokenRequest(group UID, req ListRequest[TermsFilter]) ListRequest[TermsFilter] {
 	req.UIDP = UIDFilter{AncestorsOf: group}
 	return req
 }
 
-// ListOfEach reads the same page for many groups that exist, with one read.
-// Each place holds what ListOf would answer.
+// ListOfEach reads the same page for many existing groups with one read. The
+// results are in the order of groups and are those of ListOf.
 func (s Terms) ListOfEach(ctx context.Context, req ListRequest[TermsFilter], groups []UID) ([]Page[TermsAcceptance], []error) {
 	pages, errs := make([]Page[TermsAcceptance], len(groups)), make([]error, len(groups))
 	var q Query[TermsFilter]
 	var scopes []Scope
 	var places []int
 	for i, group := range groups {
-		if req.PageToken != "" { // which belongs to one group, so there is nothing to read together
+		if req.PageToken != "" { // a token belongs to one group, so the groups cannot be read together
 			pages[i], errs[i] = s.ListOf(ctx, group, req)
 			continue
 		}
-		scope, err := s.of(ctx, group)
+		scope, err := s.acceptanceScope(ctx, group)
 		if err == nil {
-			q, err = s.checked(ctx, req)
+			q, err = s.buildQuery(ctx, req)
 		}
 		if errs[i] = s.kind.in(err); err == nil {
 			scopes, places = append(scopes, scope), append(places, i)
@@ -189,21 +189,22 @@ func (s Terms) ListOfEach(ctx context.Context, req ListRequest[TermsFilter], gro
 	found, err := s.table(s.p.store).ListEach(ctx, q, scopes)
 	for n, i := range places {
 		if errs[i] = s.kind.in(err); err == nil {
-			pages[i] = s.page(listedOf(groups[i], req), q, found[n])
+			pages[i] = s.newPage(tokenRequest(groups[i], req), q, found[n])
 		}
 	}
 	return pages, errs
 }
 
-// of is the scope of what counts for a group.
-func (s Terms) of(ctx context.Context, group UID) (Scope, error) {
-	if _, err := caller(ctx); err != nil {
+// acceptanceScope authorises a read and returns the scope of the acceptances that
+// apply to a group.
+func (s Terms) acceptanceScope(ctx context.Context, group UID) (Scope, error) {
+	if _, err := requireCaller(ctx); err != nil {
 		return Scope{}, err
 	}
 	if err := invalidUID("group", group); err != nil {
 		return Scope{}, err
 	}
-	if _, err := need(ctx, group, s.kind.List); err != nil {
+	if _, err := require(ctx, group, s.kind.List); err != nil {
 		return Scope{}, err
 	}
 	var scope Scope
@@ -213,17 +214,17 @@ func (s Terms) of(ctx context.Context, group UID) (Scope, error) {
 	return scope, nil
 }
 
-// GetMany reads acceptances in the order of keys, with one read. Each place
-// holds one or an error.
+// GetMany reads acceptances with one read. The results are in the order of keys;
+// each has an acceptance or an error.
 func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance, []error) {
 	rows, errs := make([]*TermsAcceptance, len(keys)), make([]error, len(keys))
 	var readable TermsKeys
 	for i, key := range keys {
-		if _, err := s.of(ctx, key.Group); err != nil {
+		if _, err := s.acceptanceScope(ctx, key.Group); err != nil {
 			errs[i] = s.kind.in(err)
 			continue
 		}
-		if !unstorable(key.DocID) { // what is has no row
+		if !isUnstorable(key.DocID) { // an id that cannot be stored has no row
 			readable.keys = append(readable.keys, key)
 		}
 	}
@@ -241,7 +242,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 			continue
 		}
 		if rows[i], errs[i] = byKey[key], err; err == nil && rows[i] == nil {
-			errs[i] = s.kind.notFound(key.Group + "#" + UID(shown(key.DocID)))
+			errs[i] = s.kind.notFound(key.Group + "#" + UID(truncateForMessage(key.DocID)))
 		}
 	}
 	return rows, errs

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Time is a moment in UTC with millisecond precision, in storage and on every
-// wire. The zero value means that there is none.
+// Time is a time in UTC with millisecond precision, in the store and in every
+// protocol. The zero value means "not set".
 type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// At cuts t to what Atrium keeps of a moment.
+// At converts t to UTC and truncates it to milliseconds.
 func At(t time.Time) Time {
 	if t.IsZero() {
 		return Time{}
@@ -25,7 +25,7 @@ func At(t time.Time) Time {
 // ParseTime reads an RFC 3339 timestamp in any zone.
 func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
-	// RFC 3339 has years 0 to 9999 only, but a zone can push one out.
+	// RFC 3339 has years 0 to 9999 only; a time zone can move a time out of this range.
 	if err != nil || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
 		return Time{}, fmt.Errorf("must be an RFC 3339 timestamp such as 2026-03-27T13:55:00.785Z")
 	}
@@ -38,8 +38,8 @@ func (t Time) String() string { return t.UTC().Format(timeLayout) }
 // Append appends the wire form.
 func (t Time) Append(b []byte) []byte { return t.UTC().AppendFormat(b, timeLayout) }
 
-// MarshalJSON writes the wire form; fields are tagged omitzero, so that an
-// absent time is left out.
+// MarshalJSON writes the wire form. Fields are tagged omitzero to leave absent
+// times out.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
 // UnmarshalJSON reads an RFC 3339 string; null is the zero Time.
@@ -89,8 +89,8 @@ func ParseDuration(s string) (Duration, error) {
 	return Duration(parsed), nil
 }
 
-// An Int64 is a whole number that JSON holds as text, as numbers of JSON have
-// 53 bits only for many readers.
+// An Int64 is a whole number that is a string in JSON, because many JSON parsers
+// support only 53 bits.
 type Int64 int64
 
 // MarshalJSON writes decimal text.

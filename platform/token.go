@@ -13,13 +13,14 @@ import (
 	"time"
 )
 
-// tokenLifetime is how long a page token keeps its place. An older one is no
-// error: the list restarts from the beginning (specification, Limits).
+// tokenLifetime is the lifetime of a page token. An expired token is not an error:
+// the list restarts from the beginning (specification, Limits).
 const tokenLifetime = 3 * 24 * time.Hour
 
-// A token is sealed so that clients neither read nor make one. What list it
-// belongs to is its associated data: it does not open for another kind, scope
-// or filter. It never authorises anything; every page is authorised anew.
+// A token is the content of a page token. It is sealed, so that clients can
+// neither read nor make one. The list it belongs to is its associated data: it does
+// not open for another kind, scope or filter. It grants no access; every page is
+// authorised again.
 type token struct {
 	issued time.Time
 	order  int // index into the kind's Orders
@@ -29,7 +30,7 @@ type token struct {
 
 const (
 	tokenVersion = 1
-	tokenDesc    = 0x80 // in the byte of the order
+	tokenDesc    = 0x80 // flag in the byte of the order
 )
 
 var errToken = errors.New("is not a page token of this list")
@@ -78,9 +79,9 @@ func parseToken(b []byte) (t token, err error) {
 	return t, nil
 }
 
-// packUID halves a UID, so that a token with the longest name stays below
-// 512 bytes. Rows without a UID (vulnerability metadata) carry their natural
-// key instead; a length byte tells the two apart.
+// packUID halves the length of a UID, so that a token with the longest name stays
+// below 512 bytes. Rows without a UID (vulnerability metadata) use their natural
+// key instead; a length byte distinguishes the two.
 func packUID(u UID) []byte {
 	if packed, ok := u.Packed(); ok {
 		return append([]byte{byte(len(packed))}, packed...)
@@ -113,9 +114,9 @@ func unpackUID(b []byte) (UID, []byte, error) {
 // database, so that every replica and every restart opens every token;
 // retired keys are kept for opening.
 //
-// The nonce of a token follows from what is sealed, so that one place in one
-// list has one token: an edge's cursor equals the page's end cursor. Equal
-// nonces thus mean equal tokens, which tell nothing new.
+// The nonce of a token is derived from its content, so that one position in one
+// list has one token: the cursor of an edge equals the end cursor of the page.
+// Equal nonces thus mean equal tokens, which reveal nothing.
 type sealer struct {
 	newest byte
 	keys   map[byte]sealingKey
@@ -123,7 +124,7 @@ type sealer struct {
 
 type sealingKey struct {
 	cipher.AEAD
-	nonces []byte // key of the MAC that nonces are cut from
+	nonces []byte // key of the MAC from which nonces are derived
 }
 
 func (k sealingKey) nonce(plain, list []byte) []byte {
@@ -152,7 +153,7 @@ func newSealer(keys []Key) (*sealer, error) {
 	return s, nil
 }
 
-// seal answers base64url(key id | nonce | sealed).
+// seal returns base64url(key id | nonce | ciphertext).
 func (s *sealer) seal(t token, list []byte) string {
 	key, plain := s.keys[s.newest], t.bytes()
 	b := append([]byte{s.newest}, key.nonce(plain, list)...)
@@ -168,7 +169,7 @@ func looksSealed(text string) bool {
 
 func (s *sealer) open(sealed string, list []byte) (token, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
-	if err != nil || len(b) == 0 || strings.ContainsAny(sealed, "\r\n") { // which the decoder passes over
+	if err != nil || len(b) == 0 || strings.ContainsAny(sealed, "\r\n") { // the decoder ignores line breaks
 		return token{}, errToken
 	}
 	aead, ok := s.keys[b[0]]
@@ -182,17 +183,18 @@ func (s *sealer) open(sealed string, list []byte) (token, error) {
 	return parseToken(plain)
 }
 
-// listName is what a token is bound to: the kind, the scope and the filters.
+// listName returns the associated data of tokens: the kind, the scope and the
+// filter.
 func listName(kind string, scope UIDFilter, filter any) []byte {
-	b, _ := json.Marshal([]any{kind, scope, filter}) // plain data: it cannot fail
+	b, _ := json.Marshal([]any{kind, scope, filter}) // cannot fail for plain data
 	return b
 }
 
-// knows reports whether the key that sealed claims to be under is at hand.
-func (s *sealer) knows(sealed string) bool {
+// hasKey reports whether the sealer has the key that sealed names.
+func (s *sealer) hasKey(sealed string) bool {
 	b, err := base64.RawURLEncoding.DecodeString(sealed[:min(len(sealed), 4)])
 	if err != nil || len(b) == 0 {
-		return true // no key would open it
+		return true // no key opens it
 	}
 	_, ok := s.keys[b[0]]
 	return ok

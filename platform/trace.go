@@ -8,62 +8,62 @@ import (
 	"time"
 )
 
-// A Trace notes what one request asked for, how that ended and what it cost.
-// Each layer adds what it knows; logs and metrics are made of it. A nil Trace
-// takes notes that nobody reads. It is safe for concurrent use.
+// A Trace collects facts about one request: what it asked for, its result and its
+// cost. Each layer adds facts; logs and metrics use them. All methods can be called
+// on a nil Trace, which discards them. It is safe for concurrent use.
 type Trace struct {
 	Statements atomic.Int64
 	RoundTrips atomic.Int64
-	Waited     atomic.Int64 // nanoseconds in which the store ran statements, added up
+	Waited     atomic.Int64 // total nanoseconds that the store spent on statements
 
-	ID      string // of the request, as its answer and its errors show it
-	TraceID string // of the distributed trace that it is part of; "": of none
-	Shared  bool   // by all operations on one connection, which have traces of their own
+	ID      string // request id, as the response and its errors show it
+	TraceID string // id of the distributed trace; "": none
+	Shared  bool   // the request is a connection with many operations, which have traces of their own
 
 	lock  sync.Mutex
 	facts Facts
 }
 
-// Facts are what a Trace tells of a request beside its counters.
+// Facts are the facts about a request besides the counters.
 type Facts struct {
-	Operation  string // as the contract names it, such as ListRepos
-	Kind       string // of the resource that the first operation was about
-	UID        UID    // of that resource, or of the group that was listed
+	Operation  string // name of the operation in the API, such as ListRepos
+	Kind       string // kind of the resource of the first operation
+	UID        UID    // UID of that resource, or of the listed group
 	Identities []UID  // of the caller
-	Codes      []Code // of the errors that were shown, each once; none: the request succeeded
-	Limit      string // the limit that refused the request
-	Cost       int    // of a GraphQL document
+	Codes      []Code // codes of the errors in the response, each once; none: success
+	Limit      string // the limit that the request exceeded
+	Cost       int    // cost of a GraphQL document
 }
 
 type traceKey struct{}
 
-// WithTrace makes all layers note in t.
+// WithTrace returns a context with the trace of the request.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, t)
 }
 
-// TraceOf gives the trace of the request, nil where nobody takes notes.
+// TraceOf returns the trace of the request, or nil.
 func TraceOf(ctx context.Context) *Trace {
 	t, _ := ctx.Value(traceKey{}).(*Trace)
 	return t
 }
 
-// Note counts statements sent in one round trip.
-func (t *Trace) Note(statements int) {
+// NoteStatements counts statements sent in one round trip.
+func (t *Trace) NoteStatements(statements int) {
 	if t != nil {
 		t.Statements.Add(int64(statements))
 		t.RoundTrips.Add(1)
 	}
 }
 
-// NoteWait adds the time that one round trip took.
+// NoteWait adds the duration of one round trip.
 func (t *Trace) NoteWait(took time.Duration) {
 	if t != nil {
 		t.Waited.Add(int64(took))
 	}
 }
 
-// NoteResource notes what the first operation of a request is about.
+// NoteResource notes the resource of the first operation of a request.
 func (t *Trace) NoteResource(kind string, uid UID) {
 	t.note(func(f *Facts) {
 		if f.Kind == "" {
@@ -72,17 +72,17 @@ func (t *Trace) NoteResource(kind string, uid UID) {
 	})
 }
 
-// NoteOperation notes what the contract calls the request.
+// NoteOperation notes the name of the operation in the API.
 func (t *Trace) NoteOperation(name string) { t.note(func(f *Facts) { f.Operation = name }) }
 
-// NoteCaller notes who asks.
+// NoteCaller notes the identities of the caller.
 func (t *Trace) NoteCaller(a *Actor) {
 	if a != nil {
 		t.note(func(f *Facts) { f.Identities = a.Identities })
 	}
 }
 
-// NoteCode notes an error that the client is shown.
+// NoteCode notes the code of an error in the response.
 func (t *Trace) NoteCode(code Code) {
 	t.note(func(f *Facts) {
 		if !slices.Contains(f.Codes, code) {
@@ -91,14 +91,13 @@ func (t *Trace) NoteCode(code Code) {
 	})
 }
 
-// NoteRestart forgets how the request has ended and what it asked for: it starts
-// over.
+// NoteRestart discards the facts, because the request is run again.
 func (t *Trace) NoteRestart() { t.note(func(f *Facts) { *f = Facts{} }) }
 
-// NoteLimit notes which limit refused a request.
+// NoteLimit notes the limit that a request exceeded.
 func (t *Trace) NoteLimit(name string) { t.note(func(f *Facts) { f.Limit = name }) }
 
-// NoteCost notes what a GraphQL document costs.
+// NoteCost notes the cost of a GraphQL document.
 func (t *Trace) NoteCost(cost int) { t.note(func(f *Facts) { f.Cost = cost }) }
 
 func (t *Trace) note(change func(*Facts)) {
@@ -110,7 +109,7 @@ func (t *Trace) note(change func(*Facts)) {
 	change(&t.facts)
 }
 
-// Facts gives what was noted so far.
+// Facts returns the facts noted so far.
 func (t *Trace) Facts() Facts {
 	t.lock.Lock()
 	defer t.lock.Unlock()

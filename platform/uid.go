@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// A UID names a resource by its path: 40 lower-case hex digits for the root
-// segment, 16 for each further one, joined by slashes. A resource made inside
-// another extends its parent's UID by one segment, so that who contains it is
-// read off the UID without a look at the store. Segments are random: UIDs are
-// never derived from names and never reused. The zero value names nothing.
+// A UID identifies a resource by its path: 40 lower-case hex digits for the root
+// segment and 16 for each further segment, joined by slashes. The UID of a
+// resource is that of its parent with one more segment, so the resources that
+// contain it follow from the UID alone. Segments are random: UIDs are never derived
+// from names and never reused. The zero value identifies nothing.
 type UID string
 
 const (
 	rootDigits    = 40
 	segmentDigits = 16
-	// maxUIDLength bounds the depth of the tree: 28 segments below the root,
-	// and so the size of every page token.
+	// maxUIDLength limits the depth of the tree to 28 segments below the root, and
+	// thereby the size of page tokens.
 	maxUIDLength = rootDigits + 28*(1+segmentDigits)
 )
 
-// Valid reports whether u is well formed. It does not say that u exists.
+// Valid reports whether u is well formed. The resource need not exist.
 func (u UID) Valid() bool {
 	if len(u) < rootDigits || len(u) > maxUIDLength || !lowerHex(string(u[:rootDigits])) {
 		return false
@@ -35,30 +35,30 @@ func (u UID) Valid() bool {
 	return true
 }
 
-// Packed is u as bytes: 20 for the root segment and 8 for each further one. They
-// sort as the texts do, and what encloses u is a prefix of them. It tells false
-// where u is not well formed.
+// Packed returns u as bytes: 20 for the root segment and 8 for each further one.
+// Packed UIDs sort like the texts, and those of ancestors are prefixes. It returns
+// false if u is not well formed.
 func (u UID) Packed() ([]byte, bool) {
 	if !u.Valid() {
 		return nil, false
 	}
 	packed := make([]byte, rootDigits/2, rootDigits/2+(u.Depth()-1)*segmentDigits/2)
-	_, _ = hex.Decode(packed, []byte(u[:rootDigits])) // Valid has looked at the digits
+	_, _ = hex.Decode(packed, []byte(u[:rootDigits])) // Valid has checked the digits
 	for rest := u[rootDigits:]; rest != ""; rest = rest[1+segmentDigits:] {
 		packed, _ = hex.AppendDecode(packed, []byte(rest[1:1+segmentDigits]))
 	}
 	return packed, true
 }
 
-// UnpackUID is the UID that Packed made bytes of. It tells false where it
-// cannot have made them.
+// UnpackUID converts the result of Packed back into a UID. It returns false if
+// packed is not such a result.
 func UnpackUID(packed []byte) (UID, bool) {
 	text, ok := AppendUID(make([]byte, 0, maxUIDLength), packed)
 	return UID(text), ok
 }
 
-// AppendUID appends the UID that Packed made bytes of. It tells false, and
-// appends nothing, where it cannot have made them.
+// AppendUID appends the UID that packed was made from by Packed. It returns false,
+// and appends nothing, if packed is not such a result.
 func AppendUID(text, packed []byte) ([]byte, bool) {
 	const root, segment = rootDigits / 2, segmentDigits / 2
 	if len(packed) < root || (len(packed)-root)%segment != 0 {
@@ -80,7 +80,7 @@ func lowerHex(s string) bool {
 	return true
 }
 
-// Root is the first segment: the organisation that u belongs to.
+// Root returns the first segment: the organisation that u belongs to.
 func (u UID) Root() UID { return u.prefix(1) }
 
 // IsRoot reports whether u has a single segment.
@@ -94,11 +94,10 @@ func (u UID) Depth() int {
 	return 1 + (len(u)-rootDigits)/(1+segmentDigits)
 }
 
-// Parent is u without its last segment: the zero UID for a root.
+// Parent returns u without its last segment, or the zero UID for a root.
 func (u UID) Parent() UID { return u.prefix(u.Depth() - 1) }
 
-// Enclosing is the first depth segments of u, or the zero UID where u has
-// fewer.
+// Enclosing returns the first depth segments of u, or the zero UID if u has fewer.
 func (u UID) Enclosing(depth int) UID {
 	if depth > u.Depth() {
 		return ""
@@ -135,9 +134,9 @@ func newRootUID() UID { return UID(randomHex(rootDigits / 2)) }
 func (u UID) newChild() UID { return u + "/" + UID(randomHex(segmentDigits/2)) }
 
 // A uidSeries makes UIDs for the rows of one batch. The first segment is random,
-// and each further one lies a random step of up to 2^32 behind it, so that the
-// rows of a batch are neighbours in every index by UID: to store a batch then
-// changes a few pages of an index, and not a page for each row.
+// and each further one is larger by a random step of up to 2^32. Thus the rows of a
+// batch are neighbours in every index by UID, and storing a batch changes only a
+// few pages of an index.
 type uidSeries struct {
 	last  uint64
 	begun bool

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Versions sort as their ecosystem sorts them, and the database must do it,
-// since it cuts pages. So each version is kept with a key: a text whose bytes
-// compare as the versions do. Equal keys are versions that the ecosystem takes
-// for the same, such as 1.0 and 1.0.0.
+// Versions are sorted in the order of their ecosystem. The database must sort
+// them, because it reads pages. Therefore each version has a key: a text whose
+// bytes sort like the versions. Versions that the ecosystem considers equal, such
+// as 1.0 and 1.0.0, have equal keys.
 
-// maxVersionKey bounds a key, so that a page token stays below 512 bytes. Only
-// versions of more than some hundred bytes have so much to tell; what they
-// differ in behind it does not sort them.
+// maxVersionKey limits a key, so that a page token stays below 512 bytes. Only
+// versions of more than about a hundred bytes have longer keys. Differences after
+// the limit do not affect the order.
 const maxVersionKey = 300
 
-// versionKey is the key of a version. What the ecosystem's grammar does not
-// know comes before all that it does.
+// versionKey returns the sort key of a version. Versions that do not follow the
+// grammar of the ecosystem sort first.
 func (e Ecosystem) versionKey(version string) string {
 	var key string
 	switch e {
@@ -39,10 +39,10 @@ func (e Ecosystem) versionKey(version string) string {
 	return key[:end]
 }
 
-// number is the part of a key for a decimal number of any length. A longer one
-// is larger, so its length goes first. It begins with a letter, and none is
-// the beginning of another.
-func number(digits string) string {
+// numberKey returns the part of a key for a decimal number of any length. It
+// begins with the length, because a longer number is larger. It starts with a
+// letter, and no such part is a prefix of another.
+func numberKey(digits string) string {
 	const short = 40
 	digits = strings.TrimLeft(digits, "0")
 	if digits == "" {
@@ -54,8 +54,8 @@ func number(digits string) string {
 	return fmt.Sprintf("z%03d", len(digits)) + digits
 }
 
-// endOfText ends a part of a key that is any text: a text sorts before those
-// that it begins. No version holds a control character.
+// endOfText ends a part of a key that is free text, so that a text sorts before
+// its extensions. Versions contain no control characters.
 const endOfText = "\x01"
 
 // pythonVersion is the grammar of PEP 440, appendix B.
@@ -65,14 +65,14 @@ var pythonVersion = regexp.MustCompile(`^v?(?:(?P<epoch>[0-9]+)!)?(?P<release>[0
 	`(?P<dev>[-_.]?dev[-_.]?(?P<devNumber>[0-9]+)?)?` +
 	`(?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`)
 
-// What stands in a Python key for a part that is missing or there. Digits sort
-// before the letters that numbers begin with.
+// The parts of a Python key that mark missing and present parts of a version.
+// Digits sort before the letters with which numbers begin.
 const (
 	pythonUnknown = "0"
 	pythonKnown   = "1"
-	partLeast     = "0" // before all that may stand in its place
+	partLeast     = "0" // sorts before all other values
 	partThere     = "1"
-	partMost      = "9" // after all
+	partMost      = "9" // sorts after all other values
 	endOfList     = "!"
 )
 
@@ -86,30 +86,30 @@ func pythonKey(version string) string {
 	}
 	part := func(name string) string { return m[pythonVersion.SubexpIndex(name)] }
 	key := strings.Builder{}
-	key.WriteString(pythonKnown + number(part("epoch")))
+	key.WriteString(pythonKnown + numberKey(part("epoch")))
 	release := strings.Split(part("release"), ".")
 	for len(release) > 0 && strings.Trim(release[len(release)-1], "0") == "" {
 		release = release[:len(release)-1]
 	}
 	for _, n := range release {
-		key.WriteString(number(n))
+		key.WriteString(numberKey(n))
 	}
 	key.WriteString(endOfList)
 	switch {
 	case part("pre") != "":
-		key.WriteString(pythonPhase(part("phase")) + number(part("preNumber")))
+		key.WriteString(pythonPhase(part("phase")) + numberKey(part("preNumber")))
 	case part("post") == "" && part("dev") != "":
 		key.WriteString(partLeast) // 1.0.dev1 comes before 1.0a1
 	default:
 		key.WriteString(partMost)
 	}
 	if part("post") != "" {
-		key.WriteString(partThere + number(part("bare")+part("postNumber")))
+		key.WriteString(partThere + numberKey(part("bare")+part("postNumber")))
 	} else {
 		key.WriteString(partLeast)
 	}
 	if part("dev") != "" {
-		key.WriteString(partThere + number(part("devNumber")))
+		key.WriteString(partThere + numberKey(part("devNumber")))
 	} else {
 		key.WriteString(partMost)
 	}
@@ -127,7 +127,8 @@ func pythonPhase(name string) string {
 	}
 }
 
-// pythonLocal sorts words before numbers, and nothing before all.
+// pythonLocal returns the part of a key for a local version. Words sort before
+// numbers, and an absent local version sorts first.
 func pythonLocal(local string) string {
 	if local == "" {
 		return ""
@@ -135,7 +136,7 @@ func pythonLocal(local string) string {
 	key := ""
 	for _, word := range strings.FieldsFunc(local, func(c rune) bool { return strings.ContainsRune("-_.", c) }) {
 		if strings.Trim(word, "0123456789") == "" {
-			key += "2" + number(word)
+			key += "2" + numberKey(word)
 		} else {
 			key += "1" + word + endOfText
 		}

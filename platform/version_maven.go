@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Maven's order (its POM reference, "Version Order Specification") reads a
-// version as numbers and qualifiers. A dash, or a change between digit and
-// letter, opens a list inside: what it holds matters less than any number in
-// its place. A version that ends is as one that goes on with zeros.
+// Maven's order (POM reference, "Version Order Specification") splits a version
+// into numbers and qualifiers. A dash, or a change between digit and letter, opens
+// a nested list, which sorts before any number in the same position. A version that
+// ends equals one that continues with zeros.
 //
-// A dash before a qualifier is left out, so 1.rc.2 is 1-rc.2 here. Maven tells
-// these two apart, by rules that no artifact's versions have been seen to need.
+// This implementation ignores a dash before a qualifier, so 1.rc.2 equals 1-rc.2.
+// Maven distinguishes the two, but no known artifact depends on it.
 
-// The parts of a Maven version, in the order in which they sort where they
-// stand in the same place.
+// The parts of a Maven version, in the order in which they sort in the same
+// position.
 const (
 	mavenAlpha = 'a' + iota
 	mavenBeta
 	mavenMilestone
 	mavenCandidate
 	mavenSnapshot
-	mavenReleaseBefore // a release qualifier, with something less than nothing behind it
+	mavenReleaseBefore // a release qualifier before a part that sorts before the end
 	mavenEnd
-	mavenReleaseAfter // a release qualifier, with something more than nothing behind it
+	mavenReleaseAfter // a release qualifier before a part that sorts after the end
 	mavenServicePack
 	mavenOther
 	mavenDash
@@ -39,7 +39,7 @@ type mavenPart struct {
 	digits string // "" where a qualifier has none
 }
 
-// mavenKey is the key of a version, of which every text is one.
+// mavenKey returns the sort key of a version. Every text is a valid version.
 func mavenKey(version string) string {
 	var key strings.Builder
 	for _, p := range mavenParts(strings.ToLower(version)) {
@@ -59,13 +59,13 @@ func mavenKey(version string) string {
 }
 
 var (
-	// A dash between a qualifier and its number counts for nothing.
+	// A dash between a qualifier and its number is ignored.
 	mavenNumbered = regexp.MustCompile(`([^-.0-9])-([0-9])`)
 	mavenWord     = regexp.MustCompile(`([-.])|([^-.0-9]+)?([0-9]*)`)
 )
 
-// mavenParts cuts a version at dots, at dashes, and where digits meet others.
-// Where nothing stands before a dot or dash, a zero does.
+// mavenParts splits a version at dots, at dashes, and between digits and other
+// characters. An empty part before a dot or dash is a zero.
 func mavenParts(version string) []mavenPart {
 	var parts []mavenPart
 	dash, there := false, false // before the word; since the last dot or dash
@@ -80,21 +80,21 @@ func mavenParts(version string) []mavenPart {
 		switch separator, name, digits := word[1], word[2], word[3]; {
 		case separator != "":
 			if !there {
-				add(mavenPart{kind: mavenNumber, digits: number("0")})
+				add(mavenPart{kind: mavenNumber, digits: numberKey("0")})
 			}
 			dash, there = separator == "-", false
 		case name != "":
 			add(mavenQualifier(name, digits))
 		case digits != "":
-			add(mavenPart{kind: mavenNumber, digits: number(digits)})
+			add(mavenPart{kind: mavenNumber, digits: numberKey(digits)})
 		}
 	}
-	return trimmed(parts)
+	return trimMavenParts(parts)
 }
 
-// trimmed drops what changes nothing: zeros, dashes and release qualifiers at
-// the end, zeros and dashes before a qualifier.
-func trimmed(parts []mavenPart) []mavenPart {
+// trimMavenParts drops parts that do not affect the order: zeros, dashes and
+// release qualifiers at the end, and zeros and dashes before a qualifier.
+func trimMavenParts(parts []mavenPart) []mavenPart {
 	var kept []mavenPart // from the end
 	for _, p := range slices.Backward(parts) {
 		next := mavenPart{kind: mavenEnd}
@@ -103,7 +103,7 @@ func trimmed(parts []mavenPart) []mavenPart {
 		}
 		release := p.kind == mavenReleaseAfter && p.digits == ""
 		switch {
-		case next.kind < mavenDash && (p.kind == mavenDash || p.kind == mavenNumber && p.digits == number("0")):
+		case next.kind < mavenDash && (p.kind == mavenDash || p.kind == mavenNumber && p.digits == numberKey("0")):
 			continue
 		case release && next.kind == mavenEnd:
 			continue
@@ -116,12 +116,12 @@ func trimmed(parts []mavenPart) []mavenPart {
 	return kept
 }
 
-// mavenQualifier is a qualifier and the digits behind it. One letter stands
-// for a qualifier where a number follows.
+// mavenQualifier returns the part for a qualifier and the digits after it. A
+// single letter can abbreviate a qualifier if a number follows.
 func mavenQualifier(name, digits string) mavenPart {
 	p := mavenPart{}
 	if digits != "" {
-		p.digits = number(digits)
+		p.digits = numberKey(digits)
 	}
 	switch name {
 	case "alpha":
@@ -136,7 +136,7 @@ func mavenQualifier(name, digits string) mavenPart {
 		p.kind = mavenSnapshot
 	case "ga", "final", "release":
 		p.kind = mavenReleaseAfter
-		if p.digits == number("0") {
+		if p.digits == numberKey("0") {
 			p.digits = "" // 1-ga0 is 1
 		}
 	case "sp":

@@ -51,7 +51,7 @@ func FuzzVersionKeysAreTextOfBoundedLength(f *testing.F) {
 		f.Add(version)
 	}
 	f.Fuzz(func(t *testing.T, version string) {
-		if len(version) > maxNameBytes || unstorable(version) {
+		if len(version) > maxNameBytes || isUnstorable(version) {
 			return
 		}
 		for _, ecosystem := range ecosystems {

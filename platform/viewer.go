@@ -2,11 +2,11 @@ package platform
 
 import "context"
 
-// What the caller may do on an object is decided as access is, from the object's
-// UID and the grants of the request: nothing is read for it.
+// What the caller may do on an object follows from the UID of the object and the
+// grants of the request. It needs no read.
 
-// CallerCan reports whether the caller holds each of capabilities on a resource;
-// true of none.
+// CallerCan reports whether the caller holds all of the capabilities on a
+// resource. It is true if there are none.
 func (r resources[T, F]) CallerCan(ctx context.Context, row *T, capabilities []Capability) bool {
 	return setOf(capabilities).without(r.callerHolds(ctx, row)) == 0
 }
@@ -16,15 +16,15 @@ func (r resources[T, F]) CallerCapabilities(ctx context.Context, row *T) []Capab
 	return r.callerHolds(ctx, row).list()
 }
 
-// callerHolds is what the caller holds on a resource. What belongs to no
-// organisation can be read by whoever holds that anywhere.
+// callerHolds returns the capabilities of the caller on a resource. To read a
+// resource that belongs to no organisation, any grant with the capability suffices.
 func (r resources[T, F]) callerHolds(ctx context.Context, row *T) capabilitySet {
 	actor := ActorOf(ctx)
 	if actor == nil {
 		return 0
 	}
 	uid := r.kind.UID(row)
-	held := actor.on(uid)
+	held := actor.capabilitySetOn(uid)
 	if r.kind.readableBy(actor, uid) {
 		held |= setOf([]Capability{r.kind.List})
 	}

@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// Webhooks are what the program does to bring recorded events to the sinks of
-// subscriptions. Nobody asks for it, so nobody's rights are asked for.
+// Webhooks are the operations that deliver recorded events to the sinks of
+// subscriptions. They run in the background and check no capabilities.
 //
-// A recorded event becomes a delivery for each subscription that wants it
-// (Relay). Those go to a queue (Ready, Queued), which calls Begin and End
-// around each attempt, and again after the time that End says. What a process
-// held that is gone (Replica) or stops is made ready again (GiveBack). What is
-// in the database is what counts: the queue may lose everything and be filled
-// anew (Revive), and may run an attempt twice.
+// Relay makes a delivery of each recorded event for each matching subscription.
+// The deliveries are added to a queue (ListReady, MarkQueued). The queue calls
+// BeginAttempt and EndAttempt around each attempt, and tries again after the delay
+// that EndAttempt returns. Requeue makes the deliveries ready again that a stopped
+// process held (Replica). The database is the source of truth: the queue may lose
+// everything and be refilled (RequeueLost), and may run an attempt twice.
 type Webhooks struct{ p *Platform }
 
 const (
 	relayBatch = 500
-	// inQueue is how many deliveries of a subscription that were never tried
-	// the queue holds at once.
-	inQueue = 8
-	// lostAfter is how long past its time an attempt must be to count as lost.
+	// maxQueued limits the deliveries of a subscription in the queue that were
+	// never attempted.
+	maxQueued = 8
+	// lostAfter is the time after which an overdue attempt counts as lost.
 	lostAfter = 10 * time.Minute
-	// relayLock keeps replicas from relaying at the same time.
+	// relayLock serialises the relays of replicas.
 	relayLock UID = "relay"
 )
 
-// Relay turns the next recorded events into deliveries, in the order of the
-// feed, and tells how many events there were.
+// Relay makes deliveries of the next recorded events, in the order of the feed,
+// and returns the number of events.
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	var held []UID
 	err = w.p.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, relayLock); err != nil {
 			return err
 		}
-		at, err := tx.Relayed(ctx)
+		at, err := tx.RelayPosition(ctx)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		if events = len(recorded); err != nil || events == 0 {
 			return err
 		}
-		deliveries, err := w.addressed(ctx, tx, recorded)
+		deliveries, err := w.newDeliveries(ctx, tx, recorded)
 		if err != nil {
 			return err
 		}
@@ -58,34 +58,34 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		if err := RowsOf[Delivery](tx).Insert(ctx, deliveries...); err != nil {
 			return err
 		}
-		return tx.SetRelayed(ctx, recorded[events-1].Position)
+		return tx.SetRelayPosition(ctx, recorded[events-1].Position)
 	})
 	for _, subscription := range held {
 		if err == nil {
-			err = w.release(ctx, subscription)
+			err = w.releaseHeld(ctx, subscription)
 		}
 	}
 	return events, err
 }
 
-// release makes held deliveries of a subscription ready up to the number that
-// the queue takes. Each delivery that ends makes one ready, but those that Relay
-// counted may have ended before they could see the held ones.
-func (w Webhooks) release(ctx context.Context, subscription UID) error {
+// releaseHeld moves held deliveries of a subscription to StageReady, up to
+// maxQueued. Each delivery that ends releases one, but the deliveries that Relay
+// counted may have ended before the held ones were stored.
+func (w Webhooks) releaseHeld(ctx context.Context, subscription UID) error {
 	return w.p.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, subscription); err != nil {
 			return err
 		}
-		waiting, err := tx.Waiting(ctx, []UID{subscription})
-		for n := waiting[subscription]; err == nil && n < inQueue; n++ {
-			err = tx.NextHeld(ctx, subscription)
+		waiting, err := tx.CountWaiting(ctx, []UID{subscription})
+		for n := waiting[subscription]; err == nil && n < maxQueued; n++ {
+			err = tx.ReleaseNextHeld(ctx, subscription)
 		}
 		return err
 	})
 }
 
-// addressed makes the deliveries of events.
-func (w Webhooks) addressed(ctx context.Context, tx Tx, events []*Event) ([]*Delivery, error) {
+// newDeliveries makes the deliveries of events.
+func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) ([]*Delivery, error) {
 	roots := make([]UID, len(events))
 	for i, e := range events {
 		roots[i] = e.Subject.Root()
@@ -99,7 +99,7 @@ func (w Webhooks) addressed(ctx context.Context, tx Tx, events []*Event) ([]*Del
 	for i, s := range subscriptions {
 		uids[i] = s.UID
 	}
-	waiting, err := tx.Waiting(ctx, uids)
+	waiting, err := tx.CountWaiting(ctx, uids)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (w Webhooks) addressed(ctx context.Context, tx Tx, events []*Event) ([]*Del
 				continue
 			}
 			stage := StageReady
-			if waiting[s.UID]++; waiting[s.UID] > inQueue {
+			if waiting[s.UID]++; waiting[s.UID] > maxQueued {
 				stage = StageHeld
 			}
 			deliveries = append(deliveries, &Delivery{
@@ -123,8 +123,8 @@ func (w Webhooks) addressed(ctx context.Context, tx Tx, events []*Event) ([]*Del
 	return deliveries, nil
 }
 
-// wants reports whether an event goes to a subscription. Times are not looked
-// at: clocks differ, and an event too many is better than one too few.
+// wants reports whether an event is sent to a subscription. It does not compare
+// times: clocks differ, and an extra event is better than a missing one.
 func (s *Subscription) wants(e *Event) bool {
 	if e.Type == testEventType {
 		return e.Subject == s.UID
@@ -132,49 +132,50 @@ func (s *Subscription) wants(e *Event) bool {
 	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || slices.Contains(s.Types, e.Type))
 }
 
-// Ready gives the tickets of deliveries that the queue is to be given.
-func (w Webhooks) Ready(ctx context.Context, limit int) ([]Ticket, error) {
+// ListReady returns the tickets of deliveries that can be added to the queue.
+func (w Webhooks) ListReady(ctx context.Context, limit int) ([]Ticket, error) {
 	return w.p.store.ReadyDeliveries(ctx, limit)
 }
 
-// Queued notes that the queue has these tickets.
-func (w Webhooks) Queued(ctx context.Context, tickets []Ticket) error {
-	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Queued(ctx, tickets) })
+// MarkQueued records that the queue has these tickets.
+func (w Webhooks) MarkQueued(ctx context.Context, tickets []Ticket) error {
+	return w.p.store.Write(ctx, func(tx Tx) error { return tx.MarkQueued(ctx, tickets) })
 }
 
-// GiveBack makes deliveries ready whose tickets nobody can use any more: the
-// process that held them is gone, or stops. They get new ones.
-func (w Webhooks) GiveBack(ctx context.Context, tickets ...Ticket) error {
-	err := w.p.store.Write(ctx, func(tx Tx) error { return tx.GiveBack(ctx, tickets) })
+// Requeue makes deliveries ready again, with new tickets, whose process is gone or
+// stops.
+func (w Webhooks) Requeue(ctx context.Context, tickets ...Ticket) error {
+	err := w.p.store.Write(ctx, func(tx Tx) error { return tx.Requeue(ctx, tickets) })
 	if err == nil {
 		w.p.store.Wake()
 	}
 	return err
 }
 
-// Revive makes ready again what should have been tried long ago; all that has
-// not ended, where the queue is known to hold nothing.
-func (w Webhooks) Revive(ctx context.Context, all bool) error {
+// RequeueLost makes deliveries ready again whose attempt is long overdue. If all is
+// set, it does so for all deliveries that have not ended; this is for a queue that
+// is known to be empty.
+func (w Webhooks) RequeueLost(ctx context.Context, all bool) error {
 	due := At(w.p.now().Add(-lostAfter))
 	if all {
-		due = At(w.p.now().Add(2 * longestPause)) // no attempt is put off for longer
+		due = At(w.p.now().Add(2 * maxRetryAfter)) // no attempt is delayed for longer
 	}
-	return w.p.store.Write(ctx, func(tx Tx) error { return tx.Revive(ctx, due) })
+	return w.p.store.Write(ctx, func(tx Tx) error { return tx.RequeueLost(ctx, due) })
 }
 
-// A Dispatch is all that one attempt of a delivery needs.
+// A Dispatch holds the data for one attempt of a delivery.
 type Dispatch struct {
 	Delivery *Delivery
 	Event    *Event
 	Sink     string
-	Secrets  []string // each signs, the newest first
-	Fault    string   // why nothing can be sent, as the subscriber is told; "" where it can
-	Cause    error    // of a fault that is the operator's to mend; nil otherwise
+	Secrets  []string // all of them sign, newest first
+	Fault    string   // why nothing can be sent, for the subscriber; "" if it can be sent
+	Cause    error    // cause of a fault that the operator must fix, or nil
 }
 
-// Begin gives what an attempt by a ticket needs; nil where nothing is to be
-// sent by it any more.
-func (w Webhooks) Begin(ctx context.Context, ticket Ticket) (*Dispatch, error) {
+// BeginAttempt returns the data for an attempt with a ticket, or nil if nothing
+// must be sent with it any more.
+func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, error) {
 	found, err := TableOf[Delivery, DeliveryFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
@@ -189,10 +190,10 @@ func (w Webhooks) Begin(ctx context.Context, ticket Ticket) (*Dispatch, error) {
 		return nil, err
 	}
 	if event == nil {
-		return nil, w.giveUp(ctx, d, "the event is kept no more")
+		return nil, w.failDelivery(ctx, d, "the event has been deleted")
 	}
 	if !s.DisableTime.IsZero() {
-		return nil, w.giveUp(ctx, d, "the subscription is disabled: "+s.DisableReason)
+		return nil, w.failDelivery(ctx, d, "the subscription is disabled: "+s.DisableReason)
 	}
 	secrets, err := s.secrets(w.p)
 	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.p.options)}
@@ -202,37 +203,38 @@ func (w Webhooks) Begin(ctx context.Context, ticket Ticket) (*Dispatch, error) {
 	return dispatch, nil
 }
 
-// sinkFault is why nothing may be sent to a sink that was accepted once: the
-// operator allowed it then, or the rules were others.
+// sinkFault returns why a sink is no longer permitted, or "". The rules can have
+// changed since the subscription was made.
 func (s *Subscription) sinkFault(o *Options) string {
 	var v violations
-	if v.sink(s.Sink, o); len(v) == 0 {
+	if v.checkSink(s.Sink, o); len(v) == 0 {
 		return ""
 	}
-	return "the sink is not permitted here any more: it " + v[0].Description
+	return "the sink is no longer permitted: it " + v[0].Description
 }
 
-func (w Webhooks) giveUp(ctx context.Context, begun *Delivery, reason string) error {
+// failDelivery ends a delivery as failed.
+func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason string) error {
 	return w.p.store.Write(ctx, func(tx Tx) error {
-		d, mine, err := w.held(ctx, tx, begun)
+		d, mine, err := w.getBegun(ctx, tx, begun)
 		if err != nil || !mine {
 			return err
 		}
-		d.end(DeliveryFailed, w.p.now())
+		d.finish(DeliveryFailed, w.p.now())
 		d.LastError = reason
 		if err := RowsOf[Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
 			return err
 		}
-		return tx.NextHeld(ctx, d.UID.Parent())
+		return tx.ReleaseNextHeld(ctx, d.UID.Parent())
 	})
 }
 
-// held reads a delivery again, in a transaction that no other on one of its
-// subscription runs beside. mine tells whether nothing has become of it since
-// it was begun: a process that was slow may be late, and another may have
-// noted an attempt meanwhile. d is nil where it is gone.
-func (w Webhooks) held(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
-	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // its subscription counts failures
+// getBegun locks the subscription and reads a delivery again. mine reports
+// whether the delivery is unchanged since the attempt began: if this process was
+// slow, another one may have recorded an attempt. d is nil if the delivery does not
+// exist any more.
+func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
+	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // attempts also update the subscription
 		return nil, false, err
 	}
 	found, err := TableOf[Delivery, DeliveryFilter](tx).Get(ctx, Keys{uids: []UID{begun.UID}})
@@ -243,14 +245,14 @@ func (w Webhooks) held(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery
 	return d, d.Stage != StageEnded && d.Ticket == begun.Ticket && d.Attempts == begun.Attempts, nil
 }
 
-// End notes how an attempt went. Where its ticket is to be used again, wait
-// says when.
-func (w Webhooks) End(ctx context.Context, begun *Dispatch, a Attempt) (wait time.Duration, again bool, err error) {
+// EndAttempt records the result of an attempt. again reports whether the queue
+// must try again with the same ticket after wait.
+func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (wait time.Duration, again bool, err error) {
 	var became *Delivery
 	err = w.p.store.Write(ctx, func(tx Tx) error {
 		now := w.p.now()
-		d, err := w.end(ctx, tx, begun.Delivery, a, now)
-		if again = d != nil && d.Stage == StageAgain && d.Ticket == begun.Delivery.Ticket; again {
+		d, err := w.recordAttempt(ctx, tx, begun.Delivery, a, now)
+		if again = d != nil && d.Stage == StageRetryQueued && d.Ticket == begun.Delivery.Ticket; again {
 			wait = d.NextAttemptTime.Sub(now.Time)
 		}
 		became = d
@@ -262,9 +264,9 @@ func (w Webhooks) End(ctx context.Context, begun *Dispatch, a Attempt) (wait tim
 	return wait, again, err
 }
 
-// end notes an attempt and gives what has become of the delivery.
-func (w Webhooks) end(ctx context.Context, tx Tx, begun *Delivery, a Attempt, now Time) (*Delivery, error) {
-	d, mine, err := w.held(ctx, tx, begun)
+// recordAttempt records an attempt and returns the resulting delivery.
+func (w Webhooks) recordAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt, now Time) (*Delivery, error) {
+	d, mine, err := w.getBegun(ctx, tx, begun)
 	if err != nil || !mine {
 		return d, err
 	}
@@ -273,22 +275,22 @@ func (w Webhooks) end(ctx context.Context, tx Tx, begun *Delivery, a Attempt, no
 		return nil, err
 	}
 	s := subscriptions[0]
-	d.tried(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
+	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
 	if err := RowsOf[Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
 		return nil, err
 	}
-	if err := tx.NextHeld(ctx, s.UID); err != nil {
+	if err := tx.ReleaseNextHeld(ctx, s.UID); err != nil {
 		return nil, err
 	}
-	if s.tried(a, now) {
-		return d, w.noteHealth(ctx, tx, s)
+	if s.recordAttempt(a, now) {
+		return d, w.updateHealth(ctx, tx, s)
 	}
 	return d, nil
 }
 
-// noteHealth stores whether the sink of a subscription works. One that is
-// given up gets nothing of what is under way, and its group hears of it.
-func (w Webhooks) noteHealth(ctx context.Context, tx Tx, s *Subscription) error {
+// updateHealth stores the health of the sink of a subscription. If the
+// subscription is disabled, it fails all pending deliveries and records an event.
+func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) error {
 	disabled := !s.DisableTime.IsZero()
 	if disabled {
 		if err := tx.FailDeliveries(ctx, s.UID, "the subscription is disabled: "+s.DisableReason, w.p.now()); err != nil {
@@ -299,13 +301,13 @@ func (w Webhooks) noteHealth(ctx context.Context, tx Tx, s *Subscription) error 
 		return err
 	}
 	if disabled {
-		ctx = WithActor(ctx, Operator("webhooks"))
+		ctx = WithActor(ctx, NewOperator("webhooks"))
 		tx.Record(w.p.event(ctx, subscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
 	}
 	return nil
 }
 
-// Keys are the keys that sign deliveries, PKCS #8; the newest is the last.
+// Keys returns the keys that sign deliveries, in PKCS #8. The last is the newest.
 func (w Webhooks) Keys(ctx context.Context) ([]Key, error) {
 	return w.p.ensureKeys(ctx, webhookKeys, newSigningKey)
 }

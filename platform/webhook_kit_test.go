@@ -44,9 +44,9 @@ func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
 // queued takes all that is ready, as the queue does.
 func (w *world) queued() []platform.UID {
 	w.Helper()
-	ready, err := w.p.Webhooks.Ready(w.Context(), 1000)
+	ready, err := w.p.Webhooks.ListReady(w.Context(), 1000)
 	must(w, err)
-	must(w, w.p.Webhooks.Queued(w.Context(), ready))
+	must(w, w.p.Webhooks.MarkQueued(w.Context(), ready))
 	uids := make([]platform.UID, len(ready))
 	for i, t := range ready {
 		uids[i] = t.Delivery
@@ -69,7 +69,7 @@ func (w *world) end(delivery platform.UID, a platform.Attempt) (time.Duration, b
 // endOf notes an attempt that was begun.
 func (w *world) endOf(begun *platform.Dispatch, a platform.Attempt) (time.Duration, bool) {
 	w.Helper()
-	wait, again, err := w.p.Webhooks.End(w.Context(), begun, a)
+	wait, again, err := w.p.Webhooks.EndAttempt(w.Context(), begun, a)
 	must(w, err)
 	return wait, again
 }

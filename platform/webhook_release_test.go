@@ -25,8 +25,8 @@ type lateTx struct {
 	meanwhile func()
 }
 
-func (t lateTx) Waiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
-	waiting, err := t.Tx.Waiting(ctx, subscriptions)
+func (t lateTx) CountWaiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
+	waiting, err := t.Tx.CountWaiting(ctx, subscriptions)
 	t.meanwhile()
 	return waiting, err
 }

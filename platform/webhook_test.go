@@ -53,7 +53,7 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 		if len(ready) != 1 || len(w.queued()) != 0 {
 			t.Fatalf("%d are ready", len(ready))
 		}
-		dispatch, err := w.p.Webhooks.Begin(t.Context(), platform.Ticket{Delivery: ready[0]})
+		dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if dispatch.Sink != sub.Sink || !slices.Equal(dispatch.Secrets, []string{sub.Secret}) || dispatch.Event.Subject != repo || dispatch.Event.ID != dispatch.Delivery.EventID {
 			t.Errorf("got %+v", dispatch)
@@ -61,13 +61,13 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 
 		rotated, err := w.p.Subscriptions.RotateSecret(acme.owner, sub.UID)
 		must(t, err)
-		dispatch, err = w.p.Webhooks.Begin(t.Context(), platform.Ticket{Delivery: ready[0]})
+		dispatch, err = w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if rotated.Secret == sub.Secret || !slices.Equal(dispatch.Secrets, []string{rotated.Secret, sub.Secret}) {
 			t.Errorf("after the rotation: %v", dispatch.Secrets)
 		}
 		w.pass(24 * time.Hour)
-		dispatch, err = w.p.Webhooks.Begin(t.Context(), platform.Ticket{Delivery: ready[0]})
+		dispatch, err = w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if !slices.Equal(dispatch.Secrets, []string{rotated.Secret}) {
 			t.Errorf("a day later: %v", dispatch.Secrets)
@@ -79,11 +79,11 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 		if d := w.delivery(ready[0]); d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 204 || d.LastAnswer != "thanks" || !d.NextAttemptTime.IsZero() {
 			t.Errorf("got %+v", d)
 		}
-		if dispatch, err := w.p.Webhooks.Begin(t.Context(), platform.Ticket{Delivery: ready[0]}); dispatch != nil || err != nil {
+		if dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]}); dispatch != nil || err != nil {
 			t.Errorf("what has ended begins: %v, %v", dispatch, err)
 		}
 		must(t, w.p.Subscriptions.Delete(acme.owner, sub.UID))
-		if dispatch, err := w.p.Webhooks.Begin(t.Context(), platform.Ticket{Delivery: ready[0]}); dispatch != nil || err != nil {
+		if dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]}); dispatch != nil || err != nil {
 			t.Errorf("what is gone begins: %v, %v", dispatch, err)
 		}
 		w.counted()
@@ -259,12 +259,12 @@ func TestWhatTheQueueLostIsRevived(t *testing.T) {
 		w.relay()
 		lost := w.queued()
 		wait, _ := w.end(lost[0], platform.Attempt{Status: 500})
-		must(t, w.p.Webhooks.Revive(t.Context(), false))
+		must(t, w.p.Webhooks.RequeueLost(t.Context(), false))
 		if n := len(w.queued()); n != 0 {
 			t.Errorf("%d are revived too early", n)
 		}
 		w.pass(wait + 11*time.Minute)
-		must(t, w.p.Webhooks.Revive(t.Context(), false))
+		must(t, w.p.Webhooks.RequeueLost(t.Context(), false))
 		revived := w.queued()
 		slices.Sort(revived)
 		slices.Sort(lost)
@@ -282,13 +282,13 @@ func TestWhatIsToBeSentAgainIsNotTakenForQueued(t *testing.T) {
 		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
 		w.relay()
-		ready, err := w.p.Webhooks.Ready(t.Context(), 10)
+		ready, err := w.p.Webhooks.ListReady(t.Context(), 10)
 		must(t, err)
 		d := ready[0].Delivery
 		w.end(d, platform.Attempt{Status: 200})
 		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d})
 		must(t, err)
-		must(t, w.p.Webhooks.Queued(t.Context(), ready))
+		must(t, w.p.Webhooks.MarkQueued(t.Context(), ready))
 		if again := w.queued(); !slices.Equal(again, []platform.UID{d}) {
 			t.Errorf("then %v are ready, want %s", again, d)
 		}

@@ -13,7 +13,7 @@ func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.registry(w.org, 20, 2)
-	ctx := platform.WithActor(t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	var advisories []*platform.Advisory
 	for i := range 20 * 200 {
 		advisories = append(advisories, &platform.Advisory{AdvisoryID: fmt.Sprint("GO-", i), ArtifactName: fmt.Sprintf("r%02d", i%20)})
@@ -35,7 +35,7 @@ func TestFacetsTellHowReposAreSpread(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")
-	ctx := platform.WithActor(t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	for i, r := range []string{`"catalogTier": "CATALOG_TIER_BASE", "bundles": ["a", "b"]`, `"catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"]`, `"description": "none"`} {
 		must(w.p.Repos.Create(ctx, []platform.UID{w.org, team, team}[i], body[platform.Repo](`{"name": "r%d", %s}`, i, r)))(t)
 	}

@@ -25,7 +25,7 @@ func TestADeliveryTellsHowItWent(t *testing.T) {
 
 	w.attempt(delivery, platform.Attempt{Status: 500, Answer: "oh no"})
 	got = w.ask(query, "s", sink, "state", "RETRYING").want(one+"attempts", 1).want(one+"lastStatus", 500).
-		want(one+"lastAnswer", "oh no").want(one+"lastError", "the sink answered 500")
+		want(one+"lastAnswer", "oh no").want(one+"lastError", "the sink responded with status 500")
 	if got.at("subscription.failingSince") != got.at(one+"lastAttemptTime") || got.at(one+"nextAttemptTime") == nil {
 		t.Errorf("after a failure: %v", got.Data)
 	}
@@ -43,7 +43,7 @@ func TestASubscriptionThatWasDisabledIsEnabledAndSentWhatItMissed(t *testing.T) 
 	delivery, _ := w.deliver(sink)
 	w.attempt(delivery, platform.Attempt{Status: 410})
 	const health = `query($s: ID!) { subscription(uid: $s) { disableTime disableReason deliveries { nodes { state } } } }`
-	off := w.ask(health, "s", sink).want("subscription.disableReason", "the sink answered 410").want("subscription.deliveries.nodes.*.state", "FAILED")
+	off := w.ask(health, "s", sink).want("subscription.disableReason", "the sink responded with status 410").want("subscription.deliveries.nodes.*.state", "FAILED")
 	if off.at("subscription.disableTime") == nil {
 		t.Error("it has no time when it was disabled")
 	}
@@ -69,7 +69,7 @@ func TestARotatedSecretIsShownOnceAndBothSign(t *testing.T) {
 		t.Errorf("the secret was %s and is %s", first, second)
 	}
 	delivery, _ := w.deliver(sink)
-	dispatch := must(w.p.Webhooks.Begin(t.Context(), platform.Ticket{Delivery: delivery}))(t)
+	dispatch := must(w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: delivery}))(t)
 	if got := strings.Join(dispatch.Secrets, " "); got != second+" "+first {
 		t.Errorf("deliveries are signed with %q, want the new secret and the old one", got)
 	}

@@ -65,7 +65,7 @@ func brokenBy(t *testing.T, fault func() error) *world {
 
 func (w *world) repos(names ...string) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	for _, name := range names {
 		must(w.p.Repos.Create(ctx, w.org, body[platform.Repo](`{"name":%q}`, name)))(w.t)
 	}

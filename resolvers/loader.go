@@ -41,7 +41,7 @@ func withBurst(ctx context.Context, p *platform.Platform, event any) context.Con
 		return ctx
 	}
 	ctx = platform.WithActor(ctx, e.Burst.Actor)
-	return context.WithValue(ctx, readsKey{}, e.Burst.Keep(func() any { return newReads(ctx, p) }))
+	return context.WithValue(ctx, readsKey{}, e.Burst.Memoize(func() any { return newReads(ctx, p) }))
 }
 
 func newReads(ctx context.Context, p *platform.Platform) *reads {

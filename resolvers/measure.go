@@ -18,13 +18,13 @@ const valueBytes = 64
 
 // Open starts counting the response to an operation.
 func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ context.Context, finish func() error, end func(), err error) {
-	ctx, end = platform.AnswerOf(ctx).Another(ctx)
+	ctx, end = platform.AnswerOf(ctx).OpenSibling(ctx)
 	answer := platform.AnswerOf(ctx)
 	finish = func() error {
-		if err := answer.Unwritten(); err != nil {
+		if err := answer.WriteError(); err != nil {
 			return blameQuery(err)
 		}
-		answer.Rendered()
+		answer.ReleaseRead()
 		return nil
 	}
 	if err := answer.Read(ctx, valueBytes*limit.CountValues(operation)); err != nil {
@@ -36,8 +36,8 @@ func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ 
 // Stream does not count what a subscription reads. It counts each response of the
 // subscription separately.
 func (Budget) Stream(ctx context.Context) (_ context.Context, open func(n int) (end func(), err error)) {
-	return platform.Uncounted(ctx), func(n int) (end func(), err error) {
-		counted, end := platform.AnswerOf(ctx).Another(ctx)
+	return platform.WithoutAnswer(ctx), func(n int) (end func(), err error) {
+		counted, end := platform.AnswerOf(ctx).OpenSibling(ctx)
 		return end, platform.AnswerOf(counted).Write(counted, n)
 	}
 }

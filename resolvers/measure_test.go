@@ -29,7 +29,7 @@ func TestAnAnswerThatIsTooLargeIsRefusedAndNamesItsLimit(t *testing.T) {
 		for uid := range strings.FieldsSeq(w.ask(`{ repos { nodes { uid } } }`).text("repos.nodes.*.uid")) {
 			w.ask(`mutation($uid: ID!, $text: String!) { updateRepoReadme(input: {uid: $uid, content: $text}) { repo { uid } } }`, "uid", uid, "text", strings.Repeat("é\n", 50<<10))
 		}
-		w.counting(platform.AnswerLimits{One: 1 << 20, All: 64 << 20})
+		w.counting(platform.AnswerLimits{PerAnswer: 1 << 20, Total: 64 << 20})
 
 		w.ask(`{ repos { totalCount nodes { readme } } }`)
 		// Read once, written many times.
@@ -38,7 +38,7 @@ func TestAnAnswerThatIsTooLargeIsRefusedAndNamesItsLimit(t *testing.T) {
 			t.Errorf("what is written is refused with %v %+v", got.Data, got.Errors)
 		}
 		// Read more than may be: the other fields are there.
-		w.counting(platform.AnswerLimits{One: 300 << 10, All: 64 << 20})
+		w.counting(platform.AnswerLimits{PerAnswer: 300 << 10, Total: 64 << 20})
 		got = w.as(theOwner, `{ repos(first: 3) { nodes { readme } } groups { totalCount } }`)
 		if len(got.Errors) == 0 || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" {
 			t.Errorf("what is read is refused with %+v", got.Errors)

@@ -113,7 +113,7 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 	for i := range events {
 		events[i].CreateTime = at
 	}
-	ctx := platform.WithActor(t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	must(w.p.Advisories.Import(ctx, w.org, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", ArtifactType: "Debian:12", Events: events,
 		Severities: []platform.Severity{{Type: "TYPE_CVSS_V2", Score: "1"}, {Type: "TYPE_CVSS_V4", Score: "2"}, {Type: "TYPE_UNSPECIFIED", Score: "high"}}}}))(t)
 	const shared = `type falsePositiveDetermination { type note } analysisNotPlanned { note } fixNotPlanned { note } pendingUpstreamFix { note } truePositiveDetermination { note }`
@@ -215,7 +215,7 @@ func TestTagsAreListedUnlessTheirClassIsLeftOut(t *testing.T) {
 func TestEveryVulnerabilityOfALargePageIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx := platform.WithActor(t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	advisories := make([]*platform.Advisory, 200)
 	var known []*platform.Vulnerability
 	for i := range advisories {

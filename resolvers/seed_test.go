@@ -25,14 +25,14 @@ func body[T any](format string, args ...any) platform.Input[T] {
 
 func (w *world) group(parent platform.UID, name string) platform.UID {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	return must(w.p.Groups.Create(ctx, parent, body[platform.Group](`{"name":%q}`, name)))(w.t).UID
 }
 
 // member makes an identity of a subject in a group, with a role there.
 func (w *world) member(group platform.UID, subject string, role platform.UID) platform.UID {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	rule := `{"name":%q,"claimMatch":{"issuer":%q,"subject":%q}}`
 	identity := must(w.p.Identities.Create(ctx, group, body[platform.Identity](rule, subject, testIssuer, subject)))(w.t)
 	must(w.p.RoleBindings.Create(ctx, group, body[platform.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, identity.UID, role)))(w.t)
@@ -42,7 +42,7 @@ func (w *world) member(group platform.UID, subject string, role platform.UID) pl
 // role makes a role of capabilities, by their dotted names.
 func (w *world) role(group platform.UID, name string, capabilities ...platform.Capability) platform.UID {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	return must(w.p.Roles.Create(ctx, group, platform.TypedInput(platform.Role{Name: name, Capabilities: capabilities}, "name", "capabilities")))(w.t).UID
 }
 
@@ -52,7 +52,7 @@ func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 // each, every one of which has an image but the last.
 func (w *world) registry(group platform.UID, repos, tags int) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	made := make([]*platform.ImportedRepo, repos)
 	for i := range made {
 		made[i] = &platform.ImportedRepo{Repo: platform.Repo{Name: fmt.Sprintf("r%02d", i)}, Readme: fmt.Sprintf("# r%02d", i)}
@@ -76,7 +76,7 @@ func (w *world) registry(group platform.UID, repos, tags int) {
 // is known of their vulnerabilities, of each but the last.
 func (w *world) feed(group platform.UID, n int) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	advisories := make([]*platform.Advisory, n)
 	var known []*platform.Vulnerability
 	for i := range advisories {
@@ -98,7 +98,7 @@ func (w *world) feed(group platform.UID, n int) {
 // one of its versions.
 func (w *world) libraries(n int) (artifact, version platform.UID) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.Operator("test"))
+	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	var made []*platform.ImportedArtifact
 	for i := range 2 * n {
 		a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: fmt.Sprintf("j%02d", i/2)}}
@@ -177,8 +177,8 @@ func (w *world) deliver(subscription platform.UID) (delivery platform.UID, event
 // attempt says how an attempt of a delivery went.
 func (w *world) attempt(delivery platform.UID, a platform.Attempt) {
 	w.t.Helper()
-	begun := must(w.p.Webhooks.Begin(w.t.Context(), platform.Ticket{Delivery: delivery}))(w.t)
-	if _, _, err := w.p.Webhooks.End(w.t.Context(), begun, a); err != nil {
+	begun := must(w.p.Webhooks.BeginAttempt(w.t.Context(), platform.Ticket{Delivery: delivery}))(w.t)
+	if _, _, err := w.p.Webhooks.EndAttempt(w.t.Context(), begun, a); err != nil {
 		w.t.Fatal(err)
 	}
 }

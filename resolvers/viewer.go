@@ -20,7 +20,7 @@ func (queries) Viewer(ctx context.Context) (*platform.Actor, error) {
 // one actor.
 
 func (v viewers) Identities(ctx context.Context, all []*platform.Actor) ([][]*platform.Identity, error) {
-	return forEach(all, func(*platform.Actor) ([]*platform.Identity, error) { return v.p.Identities.Own(ctx) })
+	return forEach(all, func(*platform.Actor) ([]*platform.Identity, error) { return v.p.Identities.ListOwn(ctx) })
 }
 
 func (v viewers) RoleBindings(ctx context.Context, all []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {

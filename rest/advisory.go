@@ -13,8 +13,8 @@ func advisoryRoutes(p *platform.Platform) []route {
 	return []route{
 		listDocuments(p.AdvisoryDocuments),
 		listAll("/advisory/v2/metadata", p.Vulnerabilities,
-			text("id", func(f *platform.VulnerabilityFilter) *string { return &f.ID }),
-			texts("ids", func(f *platform.VulnerabilityFilter) *[]string { return &f.IDs })),
+			textFilter("id", func(f *platform.VulnerabilityFilter) *string { return &f.ID }),
+			textsFilter("ids", func(f *platform.VulnerabilityFilter) *[]string { return &f.IDs })),
 		listResolvedVulnsReports(p.ResolvedVulnerabilities),
 	}
 }
@@ -26,8 +26,8 @@ type documents struct {
 // listDocuments lists without pages.
 func listDocuments(of platform.AdvisoryDocuments) route {
 	filters := []filter[platform.DocumentRequest]{
-		text("id", func(r *platform.DocumentRequest) *string { return &r.ID }),
-		texts("cves", func(r *platform.DocumentRequest) *[]string { return &r.CVEs }),
+		textFilter("id", func(r *platform.DocumentRequest) *string { return &r.ID }),
+		textsFilter("cves", func(r *platform.DocumentRequest) *[]string { return &r.CVEs }),
 	}
 	return route{
 		name: "ListDocuments", method: http.MethodGet, pattern: "/advisory/v2/documents",
@@ -59,12 +59,12 @@ func listResolvedVulnsReports(of platform.ResolvedVulnerabilities) route {
 				return err
 			},
 		},
-		moment("start_time", func(r *asked) *platform.Time { return &r.StartTime }).needed(),
-		moment("end_time", func(r *asked) *platform.Time { return &r.EndTime }).needed(),
+		timeFilter("start_time", func(r *asked) *platform.Time { return &r.StartTime }).asRequired(),
+		timeFilter("end_time", func(r *asked) *platform.Time { return &r.EndTime }).asRequired(),
 	}
 	return route{
 		name: "ListResolvedVulnsReports", method: http.MethodGet, pattern: "/advisory/v2/images/resolvedVulns",
-		capabilities: needing(platform.CapRepoList, platform.CapManifestMetadataList, platform.CapTagList),
+		capabilities: capabilityList(platform.CapRepoList, platform.CapManifestMetadataList, platform.CapTagList),
 		query:        parametersOf(filters), answer: resolvedVulnsReports{},
 		call: func(r *request) (any, error) {
 			decoded := listRequest(r, filters)

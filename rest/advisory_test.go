@@ -11,7 +11,7 @@ import (
 func TestDocumentsAndReportsHaveTheWiresForm(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
-	ctx := platform.WithActor(t.Context(), platform.Operator("import"))
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
 	at, err := platform.ParseTime("2024-01-05T10:00:00Z")
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// An envelope is the answer of a list: a page under the plural of its kind.
+// An envelope is the response of a list: a page under the plural of its kind.
 type envelope[T any] struct {
 	plural string
 	page   platform.Page[T]
@@ -20,7 +20,8 @@ func newEnvelope[T any](plural string, page platform.Page[T]) envelope[T] {
 	return envelope[T]{plural, page, page.NextPageToken()}
 }
 
-// stream writes item after item, so that a page is never in memory as JSON.
+// stream writes one item after the other, so that the JSON of a page is never in
+// memory as a whole.
 func (e envelope[T]) stream(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, `{"%s":[`, e.plural); err != nil {
 		return err
@@ -46,7 +47,7 @@ func (e envelope[T]) stream(w io.Writer) error {
 
 // writeAnswer writes a result; nil is an empty body.
 func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any) {
-	private(w.Header())
+	setPrivateHeaders(w.Header())
 	if answer == nil {
 		return
 	}
@@ -58,7 +59,7 @@ func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any)
 		err = newEncoder(w).Encode(answer)
 	}
 	if err != nil && r.Context().Err() == nil {
-		o.errors().Log().WarnContext(r.Context(), "an answer was cut short", "request_id", requestID(w), "error", err)
+		o.errors().Log().WarnContext(r.Context(), "writing a response failed; the client got only a part of it", "request_id", requestID(w), "error", err)
 	}
 }
 
@@ -68,9 +69,9 @@ func newEncoder(w io.Writer) *json.Encoder {
 	return encoder
 }
 
-// private sets what every answer has: it is meant for this caller at this
-// moment, and is what its Content-Type says.
-func private(h http.Header) {
+// setPrivateHeaders sets the headers of every response: it must not be cached, and has
+// exactly the given Content-Type.
+func setPrivateHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 }

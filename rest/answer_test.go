@@ -72,7 +72,7 @@ func TestAnAnswerThatCannotBeWrittenEndsAndIsLogged(t *testing.T) {
 		if left < whole.Len() {
 			want = 1
 		}
-		if told := strings.Count(log.String(), "an answer was cut short"); w.refused != want || told != want {
+		if told := strings.Count(log.String(), "writing a response failed"); w.refused != want || told != want {
 			t.Errorf("of %d bytes %d fit: %d writes were refused and %d logged, want %d", whole.Len(), left, w.refused, told, want)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// A batch is the body of batchCreate, and a batchAnswer what it answers.
+// A batch is the body of batchCreate, and a batchAnswer is its response.
 type (
 	batch struct {
 		Parent   platform.UID   `json:"parent"`
@@ -38,8 +38,8 @@ func batchCreate(of platform.RoleBindings) operation {
 	}
 }
 
-// decodeBatch takes a batch apart. It reports everything that is not as batch
-// has it, but leaves the role bindings themselves to the operation.
+// decodeBatch decodes a batch and reports all violations of its form. The operation
+// checks the role bindings themselves.
 func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBinding], []platform.Violation) {
 	var d decoding
 	if !d.isJSON(body) {
@@ -67,7 +67,7 @@ func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBindi
 	return parent, inputs, d.malformed
 }
 
-// withRole gives a role binding the role of the batch, unless it has its own.
+// withRole sets the role of the batch in a role binding without a role.
 func (d *decoding) withRole(field string, raw json.RawMessage, role platform.UID) []byte {
 	binding, ok := d.all(field+".", raw)
 	if !ok {

@@ -10,31 +10,31 @@ import (
 	"atrium/platform"
 )
 
-// maxBody bounds a request's body; the largest that is good is a readme.
+// maxBody limits the body of a request. The largest valid body is a readme.
 const maxBody = 1 << 20
 
-// readBody reads a body of JSON, whatever its Content-Type says: clients send
-// what their library has as default. An empty body is not nil.
+// readBody reads a JSON body. It ignores Content-Type, because clients send the
+// default of their library. An empty body is not nil.
 func (r *request) readBody() ([]byte, error) {
-	if err := platform.Authenticated(r.Context()); err != nil {
+	if err := platform.RequireAuthenticated(r.Context()); err != nil {
 		return nil, err
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, unreadable
+		return nil, errEncoding
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(r.writer, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		description := fmt.Sprintf("must be at most %d bytes", tooLarge.Limit)
-		return nil, &refusal{http.StatusRequestEntityTooLarge, platform.Invalid(platform.Violation{Field: "body", Description: description})}
+		return nil, &statusError{http.StatusRequestEntityTooLarge, platform.Invalid(platform.Violation{Field: "body", Description: description})}
 	case err != nil:
 		return nil, platform.Invalid(platform.Violation{Field: "body", Description: "could not be read to its end"})
 	}
 	return body, nil
 }
 
-// unreadable is a body in an encoding that is not read here.
-var unreadable = &refusal{http.StatusUnsupportedMediaType, platform.Invalid(platform.Violation{
+// errEncoding is a body in an encoding that is not read here.
+var errEncoding = &statusError{http.StatusUnsupportedMediaType, platform.Invalid(platform.Violation{
 	Field: "Content-Encoding", Description: "must be identity, or left out: bodies are read as they are",
 })}

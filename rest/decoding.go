@@ -11,15 +11,14 @@ import (
 	"atrium/platform"
 )
 
-// A decoding collects what is malformed in a body.
+// A decoding collects the violations of a body.
 type decoding struct{ malformed []platform.Violation }
 
 func (d *decoding) add(field, description string) {
 	d.malformed = append(d.malformed, platform.Violation{Field: field, Description: description})
 }
 
-// isJSON notes what keeps a body from being JSON; an empty one is an empty
-// object.
+// isJSON checks that a body is JSON. An empty body counts as an empty object.
 func (d *decoding) isJSON(body []byte) bool {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return true
@@ -51,12 +50,12 @@ func (d *decoding) object(prefix string, raw []byte, known ...string) map[string
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		d.add(prefix+shown(name), "is not a field of this request")
+		d.add(prefix+truncateForMessage(name), "is not a field of this request")
 	}
 	return members
 }
 
-// all is every member of a JSON object, of which each must be there once.
+// all returns all members of a JSON object, each of which may occur only once.
 func (d *decoding) all(prefix string, raw []byte) (given map[string]json.RawMessage, ok bool) {
 	given = map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -73,7 +72,7 @@ func (d *decoding) all(prefix string, raw []byte) (given map[string]json.RawMess
 		token, _ := members.Token()
 		name, _ := token.(string)
 		if seen[name] {
-			d.add(prefix+shown(name), "is given twice")
+			d.add(prefix+truncateForMessage(name), "is given twice")
 		}
 		seen[name] = true
 		_ = members.Decode(&json.RawMessage{})

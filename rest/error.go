@@ -10,30 +10,30 @@ import (
 	"atrium/platform"
 )
 
-// A refusal is an error that HTTP has a status of its own for.
-type refusal struct {
+// A statusError is an error with an HTTP status of its own.
+type statusError struct {
 	status int
 	shown  *platform.Error
 }
 
-func (r *refusal) Error() string { return r.shown.Error() }
+func (r *statusError) Error() string { return r.shown.Error() }
 
 // Unwrap gives the error that the body shows.
-func (r *refusal) Unwrap() error { return r.shown }
+func (r *statusError) Unwrap() error { return r.shown }
 
-// HeadersTooLarge refuses a request for what stands before its body.
+// HeadersTooLarge returns the error for a request line or headers that are too large.
 func HeadersTooLarge(what string, most int) error {
-	return &refusal{http.StatusRequestHeaderFieldsTooLarge, platform.Invalid(platform.Violation{
+	return &statusError{http.StatusRequestHeaderFieldsTooLarge, platform.Invalid(platform.Violation{
 		Field: what, Description: fmt.Sprintf("must be at most %d bytes", most),
 	})}
 }
 
-// What no operation is asked about.
+// Errors of requests that reach no operation.
 var (
 	noPath = &platform.Error{
 		Code: platform.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: there is nothing at this path",
 	}
-	noMethod = &refusal{http.StatusMethodNotAllowed, &platform.Error{
+	noMethod = &statusError{http.StatusMethodNotAllowed, &platform.Error{
 		Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: this path does not have this method",
 	}}
 	noV1 = &platform.Error{
@@ -41,20 +41,20 @@ var (
 	}
 )
 
-// WriteError answers err as google.rpc.Status with the HTTP status of its code.
-// A cause that the client is not shown is logged. Whatever stands before the
-// routes and refuses a request (authentication, limits) answers with this too.
+// WriteError answers err as google.rpc.Status with the HTTP status of its code. It logs
+// a cause that the client does not see. Authentication and limits, which run before
+// the routes, use it too.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	shown := edge.Show(err, edge.AreaOf(r.URL.Path))
 	status := edge.HTTPStatus(shown.Code)
-	var refused *refusal
+	var refused *statusError
 	if errors.As(err, &refused) {
 		status = refused.status
 	}
 	id := requestID(w)
 	o.errors().Report(r.Context(), shown, id, "method", r.Method, "path", r.URL.Path)
 	h := w.Header()
-	private(h)
+	setPrivateHeaders(h)
 	h.Set("Content-Type", "application/json")
 	edge.SetHeaders(h, shown)
 	w.WriteHeader(status)
@@ -67,5 +67,5 @@ func (o Options) errors() edge.Errors {
 
 func (o Options) version() string { return cmp.Or(o.Version, "dev") }
 
-// requestID is the one that the answer carries.
+// requestID returns the request id of the response.
 func requestID(w http.ResponseWriter) string { return w.Header().Get(edge.RequestIDHeader) }

@@ -10,15 +10,15 @@ import (
 	"atrium/platform"
 )
 
-// A filter is a parameter of a list of F, and how its value goes into the
-// list's request.
+// A filter is a parameter of a list, with a function that sets its value in the
+// request F.
 type filter[F any] struct {
 	parameter
 	set func(*platform.ListRequest[F], string) error
 }
 
-// listRequest decodes the query of a list. What cannot be decoded goes along,
-// for the operation to report it together with what it finds itself.
+// listRequest decodes the query of a list. Violations become part of the request, so
+// that the operation reports them together with its own.
 func listRequest[F any](r *request, filters []filter[F]) platform.ListRequest[F] {
 	list := platform.ListRequest[F]{Malformed: r.malformed}
 	for _, f := range filters {
@@ -40,18 +40,18 @@ func parametersOf[F any](filters []filter[F]) []parameter {
 	return parameters
 }
 
-// text is a filter by one value.
-func text[F any, S ~string](name string, at func(*F) *S) filter[F] {
+// textFilter is a filter by one value.
+func textFilter[F any, S ~string](name string, at func(*F) *S) filter[F] {
 	return value(name, parseText[S], func(l *platform.ListRequest[F]) *S { return at(&l.Filter) })
 }
 
-// texts is a filter by any of several values.
-func texts[F any, S ~string](name string, at func(*F) *[]S) filter[F] {
+// textsFilter is a filter by any of several values.
+func textsFilter[F any, S ~string](name string, at func(*F) *[]S) filter[F] {
 	return values(name, func(l *platform.ListRequest[F]) *[]S { return at(&l.Filter) })
 }
 
-// number is a filter by a number, which may be 0.
-func number[F any](name string, at func(*F) **float64) filter[F] {
+// numberFilter is a filter by a number, which may be 0.
+func numberFilter[F any](name string, at func(*F) **float64) filter[F] {
 	return filter[F]{parameter{name: name, of: reflect.TypeFor[float64]()}, func(l *platform.ListRequest[F], s string) error {
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
@@ -62,36 +62,36 @@ func number[F any](name string, at func(*F) **float64) filter[F] {
 	}}
 }
 
-// moment is a filter by a time.
-func moment[F any](name string, at func(*F) *platform.Time) filter[F] {
+// timeFilter is a filter by a time.
+func timeFilter[F any](name string, at func(*F) *platform.Time) filter[F] {
 	return value(name, platform.ParseTime, func(l *platform.ListRequest[F]) *platform.Time { return at(&l.Filter) })
 }
 
-// scoping are the parameters of every list in the tree.
-func scoping[F any]() []filter[F] {
+// scopeFilters returns the parameters of every list in the tree.
+func scopeFilters[F any]() []filter[F] {
 	type request = platform.ListRequest[F]
 	return []filter[F]{
 		value("uidp.ancestors_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.AncestorsOf }),
 		value("uidp.descendants_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.DescendantsOf }),
 		value("uidp.children_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.ChildrenOf }),
-		value("uidp.in_root", parseBool, func(l *request) *bool { return &l.UIDP.InRoot }).or(false),
+		value("uidp.in_root", parseBool, func(l *request) *bool { return &l.UIDP.InRoot }).withDefault(false),
 		values("uidp.ids", func(l *request) *[]platform.UID { return &l.UIDP.IDs }),
 	}
 }
 
-// paging are the parameters of every list.
-func paging[F, T any](kind *platform.Kind[T]) []filter[F] {
+// pagingFilters returns the parameters of every list.
+func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[F] {
 	type request = platform.ListRequest[F]
 	return []filter[F]{
-		value("page_size", parseNumber, func(l *request) *int { return &l.PageSize }).or(platform.DefaultPageSize),
-		value("page_token", maybeEmpty, func(l *request) *string { return &l.PageToken }),
-		ordering(kind, value("order_by", maybeEmpty, func(l *request) *string { return &l.OrderBy })),
-		value("skip", parseNumber, func(l *request) *int { return &l.Skip }).or(0),
+		value("page_size", parseNumber, func(l *request) *int { return &l.PageSize }).withDefault(platform.DefaultPageSize),
+		value("page_token", parseOptional, func(l *request) *string { return &l.PageToken }),
+		orderFilter(kind, value("order_by", parseOptional, func(l *request) *string { return &l.OrderBy })),
+		value("skip", parseNumber, func(l *request) *int { return &l.Skip }).withDefault(0),
 	}
 }
 
-// ordering tells which orders a list of a kind has.
-func ordering[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
+// orderFilter documents the orders of a list.
+func orderFilter[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
 	var fields []string
 	for _, order := range kind.Orders {
 		fields = append(append(fields, order.Name), order.Spellings...)
@@ -101,23 +101,23 @@ func ordering[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
 	if kind.DefaultOrder.Desc {
 		fallback += " desc"
 	}
-	return f.or(fallback)
+	return f.withDefault(fallback)
 }
 
-// matching is f with the pattern that the operation holds its values against.
-func (f filter[F]) matching(pattern string) filter[F] {
+// withPattern returns f with the pattern that its values must match.
+func (f filter[F]) withPattern(pattern string) filter[F] {
 	f.pattern = pattern
 	return f
 }
 
-// needed is f for a parameter without which the operation refuses.
-func (f filter[F]) needed() filter[F] {
+// asRequired returns f for a parameter that the operation requires.
+func (f filter[F]) asRequired() filter[F] {
 	f.required = true
 	return f
 }
 
-// or is f with the value that its absence stands for.
-func (f filter[F]) or(value any) filter[F] {
+// withDefault returns f with its default value.
+func (f filter[F]) withDefault(value any) filter[F] {
 	f.fallback = value
 	return f
 }
@@ -139,8 +139,8 @@ func values[F any, S ~string](name string, at func(*platform.ListRequest[F]) *[]
 	}}
 }
 
-// parseText refuses an empty value. The operation would take it for none at
-// all, and so list everything for a client whose variable was not set.
+// parseText rejects an empty value. The operation would treat it as absent, and list
+// everything for a client whose variable was not set.
 func parseText[S ~string](s string) (S, error) {
 	if s == "" {
 		return "", errors.New("must not be empty")
@@ -148,9 +148,9 @@ func parseText[S ~string](s string) (S, error) {
 	return S(s), nil
 }
 
-// maybeEmpty is for what a client may well send without a value: the token of
-// the first page.
-func maybeEmpty(s string) (string, error) { return s, nil }
+// parseOptional accepts an empty value. It is for the page token, which clients send
+// empty for the first page.
+func parseOptional(s string) (string, error) { return s, nil }
 
 func parseBool(s string) (bool, error) {
 	if s != "true" && s != "false" {

@@ -13,8 +13,8 @@ func iamRoutes(p *platform.Platform) []route {
 	createRoot.name, createRoot.capabilities = "CreateRootGroup", nil // a setting allows it
 	return []route{
 		list("/iam/v2/groups", p.Groups,
-			text("name", func(f *platform.GroupFilter) *string { return &f.Name }),
-			text("query", func(f *platform.GroupFilter) *string { return &f.Query })),
+			textFilter("name", func(f *platform.GroupFilter) *string { return &f.Name }),
+			textFilter("query", func(f *platform.GroupFilter) *string { return &f.Query })),
 		get("/iam/v2/groups/{uid=**}", p.Groups),
 		create("/iam/v2/groups/{parent=**}", p.Groups),
 		createRoot,
@@ -22,9 +22,9 @@ func iamRoutes(p *platform.Platform) []route {
 		remove("/iam/v2/groups/{uid=**}", p.Groups),
 
 		list("/iam/v2/identities", p.Identities,
-			text("name", func(f *platform.IdentityFilter) *string { return &f.Name }),
-			text("relationship_type", func(f *platform.IdentityFilter) *platform.RelationshipType { return &f.RelationshipType }),
-			text("query", func(f *platform.IdentityFilter) *string { return &f.Query })),
+			textFilter("name", func(f *platform.IdentityFilter) *string { return &f.Name }),
+			textFilter("relationship_type", func(f *platform.IdentityFilter) *platform.RelationshipType { return &f.RelationshipType }),
+			textFilter("query", func(f *platform.IdentityFilter) *string { return &f.Query })),
 		get("/iam/v2/identities/{uid=**}", p.Identities),
 		create("/iam/v2/identities/{parent=**}", p.Identities),
 		update("/iam/v2/identities/{uid=**}", p.Identities),
@@ -32,66 +32,66 @@ func iamRoutes(p *platform.Platform) []route {
 		{
 			name: "LookupIdentity", method: http.MethodGet, pattern: "/iam/v2/identities:lookupIdentity",
 			query:  []parameter{issuer, subject},
-			answer: lookupAnswer{}, call: strict(lookup(p.Identities)),
+			answer: lookupAnswer{}, call: rejectBadQuery(lookup(p.Identities)),
 		},
 
 		list("/iam/v2/roles", roles{p.Roles},
-			text("name", func(f *platform.RoleFilter) *string { return &f.Name }),
-			text("query", func(f *platform.RoleFilter) *string { return &f.Query })),
+			textFilter("name", func(f *platform.RoleFilter) *string { return &f.Name }),
+			textFilter("query", func(f *platform.RoleFilter) *string { return &f.Query })),
 		get("/iam/v2/roles/{uid=**}", roles{p.Roles}),
 		create("/iam/v2/roles/{parent=**}", p.Roles),
 		update("/iam/v2/roles/{uid=**}", p.Roles),
 		remove("/iam/v2/roles/{uid=**}", p.Roles),
 
 		list("/iam/v2/roleBindings", p.RoleBindings,
-			text("identity", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Identity }),
-			text("group", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Group }),
-			text("role", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Role })),
+			textFilter("identity", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Identity }),
+			textFilter("group", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Group }),
+			textFilter("role", func(f *platform.RoleBindingFilter) *platform.UID { return &f.Role })),
 		get("/iam/v2/roleBindings/{uid=**}", p.RoleBindings),
 		create("/iam/v2/roleBindings/{parent=**}", p.RoleBindings),
 		update("/iam/v2/roleBindings/{uid=**}", p.RoleBindings),
 		remove("/iam/v2/roleBindings/{uid=**}", p.RoleBindings),
 		{
 			name: "BatchCreateRoleBindings", method: http.MethodPost, pattern: "/iam/v2/roleBindings:batchCreate",
-			capabilities: needing(platform.CapRoleBindingsCreate),
-			body:         batch{}, answer: batchAnswer{}, call: strict(batchCreate(p.RoleBindings)),
+			capabilities: capabilityList(platform.CapRoleBindingsCreate),
+			body:         batch{}, answer: batchAnswer{}, call: rejectBadQuery(batchCreate(p.RoleBindings)),
 		},
 
 		list("/iam/v2/identityProviders", p.IdentityProviders,
-			text("name", func(f *platform.IdentityProviderFilter) *string { return &f.Name })),
+			textFilter("name", func(f *platform.IdentityProviderFilter) *string { return &f.Name })),
 		get("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
 		create("/iam/v2/identityProviders/{parent=**}", p.IdentityProviders),
 		update("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
 		remove("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
 		{
 			name: "VerifyIdentityProvider", method: http.MethodPost, pattern: "/iam/v2/identityProviders:verify",
-			capabilities: needing(p.IdentityProviders.Kind().Updating()...),
-			body:         verification{}, answer: platform.IdentityProvider{}, call: strict(verifyProvider(p.IdentityProviders)),
+			capabilities: capabilityList(p.IdentityProviders.Kind().Updating()...),
+			body:         verification{}, answer: platform.IdentityProvider{}, call: rejectBadQuery(verifyProvider(p.IdentityProviders)),
 		},
 
 		list("/iam/v2/externalGroupRoleMappings", p.ExternalGroupRoleMappings,
-			text("identity_provider_uid", func(f *platform.ExternalGroupRoleMappingFilter) *platform.UID { return &f.IdentityProvider })),
+			textFilter("identity_provider_uid", func(f *platform.ExternalGroupRoleMappingFilter) *platform.UID { return &f.IdentityProvider })),
 		get("/iam/v2/externalGroupRoleMappings/{uid=**}", p.ExternalGroupRoleMappings),
 		create("/iam/v2/externalGroupRoleMappings/{parent=**}", p.ExternalGroupRoleMappings),
 		remove("/iam/v2/externalGroupRoleMappings/{uid=**}", p.ExternalGroupRoleMappings),
 		{
 			name: "BatchDeleteExternalGroupRoleMappings", method: http.MethodPost, pattern: "/iam/v2/externalGroupRoleMappings:batchDelete",
-			capabilities: needing(platform.CapIdentityProvidersDelete),
-			body:         batchDeletion{}, answer: batchDeleted{}, call: strict(batchDelete(p.ExternalGroupRoleMappings)),
+			capabilities: capabilityList(platform.CapIdentityProvidersDelete),
+			body:         batchDeletion{}, answer: batchDeleted{}, call: rejectBadQuery(batchDelete(p.ExternalGroupRoleMappings)),
 		},
 
 		list("/iam/v2/groupInvites", p.GroupInvites,
-			text("key_id", func(f *platform.GroupInviteFilter) *string { return &f.KeyID })),
+			textFilter("key_id", func(f *platform.GroupInviteFilter) *string { return &f.KeyID })),
 		get("/iam/v2/groupInvites/{uid=**}", p.GroupInvites),
 		create("/iam/v2/groupInvites/{parent=**}", p.GroupInvites),
 		remove("/iam/v2/groupInvites/{uid=**}", p.GroupInvites),
 		{
 			name: "AcceptGroupInvite", method: http.MethodPost, pattern: "/iam/v2/groupInvites:accept",
-			body: invitation{}, answer: platform.RoleBinding{}, call: strict(acceptInvite(p.GroupInvites)),
+			body: invitation{}, answer: platform.RoleBinding{}, call: rejectBadQuery(acceptInvite(p.GroupInvites)),
 		},
 
 		list("/iam/v2/accountAssociations", p.AccountAssociations,
-			text("name", func(f *platform.AccountAssociationFilter) *string { return &f.Name })),
+			textFilter("name", func(f *platform.AccountAssociationFilter) *string { return &f.Name })),
 		get("/iam/v2/accountAssociations/{uid=**}", p.AccountAssociations),
 		create("/iam/v2/accountAssociations/{parent=**}", p.AccountAssociations),
 		update("/iam/v2/accountAssociations/{uid=**}", p.AccountAssociations),
@@ -100,8 +100,8 @@ func iamRoutes(p *platform.Platform) []route {
 		listTerms(p.Terms),
 		{
 			name: "AcceptTerms", method: http.MethodPost, pattern: "/iam/v2/terms/{group=**}",
-			capabilities: needing(platform.CapTermsAccept),
-			body:         acceptance{}, answer: platform.AcceptedTerms{}, call: strict(acceptTerms(p.Terms)),
+			capabilities: capabilityList(platform.CapTermsAccept),
+			body:         acceptance{}, answer: platform.AcceptedTerms{}, call: rejectBadQuery(acceptTerms(p.Terms)),
 		},
 	}
 }
@@ -128,18 +128,18 @@ type roles struct{ platform.Roles }
 
 func (s roles) Get(ctx context.Context, uid platform.UID) (*platform.Role, error) {
 	role, err := s.Roles.Get(ctx, uid)
-	return shownRole(role), err
+	return roleForClients(role), err
 }
 
 func (s roles) List(ctx context.Context, req platform.ListRequest[platform.RoleFilter]) (platform.Page[platform.Role], error) {
 	page, err := s.Roles.List(ctx, req)
 	for i, role := range page.Items {
-		page.Items[i] = shownRole(role)
+		page.Items[i] = roleForClients(role)
 	}
 	return page, err
 }
 
-func shownRole(r *platform.Role) *platform.Role {
+func roleForClients(r *platform.Role) *platform.Role {
 	if r == nil || !platform.IsBuiltInRole(r.UID) {
 		return r
 	}

@@ -96,9 +96,9 @@ func acceptTerms(of platform.Terms) operation {
 // listTerms lists what was accepted for the group in the path and above it.
 func listTerms(of platform.Terms) route {
 	kind := of.Kind()
-	filters := paging[platform.TermsFilter](kind)
+	filters := pagingFilters[platform.TermsFilter](kind)
 	return route{
-		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: needing(kind.List),
+		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: capabilityList(kind.List),
 		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural, kind: factsOf(kind),
 		call: func(r *request) (any, error) {
 			page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))

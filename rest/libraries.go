@@ -11,22 +11,22 @@ func librariesRoutes(p *platform.Platform) []route {
 	type filter = platform.ArtifactFilter
 	return []route{
 		listAll("/libraries/v2/artifacts", p.Artifacts,
-			texts("ecosystems", func(f *filter) *[]platform.Ecosystem { return &f.Ecosystems }).needed(),
-			text("query", func(f *filter) *string { return &f.Query }),
-			text("cuda_version", func(f *filter) *string { return &f.CudaVersion }),
+			textsFilter("ecosystems", func(f *filter) *[]platform.Ecosystem { return &f.Ecosystems }).asRequired(),
+			textFilter("query", func(f *filter) *string { return &f.Query }),
+			textFilter("cuda_version", func(f *filter) *string { return &f.CudaVersion }),
 			value("remediated", parseBool, func(l *platform.ListRequest[filter]) *bool { return &l.Filter.Remediated })),
 		artifactVersions(p.ArtifactVersions),
 		{
 			name: "GetArtifactCount", method: http.MethodGet, pattern: "/libraries/v2/artifacts/count",
-			capabilities: needing(platform.CapLibrariesArtifactsList),
-			query:        []parameter{ecosystems}, answer: artifactCount{}, call: strict(countArtifacts(p.Artifacts)),
+			capabilities: capabilityList(platform.CapLibrariesArtifactsList),
+			query:        []parameter{ecosystems}, answer: artifactCount{}, call: rejectBadQuery(countArtifacts(p.Artifacts)),
 		},
 	}
 }
 
 // artifactVersions is the list of the artifact that the path names.
 func artifactVersions(of platform.ArtifactVersions) route {
-	filters := paging[platform.ArtifactVersionFilter](of.Kind())
+	filters := pagingFilters[platform.ArtifactVersionFilter](of.Kind())
 	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", of)
 	list.call = func(r *request) (any, error) {
 		page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))

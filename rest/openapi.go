@@ -31,10 +31,10 @@ const (
 func Description(o Options) http.Handler {
 	asJSON := sync.OnceValue(func() []byte { return o.fillIn(openAPIJSON) })
 	asYAML := sync.OnceValue(func() []byte { return o.fillIn(openAPIYAML) })
-	return compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodGet, http.MethodHead:
-			private(w.Header())
+			setPrivateHeaders(w.Header())
 			mediaType, body := "application/yaml", asYAML
 			if strings.HasSuffix(r.URL.Path, ".json") {
 				mediaType, body = "application/json", asJSON
@@ -42,7 +42,7 @@ func Description(o Options) http.Handler {
 			w.Header().Set("Content-Type", mediaType)
 			_, _ = w.Write(body())
 		default:
-			private(w.Header())
+			setPrivateHeaders(w.Header())
 			w.Header().Set("Allow", "GET, HEAD, OPTIONS")
 			if r.Method == http.MethodOptions {
 				w.WriteHeader(http.StatusNoContent)

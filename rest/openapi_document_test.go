@@ -83,8 +83,8 @@ func describe(table []route) *description {
 // bearer is the name of the security scheme.
 const bearer = "bearer"
 
-func kindsOf(table []route) map[reflect.Type]*facts {
-	kinds := map[reflect.Type]*facts{}
+func kindsOf(table []route) map[reflect.Type]*kindFacts {
+	kinds := map[reflect.Type]*kindFacts{}
 	for _, r := range table {
 		if r.kind != nil {
 			kinds[r.kind.of] = r.kind

@@ -47,14 +47,14 @@ func documentedRefusals() []documentedRefusal {
 			Resource: &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
 		}},
 		{http.StatusRequestEntityTooLarge, "TooLarge", "", toSenders, platform.Invalid(platform.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
-		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", toSenders, unreadable.shown},
+		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", toSenders, errEncoding.shown},
 		{http.StatusTooManyRequests, "ResourceExhausted", "Retry-After", always, &platform.Error{
 			Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many requests", RetryAfter: time.Second,
 		}},
 		{http.StatusInternalServerError, "Internal", "", always, &platform.Error{Code: platform.CodeInternal, Reason: "INTERNAL", Message: "Internal error."}},
 		{http.StatusServiceUnavailable, "Unavailable", "Retry-After", always, platform.Unavailable("the database does not answer", nil)},
 		{http.StatusGatewayTimeout, "DeadlineExceeded", "Retry-After", always, &platform.Error{
-			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request took longer than it may.", RetryAfter: time.Second,
+			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request exceeded its time limit.", RetryAfter: time.Second,
 		}},
 	}
 }

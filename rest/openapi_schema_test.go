@@ -30,7 +30,7 @@ var suffixes = map[use]string{inAnswer: "", inCreate: "Create", inUpdate: "Updat
 // schemas collects the schemas that a document refers to.
 type schemas struct {
 	prose
-	kinds map[reflect.Type]*facts
+	kinds map[reflect.Type]*kindFacts
 	found openapi3.Schemas
 }
 

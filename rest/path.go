@@ -30,14 +30,14 @@ func cutPattern(pattern string) (prefix string, suffix []string) {
 	return prefix + "*", suffix
 }
 
-// A place is every route whose path has the same fixed prefix.
-type place struct {
+// A pathGroup holds the routes whose paths have the same fixed prefix.
+type pathGroup struct {
 	prefix string // ends in * where a variable follows
-	shapes []shape
+	shapes []suffixRoutes
 }
 
-// A shape is the routes of a place that have the same suffix.
-type shape struct {
+// A suffixRoutes holds the routes of a group with the same suffix.
+type suffixRoutes struct {
 	suffix  []string
 	methods methods
 }
@@ -45,7 +45,7 @@ type shape struct {
 // methods are the routes of one path, by HTTP method.
 type methods map[string]*route
 
-// allow is the Allow header: what OPTIONS tells and 405 must tell.
+// allow returns the Allow header for OPTIONS and for 405.
 func (m methods) allow() string {
 	allowed := []string{http.MethodOptions}
 	for method := range m {
@@ -58,33 +58,32 @@ func (m methods) allow() string {
 	return strings.Join(allowed, ", ")
 }
 
-// placesOf sorts the table by prefix. The longest suffix of a place comes
-// first, since the variable in front of it would match anything.
-func placesOf(table []route) map[string]*place {
-	places := map[string]*place{}
+// groupPaths groups the table by prefix. The longest suffix of a group comes first,
+// because the variable before it would match anything.
+func groupPaths(table []route) map[string]*pathGroup {
+	places := map[string]*pathGroup{}
 	for i := range table {
 		prefix, suffix := cutPattern(table[i].pattern)
 		if places[prefix] == nil {
-			places[prefix] = &place{prefix: prefix}
+			places[prefix] = &pathGroup{prefix: prefix}
 		}
 		places[prefix].add(suffix, &table[i])
 	}
 	return places
 }
 
-func (p *place) add(suffix []string, r *route) {
-	at := slices.IndexFunc(p.shapes, func(s shape) bool { return slices.Equal(s.suffix, suffix) })
+func (p *pathGroup) add(suffix []string, r *route) {
+	at := slices.IndexFunc(p.shapes, func(s suffixRoutes) bool { return slices.Equal(s.suffix, suffix) })
 	if at < 0 {
-		p.shapes = append(p.shapes, shape{suffix, methods{}})
+		p.shapes = append(p.shapes, suffixRoutes{suffix, methods{}})
 		at = len(p.shapes) - 1
 	}
 	p.shapes[at].methods[r.method] = r
-	slices.SortFunc(p.shapes, func(a, b shape) int { return cmp.Compare(len(b.suffix), len(a.suffix)) })
+	slices.SortFunc(p.shapes, func(a, b suffixRoutes) int { return cmp.Compare(len(b.suffix), len(a.suffix)) })
 }
 
-// match finds the routes of an escaped path and what its variables hold; nil
-// where there are none.
-func (p *place) match(escaped string) (variables []string, found methods) {
+// match finds the routes of an escaped path and the values of its variables, or nil.
+func (p *pathGroup) match(escaped string) (variables []string, found methods) {
 	fixed, open := strings.CutSuffix(p.prefix, "*")
 	if !open {
 		return nil, p.shapes[0].methods
@@ -113,19 +112,19 @@ func split(escaped string, suffix []string) (variables []string, ok bool) {
 		segment := escaped[slash+1:]
 		switch {
 		case strings.HasPrefix(suffix[i], "{"):
-			variables = slices.Insert(variables, 1, unescaped(segment))
+			variables = slices.Insert(variables, 1, unescape(segment))
 		case segment != suffix[i]:
 			return nil, false
 		}
 		escaped = escaped[:slash]
 	}
-	variables[0] = unescaped(escaped)
+	variables[0] = unescape(escaped)
 	return variables, true
 }
 
-// unescaped leaves as it is what is no escape. net/http lets none through, and
-// no operation would take it for a UID.
-func unescaped(s string) string {
+// unescape decodes escapes. It leaves invalid ones unchanged; net/http rejects them,
+// and no operation accepts them in a UID.
+func unescape(s string) string {
 	if plain, err := url.PathUnescape(s); err == nil {
 		return plain
 	}

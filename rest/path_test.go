@@ -15,7 +15,7 @@ const (
 	sha   = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 )
 
-var reposPlace = placesOf([]route{
+var reposPlace = groupPaths([]route{
 	{name: "get", method: http.MethodGet, pattern: "/registry/v2/repos/{uid=**}"},
 	{name: "create", method: http.MethodPost, pattern: "/registry/v2/repos/{parent=**}"},
 	{name: "readme", method: http.MethodGet, pattern: "/registry/v2/repos/{uid=**}/readme"},
@@ -80,7 +80,7 @@ func TestAPathTellsItsMethods(t *testing.T) {
 func TestAPlaceWithoutAPlainShapeHasPathsThatAreNone(t *testing.T) {
 	t.Parallel()
 	const pattern = "/libraries/v2/artifacts/{artifact_id=**}/versions"
-	place := placesOf([]route{{method: http.MethodGet, pattern: pattern}})["/libraries/v2/artifacts/*"]
+	place := groupPaths([]route{{method: http.MethodGet, pattern: pattern}})["/libraries/v2/artifacts/*"]
 	if _, methods := place.match("/libraries/v2/artifacts/x"); methods != nil {
 		t.Errorf("found %v", methods)
 	}

@@ -11,7 +11,7 @@ import (
 	"atrium/platform"
 )
 
-// A parameter is one that a route takes in its query.
+// A parameter is a query parameter of a route.
 type parameter struct {
 	name     string       // as documented; its other spelling is accepted too
 	of       reflect.Type // of its value, or of one of its values
@@ -27,9 +27,9 @@ var updateMask = parameter{name: "updateMask", of: reflect.TypeFor[string]()}
 // maskOf reads the mask; nil where there is none.
 func maskOf(query url.Values) []string { return platform.SplitMask(query.Get(updateMask.name)) }
 
-// decodeQuery sorts the values of a query by the documented names of known
-// parameters. A parameter that the route does not take is a violation, since a
-// typo must not widen a list; so is one given twice that has one value.
+// decodeQuery returns the values of a query by the documented names of parameters. An
+// unknown parameter is a violation, because a typing error must not extend a list. So
+// is a repeated parameter that allows one value.
 func decodeQuery(raw string, known []parameter) (url.Values, []platform.Violation) {
 	var malformed []platform.Violation
 	add := func(field, description string) {
@@ -54,18 +54,19 @@ func decodeQuery(raw string, known []parameter) (url.Values, []platform.Violatio
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		add(shown(name), "is not a parameter of this operation")
+		add(truncateForMessage(name), "is not a parameter of this operation")
 	}
 	return values, malformed
 }
 
-// spellings are page_size and pageSize, once where they are the same.
+// spellings returns both spellings of a name, such as page_size and pageSize, or one if
+// they are equal.
 func (p parameter) spellings() []string {
 	return slices.Compact([]string{edge.SnakeCase(p.name), platform.CamelCase(p.name)})
 }
 
-// shown cuts what a client sent to a length fit for an error.
-func shown(s string) string {
+// truncateForMessage shortens a text of a client for an error message.
+func truncateForMessage(s string) string {
 	const most = 100
 	if len(s) > most {
 		s = s[:most] + "..."

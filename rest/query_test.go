@@ -15,12 +15,12 @@ import (
 // tagFilters are all kinds of parameters there are, but for repeated ones of
 // the filter.
 func tagFilters() []filter[platform.TagFilter] {
-	filters := append(scoping[platform.TagFilter](),
-		text("name", func(f *platform.TagFilter) *string { return &f.Name }),
-		moment("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
-		including("include_dates", platform.TagClassDate),
-		texts("names", func(f *platform.TagFilter) *[]string { return &f.Names }))
-	return append(filters, paging[platform.TagFilter](&platform.Kind[platform.Tag]{})...)
+	filters := append(scopeFilters[platform.TagFilter](),
+		textFilter("name", func(f *platform.TagFilter) *string { return &f.Name }),
+		timeFilter("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
+		classFilter("include_dates", platform.TagClassDate),
+		textsFilter("names", func(f *platform.TagFilter) *[]string { return &f.Names }))
+	return append(filters, pagingFilters[platform.TagFilter](&platform.Kind[platform.Tag]{})...)
 }
 
 func decodeTags(query string) platform.ListRequest[platform.TagFilter] {

@@ -10,50 +10,50 @@ import (
 func registryRoutes(p *platform.Platform) []route {
 	return []route{
 		list("/registry/v2/repos", p.Repos,
-			text("name", func(f *platform.RepoFilter) *string { return &f.Name }),
-			text("query", func(f *platform.RepoFilter) *string { return &f.Query }),
-			texts("tiers", func(f *platform.RepoFilter) *[]platform.CatalogTier { return &f.Tiers }),
-			texts("bundles", func(f *platform.RepoFilter) *[]string { return &f.Bundles }),
-			texts("aliases", func(f *platform.RepoFilter) *[]string { return &f.Aliases })),
+			textFilter("name", func(f *platform.RepoFilter) *string { return &f.Name }),
+			textFilter("query", func(f *platform.RepoFilter) *string { return &f.Query }),
+			textsFilter("tiers", func(f *platform.RepoFilter) *[]platform.CatalogTier { return &f.Tiers }),
+			textsFilter("bundles", func(f *platform.RepoFilter) *[]string { return &f.Bundles }),
+			textsFilter("aliases", func(f *platform.RepoFilter) *[]string { return &f.Aliases })),
 		get("/registry/v2/repos/{uid=**}", p.Repos),
 		create("/registry/v2/repos/{parent=**}", p.Repos),
 		update("/registry/v2/repos/{uid=**}", p.Repos),
 		remove("/registry/v2/repos/{uid=**}", p.Repos),
 		{
 			name: "GetRepoReadme", method: http.MethodGet, pattern: "/registry/v2/repos/{uid=**}/readme",
-			capabilities: needing(platform.CapRepoList), answer: platform.Readme{},
-			call: strict(func(r *request) (any, error) { return p.Repos.Readme(r.Context(), r.uid()) }),
+			capabilities: capabilityList(platform.CapRepoList), answer: platform.Readme{},
+			call: rejectBadQuery(func(r *request) (any, error) { return p.Repos.Readme(r.Context(), r.uid()) }),
 		},
 		patch("UpdateRepoReadme", "/registry/v2/repos/{uid=**}/readme", p.Repos.UpdateReadme, platform.CapRepoUpdate),
 
 		list("/registry/v2/tags", p.Tags,
-			text("name", func(f *platform.TagFilter) *string { return &f.Name }),
-			moment("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
-			including("include_referrers", platform.TagClassReferrer),
-			including("include_dates", platform.TagClassDate),
-			including("include_epochs", platform.TagClassEpoch),
-			text("digest", func(f *platform.TagFilter) *string { return &f.Digest }).matching(platform.DigestPattern),
-			text("query", func(f *platform.TagFilter) *string { return &f.Query })),
+			textFilter("name", func(f *platform.TagFilter) *string { return &f.Name }),
+			timeFilter("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
+			classFilter("include_referrers", platform.TagClassReferrer),
+			classFilter("include_dates", platform.TagClassDate),
+			classFilter("include_epochs", platform.TagClassEpoch),
+			textFilter("digest", func(f *platform.TagFilter) *string { return &f.Digest }).withPattern(platform.DigestPattern),
+			textFilter("query", func(f *platform.TagFilter) *string { return &f.Query })),
 		get("/registry/v2/tags/{uid=**}", p.Tags),
 		create("/registry/v2/tags/{parent=**}", p.Tags),
 		remove("/registry/v2/tags/{uid=**}", p.Tags),
 
 		{
 			name: "GetArchitectures", method: http.MethodGet, pattern: "/registry/v2/repos/{repo_uid=**}/digests/{digest}/architectures",
-			capabilities: needing(platform.CapRepoList, platform.CapManifestMetadataList),
-			answer:       architectures{}, call: strict(imageArchitectures(p.Images)),
+			capabilities: capabilityList(platform.CapRepoList, platform.CapManifestMetadataList),
+			answer:       architectures{}, call: rejectBadQuery(imageArchitectures(p.Images)),
 		},
 		{
 			name: "GetSize", method: http.MethodGet, pattern: "/registry/v2/repos/{repo_uid=**}/digests/{digest}/size",
-			capabilities: needing(platform.CapRepoList, platform.CapManifestMetadataList),
-			query:        []parameter{architecture}, answer: platform.ImageSize{}, call: strict(imageSize(p.Images)),
+			capabilities: capabilityList(platform.CapRepoList, platform.CapManifestMetadataList),
+			query:        []parameter{architecture}, answer: platform.ImageSize{}, call: rejectBadQuery(imageSize(p.Images)),
 		},
 	}
 }
 
-// including leaves tags of a class out where it is false. Without it every tag
+// classFilter leaves tags of a class out where it is false. Without it every tag
 // is listed.
-func including(name string, class platform.TagClass) filter[platform.TagFilter] {
+func classFilter(name string, class platform.TagClass) filter[platform.TagFilter] {
 	return filter[platform.TagFilter]{
 		parameter{name: name, of: reflect.TypeFor[bool](), fallback: true},
 		func(l *platform.ListRequest[platform.TagFilter], s string) error {

@@ -14,9 +14,9 @@ import (
 
 // Options are the settings of the endpoints; the zero value serves.
 type Options struct {
-	ServiceDomain string       // what ErrorInfo.domain ends in; "" is atrium.dev
-	Version       string       // of the program, which its description shows; "" is dev
-	Logger        *slog.Logger // of errors whose cause the client is not shown; nil: nobody
+	ServiceDomain string       // suffix of ErrorInfo.domain; "": atrium.dev
+	Version       string       // version of the program in the OpenAPI document; "": dev
+	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 }
 
 // New serves every route over p. It takes the caller from the request's
@@ -28,17 +28,17 @@ type Options struct {
 func New(p *platform.Platform, o Options) http.Handler {
 	router := chi.NewRouter()
 	router.Use(anyMethod)
-	for prefix, place := range placesOf(routes(p)) {
+	for prefix, place := range groupPaths(routes(p)) {
 		router.Handle(prefix, serve(o, place))
 	}
 	for _, area := range edge.AreasWithV1 {
 		router.Handle("/"+area+"/v1/*", refuse(o, noV1))
 	}
 	router.NotFound(refuse(o, noPath))
-	return compressed(router)
+	return compress(router)
 }
 
-// routes is the whole table.
+// routes returns the table of all routes.
 func routes(p *platform.Platform) []route {
 	var all []route
 	for _, domain := range [][]route{
@@ -54,8 +54,8 @@ func routes(p *platform.Platform) []route {
 	return all
 }
 
-// anyMethod makes the router look at paths only: a place answers methods that
-// it does not have, known to HTTP or not.
+// anyMethod makes the router match paths only. The handler of a path answers methods
+// that it does not support.
 func anyMethod(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
@@ -64,7 +64,7 @@ func anyMethod(next http.Handler) http.Handler {
 }
 
 // serve answers the requests whose path starts with place.prefix.
-func serve(o Options, place *place) http.HandlerFunc {
+func serve(o Options, place *pathGroup) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		variables, methods := place.match(r.URL.EscapedPath())
 		if methods == nil {
@@ -86,7 +86,7 @@ func serve(o Options, place *place) http.HandlerFunc {
 			}
 			o.writeAnswer(w, r, answer)
 		case method == http.MethodOptions:
-			private(w.Header())
+			setPrivateHeaders(w.Header())
 			w.Header().Set("Allow", methods.allow())
 			w.WriteHeader(http.StatusNoContent)
 		default:
@@ -100,8 +100,8 @@ func refuse(o Options, err error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { o.WriteError(w, r, err) }
 }
 
-// compressed is next for clients that take no gzip, and with gzip for others.
-func compressed(next http.Handler) http.Handler {
+// compress compresses responses for clients that accept gzip.
+func compress(next http.Handler) http.Handler {
 	compressing := middleware.Compress(5, "application/json")(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
@@ -113,8 +113,8 @@ func compressed(next http.Handler) http.Handler {
 	})
 }
 
-// acceptsGzip reads Accept-Encoding with its weights, which chi does not: it
-// would take "gzip;q=0" for a wish.
+// acceptsGzip evaluates Accept-Encoding with its weights. chi ignores them and would
+// accept "gzip;q=0".
 func acceptsGzip(accepted []string) bool {
 	for _, coding := range strings.Split(strings.Join(accepted, ","), ",") {
 		name, parameters, _ := strings.Cut(coding, ";")

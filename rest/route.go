@@ -13,25 +13,25 @@ import (
 	"atrium/platform"
 )
 
-// A route is one operation as HTTP offers it. All but call is data, which tells
-// what the route takes and gives.
+// A route is one operation of the HTTP interface. Everything except call is data that
+// describes its input and output.
 type route struct {
 	name         string // of the operation, as gRPC has it: ListRepos
 	method       string
 	pattern      string                // as reference/wire.txt has it
 	capabilities []platform.Capability // all are needed; none: see the operation
 	query        []parameter
-	body         any    // the zero value of what the body holds; nil: none is read
-	answer       any    // the zero value of the answer, or of one item of a list; nil: empty
-	plural       string // the key of the items, for a list
-	kind         *facts // of what it is about; nil: of no kind
-	doc          string // what it does, where texts/ has nothing of its own
-	public       bool   // it takes no token
+	body         any        // the zero value of what the body holds; nil: none is read
+	answer       any        // the zero value of the answer, or of one item of a list; nil: empty
+	plural       string     // the key of the items, for a list
+	kind         *kindFacts // of what it is about; nil: of no kind
+	doc          string     // what it does, where texts/ has nothing of its own
+	public       bool       // it takes no token
 	call         operation
 }
 
-// facts are what is known of a kind, whatever its type.
-type facts struct {
+// kindFacts holds facts of a kind without its type.
+type kindFacts struct {
 	name     string
 	of       reflect.Type
 	fields   []platform.Field
@@ -39,11 +39,11 @@ type facts struct {
 	global   bool     // some belong to no organisation
 }
 
-func factsOf[T any](kind *platform.Kind[T]) *facts {
-	return &facts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Required, kind.IsBuiltIn != nil}
+func factsOf[T any](kind *platform.Kind[T]) *kindFacts {
+	return &kindFacts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Required, kind.IsBuiltIn != nil}
 }
 
-// An operation answers what is encoded as JSON, or nil for an empty body.
+// An operation returns a value to encode as JSON, or nil for an empty body.
 type operation func(*request) (any, error)
 
 // A request is an HTTP request with its path and query taken apart.
@@ -68,10 +68,9 @@ func (r *request) uid() platform.UID {
 	return platform.UID(r.variables[0])
 }
 
-// strict refuses a query that is not as the route has it. Operations that
-// take more than a UID go without it: they report the query together with all
-// else.
-func strict(call operation) operation {
+// rejectBadQuery fails for a query that the route does not allow. Operations with more
+// input than a UID do not need it: they report these violations with all others.
+func rejectBadQuery(call operation) operation {
 	return func(r *request) (any, error) {
 		if len(r.malformed) > 0 {
 			return nil, platform.Invalid(r.malformed...)
@@ -107,15 +106,15 @@ type (
 
 // list is the list of a kind in the tree, which scopes narrow.
 func list[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
-	return listAll(pattern, of, slices.Concat(scoping[F](), filters)...)
+	return listAll(pattern, of, slices.Concat(scopeFilters[F](), filters)...)
 }
 
 // listAll is the list of a kind outside of the tree.
 func listAll[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
 	kind := of.Kind()
-	filters = slices.Concat(filters, paging[F](kind))
+	filters = slices.Concat(filters, pagingFilters[F](kind))
 	return route{
-		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: needing(kind.List),
+		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
 		query: parametersOf(filters), answer: *new(T), plural: kind.Plural,
 		kind: factsOf(kind), doc: "Lists " + words(kind.Plural) + ", a page at a time.",
 		call: func(r *request) (any, error) {
@@ -128,9 +127,9 @@ func listAll[T, F any](pattern string, of lister[T, F], filters ...filter[F]) ro
 func get[T any](pattern string, of getter[T]) route {
 	kind := of.Kind()
 	return route{
-		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: needing(kind.List),
+		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
 		answer: *new(T), kind: factsOf(kind), doc: "Reads one " + words(kind.Name) + ".",
-		call: strict(func(r *request) (any, error) { return of.Get(r.Context(), r.uid()) }),
+		call: rejectBadQuery(func(r *request) (any, error) { return of.Get(r.Context(), r.uid()) }),
 	}
 }
 
@@ -180,14 +179,14 @@ func remove[T any](pattern string, of remover[T]) route {
 		doc += " Answers FAILED_PRECONDITION with the violation " + kind.Blocked + " while others need it."
 	}
 	return route{
-		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: needing(kind.Delete),
+		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: capabilityList(kind.Delete),
 		kind: factsOf(kind), doc: doc,
-		call: strict(func(r *request) (any, error) { return nil, of.Delete(r.Context(), r.uid()) }),
+		call: rejectBadQuery(func(r *request) (any, error) { return nil, of.Delete(r.Context(), r.uid()) }),
 	}
 }
 
-// needing lists the capabilities there are: "" is none.
-func needing(capabilities ...platform.Capability) []platform.Capability {
+// capabilityList returns the capabilities that are not "".
+func capabilityList(capabilities ...platform.Capability) []platform.Capability {
 	return slices.DeleteFunc(capabilities, func(c platform.Capability) bool { return c == "" })
 }
 

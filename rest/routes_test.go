@@ -36,7 +36,7 @@ func newPopulated(t *testing.T) *populated {
 	invite := w.do(http.MethodPost, "/iam/v2/groupInvites/"+w.org, `{"roleUid":"`+w.role+`","ttl":"3600s"}`).must(http.StatusOK)
 	w.invite, w.code = invite.text("uid"), invite.text("code")
 	w.do(http.MethodPost, "/iam/v2/terms/"+w.org, `{"document_ids":["privacy"]}`).must(http.StatusOK)
-	ctx := platform.WithActor(t.Context(), platform.Operator("import"))
+	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
 	advisory := &platform.Advisory{AdvisoryID: "GO-2024-0001", ArtifactName: "stdlib", Author: "osv", Aliases: []string{"CVE-2024-1"}, Origin: "osv",
 		Events: []platform.AdvisoryEvent{{Author: "osv", Fixed: &platform.Fixed{FixedVersion: "1.2.3"}}}}
 	other := &platform.Advisory{AdvisoryID: "GO-2024-0002", ArtifactName: "net", ArtifactType: "go"}

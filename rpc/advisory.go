@@ -24,24 +24,24 @@ type securityAdvisory struct {
 
 func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListDocumentsRequest) (*advisoryv2.ListDocumentsResponse, error) {
 	documents, err := s.documents.List(ctx, platform.DocumentRequest{ID: r.GetId(), CVEs: texts[string](r.GetCves())})
-	return &advisoryv2.ListDocumentsResponse{Documents: each(documents, document)}, err
+	return &advisoryv2.ListDocumentsResponse{Documents: convertEach(documents, document)}, err
 }
 
 func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advisoryv2.ListVulnerabilityMetadataRequest) (*advisoryv2.ListVulnerabilityMetadataResponse, error) {
 	page, err := s.vulnerabilities.List(ctx, list(r, platform.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
 	return &advisoryv2.ListVulnerabilityMetadataResponse{
-		VulnerabilityMetadata: each(page.Items, vulnerability),
+		VulnerabilityMetadata: convertEach(page.Items, vulnerability),
 		NextPageToken:         page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
 func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advisoryv2.ListResolvedVulnsReportsRequest) (*advisoryv2.ListResolvedVulnsReportsResponse, error) {
-	start, badStart := moment("start_time", r.GetStartTime())
-	end, badEnd := moment("end_time", r.GetEndTime())
+	start, badStart := parseMoment("start_time", r.GetStartTime())
+	end, badEnd := parseMoment("end_time", r.GetEndTime())
 	reports, err := s.resolved.List(ctx, platform.ResolvedVulnerabilityRequest{
-		ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end, Malformed: malformed(badStart, badEnd),
+		ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end, Malformed: violationsOf(badStart, badEnd),
 	})
-	return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: each(reports, resolvedReport)}, err
+	return &advisoryv2.ListResolvedVulnsReportsResponse{ResolvedVulnsReports: convertEach(reports, resolvedReport)}, err
 }
 
 func imageRefs(messages []*advisoryv2.ImageRef) []platform.ImageRef {
@@ -55,25 +55,25 @@ func imageRefs(messages []*advisoryv2.ImageRef) []platform.ImageRef {
 func vulnerability(v *platform.Vulnerability) *advisoryv2.VulnerabilityMetadata {
 	return &advisoryv2.VulnerabilityMetadata{
 		Id: v.ID, Summary: v.Summary, Details: v.Details,
-		References: eachOf(v.References, reference), Severities: eachOf(v.Severities, vulnerabilitySeverity),
+		References: convertValues(v.References, reference), Severities: convertValues(v.Severities, vulnerabilitySeverity),
 	}
 }
 
 func reference(r *platform.Reference) *advisoryv2.Reference {
-	return &advisoryv2.Reference{Type: value[advisoryv2.Reference_Type](advisoryv2.Reference_Type_value, r.Type), Url: r.URL}
+	return &advisoryv2.Reference{Type: enumValue[advisoryv2.Reference_Type](advisoryv2.Reference_Type_value, r.Type), Url: r.URL}
 }
 
 func vulnerabilitySeverity(s *platform.Severity) *advisoryv2.Severity {
-	return &advisoryv2.Severity{Type: value[advisoryv2.Severity_Type](advisoryv2.Severity_Type_value, s.Type), Score: s.Score}
+	return &advisoryv2.Severity{Type: enumValue[advisoryv2.Severity_Type](advisoryv2.Severity_Type_value, s.Type), Score: s.Score}
 }
 
 func document(d *platform.AdvisoryDocument) *advisoryv2.Document {
-	return &advisoryv2.Document{Id: d.ID, Advisories: eachOf(d.Advisories, documentAdvisory)}
+	return &advisoryv2.Document{Id: d.ID, Advisories: convertValues(d.Advisories, documentAdvisory)}
 }
 
 func documentAdvisory(a *platform.DocumentAdvisory) *advisoryv2.DocumentAdvisory {
 	return &advisoryv2.DocumentAdvisory{
-		Id: a.ID, Events: eachOf(a.Events, documentEvent), Aliases: a.Aliases, PackageNamespace: a.PackageNamespace,
+		Id: a.ID, Events: convertValues(a.Events, documentEvent), Aliases: a.Aliases, PackageNamespace: a.PackageNamespace,
 	}
 }
 
@@ -108,7 +108,7 @@ func documentFixed(f *platform.DocumentFixed) *advisoryv2.Fixed {
 
 func documentFalsePositive(f *platform.FalsePositiveDetermination) *advisoryv2.FalsePositiveDetermination {
 	types := advisoryv2.FalsePositiveDetermination_Type_value
-	return &advisoryv2.FalsePositiveDetermination{Type: value[advisoryv2.FalsePositiveDetermination_Type](types, f.Type), Note: f.Note}
+	return &advisoryv2.FalsePositiveDetermination{Type: enumValue[advisoryv2.FalsePositiveDetermination_Type](types, f.Type), Note: f.Note}
 }
 
 func documentDetection(d *platform.DocumentDetection) *advisoryv2.Detection {
@@ -136,11 +136,11 @@ func documentScan(s *platform.DocumentScanV1) *advisoryv2.DetectionTypeScanV1 {
 
 func resolvedReport(r *platform.ResolvedVulnerabilityReport) *advisoryv2.ResolvedVulnsReport {
 	return &advisoryv2.ResolvedVulnsReport{
-		Date: timestamp(r.Date), ResolvedVulns: eachOf(r.ResolvedVulns, resolvedVuln),
+		Date: timestamp(r.Date), ResolvedVulns: convertValues(r.ResolvedVulns, resolvedVuln),
 		ImageRef: &advisoryv2.ImageRef{Repo: r.ImageRef.Repo, Tags: r.ImageRef.Tags},
 	}
 }
 
 func resolvedVuln(v *platform.ResolvedVulnerability) *advisoryv2.ResolvedVuln {
-	return &advisoryv2.ResolvedVuln{Id: v.ID, Aliases: v.Aliases, CvssSeverities: eachOf(v.CVSSSeverities, vulnerabilitySeverity)}
+	return &advisoryv2.ResolvedVuln{Id: v.ID, Aliases: v.Aliases, CvssSeverities: convertValues(v.CVSSSeverities, vulnerabilitySeverity)}
 }

@@ -14,7 +14,7 @@ const advisoryService = "/platform.advisory.v2.SecurityAdvisoryService/"
 // An image of nginx holds openssl, which got a fix on the 5th.
 func (w *world) fixOpenSSL() (repo string) {
 	w.t.Helper()
-	ctx := platform.WithActor(w.t.Context(), platform.Operator("import"))
+	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("import"))
 	made, err := w.p.Repos.Create(ctx, platform.UID(w.org), platform.JSONInput[platform.Repo]([]byte(`{"name": "nginx"}`), nil))
 	if err != nil {
 		w.t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"atrium/platform"
 )
 
-// as makes the answer of an operation a message.
-func as[T, M any](message func(*T) *M) func(*T, error) (*M, error) {
+// convert converts the result of an operation into a message.
+func convert[T, M any](message func(*T) *M) func(*T, error) (*M, error) {
 	return func(resource *T, err error) (*M, error) {
 		if err != nil {
 			return nil, err
@@ -17,11 +17,11 @@ func as[T, M any](message func(*T) *M) func(*T, error) (*M, error) {
 	}
 }
 
-// done is the answer of an operation that gives nothing.
-func done(err error) (*emptypb.Empty, error) { return &emptypb.Empty{}, err }
+// emptyResult returns the response of an operation without a result.
+func emptyResult(err error) (*emptypb.Empty, error) { return &emptypb.Empty{}, err }
 
-// each makes messages of items.
-func each[T, M any](items []*T, message func(*T) *M) []*M {
+// convertEach converts items into messages.
+func convertEach[T, M any](items []*T, message func(*T) *M) []*M {
 	messages := make([]*M, len(items))
 	for i, item := range items {
 		messages[i] = message(item)
@@ -29,8 +29,8 @@ func each[T, M any](items []*T, message func(*T) *M) []*M {
 	return messages
 }
 
-// eachOf is each for items that are values.
-func eachOf[T, M any](items []T, message func(*T) *M) []*M {
+// convertValues is convertEach for items that are values.
+func convertValues[T, M any](items []T, message func(*T) *M) []*M {
 	messages := make([]*M, len(items))
 	for i := range items {
 		messages[i] = message(&items[i])
@@ -38,7 +38,7 @@ func eachOf[T, M any](items []T, message func(*T) *M) []*M {
 	return messages
 }
 
-// timestamp is nil for no time.
+// timestamp converts a time; it returns nil for the zero time.
 func timestamp(t platform.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -46,14 +46,14 @@ func timestamp(t platform.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t.Time)
 }
 
-// present is nil for what an optional field leaves out.
-func present(s string) *string {
+// optional returns nil for an empty text, and otherwise a pointer to it.
+func optional(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// value is the number of an enum's name; of no name, and of one that a newer
-// core may bring, the unspecified one.
-func value[E ~int32, S ~string](of map[string]int32, name S) E { return E(of[string(name)]) }
+// enumValue returns the number of an enum name. It returns the unspecified number for
+// an empty or unknown name.
+func enumValue[E ~int32, S ~string](of map[string]int32, name S) E { return E(of[string(name)]) }

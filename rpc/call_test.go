@@ -258,8 +258,8 @@ func TestTheSecretOfAProviderIsTakenAndNeverShown(t *testing.T) {
 	if made.GetOidc().GetClientId() != "atrium" || made.GetOidc().GetClientSecret() != "" {
 		t.Errorf("made %v", made)
 	}
-	stored, err := w.p.IdentityProviders.Get(platform.WithActor(t.Context(), platform.Operator("test")), platform.UID(made.GetUid()))
-	if err != nil || len(stored.HiddenSecret) == 0 {
+	stored, err := w.p.IdentityProviders.Get(platform.WithActor(t.Context(), platform.NewOperator("test")), platform.UID(made.GetUid()))
+	if err != nil || len(stored.EncryptedSecret) == 0 {
 		t.Errorf("what is stored is %+v (%v)", stored, err)
 	}
 }

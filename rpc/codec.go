@@ -16,13 +16,13 @@ import (
 	"atrium/platform"
 )
 
-// codecs read the messages of the platform's services, in both forms, and
-// refuse what they do not understand: a field that is dropped in silence would
-// widen a list, or make a resource that is not what the caller meant.
+// codecs returns the codecs for both forms of messages. They reject unknown fields: a
+// field that is silently ignored could extend a list, or create a resource that the
+// caller did not intend.
 //
-// connect answers an error of a codec in words of its own and without details.
-// So these return none: they leave what is wrong in the message (see spoil),
-// where the interceptor finds it.
+// connect reports errors of codecs without details. Therefore these codecs return no
+// errors. They store the violations in the message (see setFaults), where the
+// interceptor finds them.
 func codecs() connect.HandlerOption {
 	return connect.WithHandlerOptions(
 		connect.WithCodec(binaryCodec{}), connect.WithCodec(jsonCodec{"json"}), connect.WithCodec(jsonCodec{"json; charset=utf-8"}))
@@ -51,7 +51,7 @@ func (binaryCodec) Unmarshal(b []byte, m any) error {
 		found = unknownFields(message.ProtoReflect())
 	}
 	if len(found) > 0 {
-		spoil(message, found...)
+		setFaults(message, found...)
 	}
 	return nil
 }
@@ -85,31 +85,31 @@ func (jsonCodec) Unmarshal(b []byte, m any) error {
 		found = readJSON(b, message)
 	}
 	if len(found) > 0 {
-		spoil(message, found...)
+		setFaults(message, found...)
 	}
 	return nil
 }
 
-// spoilt is the number of the field that holds what is wrong with a message.
-// It is the last one there can be. No client sets it: a field that it sends and
-// that is not known spoils the message.
-const spoilt = protowire.MaxValidNumber
+// faultsField is the number of the field that holds the violations of a message. It is
+// the largest possible number. Clients cannot set it, because unknown fields are
+// violations.
+const faultsField = protowire.MaxValidNumber
 
-// spoil replaces what a message holds by what is wrong with it.
-func spoil(m proto.Message, found ...platform.Violation) {
+// setFaults replaces the content of a message by its violations.
+func setFaults(m proto.Message, found ...platform.Violation) {
 	text, _ := json.Marshal(found) // texts and nothing else
 	proto.Reset(m)
-	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, spoilt, protowire.BytesType), text))
+	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), text))
 }
 
-// faults is what is wrong with a message that a codec read.
+// faults returns the violations of a message that a codec has read.
 func faults(m any) (found []platform.Violation) {
 	message, ok := m.(proto.Message)
 	if !ok {
 		return nil
 	}
 	number, kind, n := protowire.ConsumeTag(message.ProtoReflect().GetUnknown())
-	if n <= 0 || number != spoilt || kind != protowire.BytesType {
+	if n <= 0 || number != faultsField || kind != protowire.BytesType {
 		return nil
 	}
 	text, _ := protowire.ConsumeBytes(message.ProtoReflect().GetUnknown()[n:])
@@ -117,12 +117,11 @@ func faults(m any) (found []platform.Violation) {
 	return found
 }
 
-// unknownFields finds what a message in binary form holds and cannot mean:
-// fields that it does not have, and times that are none. What a mask does not
-// list of a resource is ignored, known or not.
+// unknownFields finds unknown fields and invalid times in a message in binary form.
+// Fields that a mask does not list are ignored.
 func unknownFields(m protoreflect.Message) (found []platform.Violation) {
-	masked := narrow(maskOf(m))
-	for _, below := range append([]place{{"", m}}, placesIn("", m)...) {
+	masked := isPartialMask(maskOf(m))
+	for _, below := range append([]nestedMessage{{"", m}}, nestedMessages("", m)...) {
 		if below.message != m && masked {
 			continue
 		}
@@ -131,7 +130,7 @@ func unknownFields(m protoreflect.Message) (found []platform.Violation) {
 	return found
 }
 
-func unknownIn(p place) (found []platform.Violation) {
+func unknownIn(p nestedMessage) (found []platform.Violation) {
 	if t, ok := p.message.Interface().(*timestamppb.Timestamp); ok {
 		if t.CheckValid() != nil {
 			found = append(found, platform.Violation{Field: p.path[:max(len(p.path)-1, 0)], Description: "must be a time of the years 1 to 9999"})
@@ -147,28 +146,28 @@ func unknownIn(p place) (found []platform.Violation) {
 		if rest = rest[n:]; !slices.Contains(seen, number) {
 			seen = append(seen, number)
 			found = append(found, platform.Violation{
-				Field: p.path + strconv.Itoa(int(number)), Description: "is the number of no field that this service knows",
+				Field: p.path + strconv.Itoa(int(number)), Description: "is not the number of a field that this service knows",
 			})
 		}
 	}
 	return found
 }
 
-// A place is a message inside another one: path is where, with the separator
-// behind it.
-type place struct {
+// A nestedMessage is a message inside another one. path is its path with a separator at
+// the end.
+type nestedMessage struct {
 	path    string
 	message protoreflect.Message
 }
 
-// placesIn lists the messages that a message holds, at any depth.
-func placesIn(path string, m protoreflect.Message) (all []place) {
+// nestedMessages lists the messages inside a message, at any depth.
+func nestedMessages(path string, m protoreflect.Message) (all []nestedMessage) {
 	add := func(path string, v protoreflect.Value) {
-		all = append(all, place{path, v.Message()})
-		all = append(all, placesIn(path, v.Message())...)
+		all = append(all, nestedMessage{path, v.Message()})
+		all = append(all, nestedMessages(path, v.Message())...)
 	}
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		at := path + spelled(f)
+		at := path + fieldName(f)
 		switch {
 		case f.IsMap() && f.MapValue().Message() != nil:
 			v.Map().Range(func(key protoreflect.MapKey, v protoreflect.Value) bool {
@@ -194,9 +193,9 @@ func placesIn(path string, m protoreflect.Message) (all []place) {
 	return all
 }
 
-// spelled is the name of a field in violations: that of REST, whose queries have
-// snake_case.
-func spelled(f protoreflect.FieldDescriptor) string {
+// fieldName returns the name of a field in violations: the one in REST, whose queries
+// use snake_case.
+func fieldName(f protoreflect.FieldDescriptor) string {
 	of := string(f.ContainingMessage().Name())
 	if of == "UIDPFilter" || strings.HasPrefix(of, "List") {
 		return f.TextName()

@@ -16,8 +16,8 @@ import (
 	"atrium/platform"
 )
 
-// narrow reports whether a mask lists fields, so that others are ignored.
-func narrow(paths []string) bool { return len(paths) > 0 && !slices.Equal(paths, []string{"*"}) }
+// isPartialMask reports whether a mask lists fields, so that others are ignored.
+func isPartialMask(paths []string) bool { return len(paths) > 0 && !slices.Equal(paths, []string{"*"}) }
 
 // maskField is the field of an update that holds its mask; nil: there is none.
 func maskField(of protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
@@ -50,7 +50,7 @@ func readJSON(b []byte, message proto.Message) []platform.Violation {
 		setMask(message, paths)
 		return nil
 	}
-	j := jsonFaults{masked: narrow(paths), found: found}
+	j := jsonFaults{masked: isPartialMask(paths), found: found}
 	j.message(of, b, "", "body")
 	if len(j.found) > 0 {
 		return j.found
@@ -150,12 +150,12 @@ func (j *jsonFaults) message(of protoreflect.MessageDescriptor, raw json.RawMess
 		case f == nil && j.masked && name != "body":
 			j.ignored = true
 		case f == nil:
-			j.add(prefix+shown(m.name), "is not a field of this message")
+			j.add(prefix+truncateForMessage(m.name), "is not a field of this message")
 		case slices.Contains(seen, f.Number()):
-			j.add(prefix+spelled(f), "is given twice")
+			j.add(prefix+fieldName(f), "is given twice")
 		case string(m.value) != "null":
 			seen = append(seen, f.Number())
-			j.field(f, m.value, prefix+spelled(f))
+			j.field(f, m.value, prefix+fieldName(f))
 		}
 	}
 }
@@ -173,7 +173,7 @@ func (j *jsonFaults) field(f protoreflect.FieldDescriptor, raw json.RawMessage, 
 	switch {
 	case f.IsMap() && isObject(raw):
 		for _, m := range membersOf(raw) {
-			j.message(nested, m.value, place+"."+shown(m.name)+".", place+"."+shown(m.name))
+			j.message(nested, m.value, place+"."+truncateForMessage(m.name)+".", place+"."+truncateForMessage(m.name))
 		}
 	case f.IsList() && json.Unmarshal(raw, &items) == nil:
 		for i, item := range items {
@@ -238,8 +238,8 @@ func itemType(f protoreflect.FieldDescriptor) string {
 
 func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
 
-// shown cuts what a client sent to a length fit for an error.
-func shown(s string) string {
+// truncateForMessage cuts what a client sent to a length fit for an error.
+func truncateForMessage(s string) string {
 	if len(s) > 100 {
 		s = s[:100] + "..."
 	}

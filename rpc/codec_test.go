@@ -108,7 +108,7 @@ func TestUnknownFieldsInBinaryAreRefusedByNumber(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 999, protowire.VarintType), 1)
-	forged := protowire.AppendBytes(protowire.AppendTag(nil, spoilt, protowire.BytesType), []byte(`[{"field": "mine"}]`))
+	forged := protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), []byte(`[{"field": "mine"}]`))
 	for protocol := range protocols {
 		c := w.as(theOwner, protocol)
 		match := &iamv2.Identity_ClaimMatch{Iss: &iamv2.Identity_ClaimMatch_Issuer{Issuer: "https://example.com"}}

@@ -16,7 +16,7 @@ import (
 	"atrium/platform"
 )
 
-// noProcedure is for what no operation is asked about.
+// noProcedure is the error for unknown procedures.
 var noProcedure = &platform.Error{
 	Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: there is no such procedure",
 }
@@ -30,7 +30,7 @@ func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	_ = connect.NewErrorWriter().Write(w, r, shown) // fails when nobody listens any more
 }
 
-// interceptor makes what operations answer as error one of the protocol.
+// interceptor converts the errors of operations into errors of the protocol.
 func (o Options) interceptor() connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
@@ -51,12 +51,12 @@ func (o Options) interceptor() connect.Interceptor {
 	})
 }
 
-// recovered is the error of a handler that panics.
-func (o Options) recovered(ctx context.Context, spec connect.Spec, header http.Header, cause any) error {
+// recoverPanic converts a panic of a handler into an error.
+func (o Options) recoverPanic(ctx context.Context, spec connect.Spec, header http.Header, cause any) error {
 	return o.errors().ReportPanic(ctx, cause, header.Get(edge.RequestIDHeader), "path", spec.Procedure)
 }
 
-// shown is err as the client sees it; a cause that it does not see is logged.
+// shown converts err for the client and logs a cause that the client does not see.
 func (o Options) shown(ctx context.Context, procedure, requestID string, err error) *connect.Error {
 	var own *connect.Error
 	if errors.As(err, &own) {
@@ -67,15 +67,15 @@ func (o Options) shown(ctx context.Context, procedure, requestID string, err err
 	o.errors().Report(ctx, e, requestID, "path", procedure)
 	shown := connect.NewError(connect.Code(e.Code), errors.New(e.Message)) //nolint:gosec // both have the numbers of google.rpc.Code
 	for _, detail := range o.errors().Status(e, requestID).Details {
-		if d, err := typed(detail); err == nil {
+		if d, err := convertDetail(detail); err == nil {
 			shown.AddDetail(d)
 		}
 	}
 	return shown
 }
 
-// typed makes a message of a detail, which REST shows as it is.
-func typed(detail map[string]any) (*connect.ErrorDetail, error) {
+// convertDetail converts a detail of the REST form into a message.
+func convertDetail(detail map[string]any) (*connect.ErrorDetail, error) {
 	text, err := json.Marshal(detail)
 	if err != nil {
 		return nil, err

@@ -141,8 +141,8 @@ func TestWhatFailsInsideIsLoggedAndNotShown(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		o := Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
-		_, handler := pingv2connect.NewPingServiceHandler(failing{with}, connect.WithInterceptors(o.interceptor()), connect.WithRecover(o.recovered))
-		client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{identifiedBy("req-7", identified(handler))}}, "http://atrium")
+		_, handler := pingv2connect.NewPingServiceHandler(failing{with}, connect.WithInterceptors(o.interceptor()), connect.WithRecover(o.recoverPanic))
+		client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{identifiedBy("req-7", withRequestID(handler))}}, "http://atrium")
 		_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 		e := refused(t, err, connect.CodeInternal)
 		if info := detail[*errdetails.ErrorInfo](t, e); info.GetMetadata()["requestId"] != "req-7" || len(e.Details()) != 1 || strings.Contains(e.Error(), "secret") {
@@ -158,7 +158,7 @@ func TestRetriesAreToldWhen(t *testing.T) {
 	t.Parallel()
 	_, handler := pingv2connect.NewPingServiceHandler(failing{func() error { return platform.Unavailable("the store is away", errors.New("no route")) }},
 		connect.WithInterceptors(Options{}.interceptor()))
-	client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{identified(handler)}}, "http://atrium")
+	client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{withRequestID(handler)}}, "http://atrium")
 	_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 	e := refused(t, err, connect.CodeUnavailable)
 	if d := detail[*errdetails.RetryInfo](t, e); d.GetRetryDelay().AsDuration() != time.Second || e.Meta().Get("Retry-After") != "1" {

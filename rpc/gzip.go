@@ -8,9 +8,9 @@ import (
 	"connectrpc.com/connect"
 )
 
-// gzipped takes and gives messages in gzip. What a client hears of one that is
-// broken is the same whatever the package that reads it calls it.
-func gzipped() connect.HandlerOption {
+// gzipCodec compresses messages with gzip. Its error for a broken message does not
+// depend on the gzip library.
+func gzipCodec() connect.HandlerOption {
 	return connect.WithCompression("gzip",
 		func() connect.Decompressor { return &unzipper{} },
 		func() connect.Compressor { return gzip.NewWriter(io.Discard) })

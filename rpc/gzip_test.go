@@ -22,7 +22,7 @@ func (answering) Ping(context.Context, *pingv2.PingRequest) (*pingv2.PingRespons
 
 func TestBrokenGzipIsToldInOurOwnWords(t *testing.T) {
 	t.Parallel()
-	_, handler := pingv2connect.NewPingServiceHandler(answering{}, gzipped())
+	_, handler := pingv2connect.NewPingServiceHandler(answering{}, gzipCodec())
 	var whole bytes.Buffer
 	packing := gzip.NewWriter(&whole)
 	if _, err := packing.Write([]byte("{}" + strings.Repeat(" ", 1000))); err != nil {

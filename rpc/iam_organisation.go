@@ -12,27 +12,27 @@ import (
 type groupInvites struct{ of platform.GroupInvites }
 
 func (s groupInvites) CreateGroupInvite(ctx context.Context, r *iamv2.CreateGroupInviteRequest) (*iamv2.GroupInvite, error) {
-	return as(groupInvite)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.GroupInvite](r.GetGroupInvite(), nil)))
+	return convert(groupInvite)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.GroupInvite](r.GetGroupInvite(), nil)))
 }
 
 func (s groupInvites) GetGroupInvite(ctx context.Context, r *iamv2.GetGroupInviteRequest) (*iamv2.GroupInvite, error) {
-	return as(groupInvite)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(groupInvite)(s.of.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s groupInvites) DeleteGroupInvite(ctx context.Context, r *iamv2.DeleteGroupInviteRequest) (*emptypb.Empty, error) {
-	return done(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s groupInvites) ListGroupInvites(ctx context.Context, r *iamv2.ListGroupInvitesRequest) (*iamv2.ListGroupInvitesResponse, error) {
 	page, err := s.of.List(ctx, list(r, platform.GroupInviteFilter{KeyID: r.GetKeyId()}))
 	return &iamv2.ListGroupInvitesResponse{
-		GroupInvites:  each(page.Items, groupInvite),
+		GroupInvites:  convertEach(page.Items, groupInvite),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
 func (s groupInvites) AcceptGroupInvite(ctx context.Context, r *iamv2.AcceptGroupInviteRequest) (*iamv2.RoleBinding, error) {
-	return as(roleBinding)(s.of.Accept(ctx, r.GetCode()))
+	return convert(roleBinding)(s.of.Accept(ctx, r.GetCode()))
 }
 
 func groupInvite(i *platform.GroupInvite) *iamv2.GroupInvite {
@@ -48,13 +48,13 @@ func groupInvite(i *platform.GroupInvite) *iamv2.GroupInvite {
 type terms struct{ of platform.Terms }
 
 func (s terms) AcceptTerms(ctx context.Context, r *iamv2.AcceptTermsRequest) (*iamv2.AcceptTermsResponse, error) {
-	return as(acceptedTerms)(s.of.Accept(ctx, platform.UID(r.GetGroup()), r.GetDocumentIds()))
+	return convert(acceptedTerms)(s.of.Accept(ctx, platform.UID(r.GetGroup()), r.GetDocumentIds()))
 }
 
 func (s terms) ListTermsAcceptances(ctx context.Context, r *iamv2.ListTermsAcceptancesRequest) (*iamv2.ListTermsAcceptancesResponse, error) {
 	page, err := s.of.ListOf(ctx, platform.UID(r.GetGroup()), list(r, platform.TermsFilter{}))
 	return &iamv2.ListTermsAcceptancesResponse{
-		TermsAcceptances: each(page.Items, termsAcceptance),
+		TermsAcceptances: convertEach(page.Items, termsAcceptance),
 		NextPageToken:    page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
@@ -70,28 +70,28 @@ func termsAcceptance(a *platform.TermsAcceptance) *iamv2.TermsAcceptance {
 type accountAssociations struct{ of platform.AccountAssociations }
 
 func (s accountAssociations) GetAccountAssociation(ctx context.Context, r *iamv2.GetAccountAssociationRequest) (*iamv2.AccountAssociation, error) {
-	return as(accountAssociation)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(accountAssociation)(s.of.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s accountAssociations) CreateAccountAssociation(ctx context.Context, r *iamv2.CreateAccountAssociationRequest) (*iamv2.AccountAssociation, error) {
-	return as(accountAssociation)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.AccountAssociation](r.GetAccountAssociation(), nil)))
+	return convert(accountAssociation)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.AccountAssociation](r.GetAccountAssociation(), nil)))
 }
 
 func (s accountAssociations) DeleteAccountAssociation(ctx context.Context, r *iamv2.DeleteAccountAssociationRequest) (*emptypb.Empty, error) {
-	return done(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s accountAssociations) ListAccountAssociations(ctx context.Context, r *iamv2.ListAccountAssociationsRequest) (*iamv2.ListAccountAssociationsResponse, error) {
 	page, err := s.of.List(ctx, list(r, platform.AccountAssociationFilter{Name: r.GetName()}))
 	return &iamv2.ListAccountAssociationsResponse{
-		AccountAssociations: each(page.Items, accountAssociation),
+		AccountAssociations: convertEach(page.Items, accountAssociation),
 		NextPageToken:       page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
 func (s accountAssociations) UpdateAccountAssociation(ctx context.Context, r *iamv2.UpdateAccountAssociationRequest) (*iamv2.AccountAssociation, error) {
 	changed := r.GetAccountAssociation()
-	return as(accountAssociation)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[platform.AccountAssociation](changed, r.GetUpdateMask())))
+	return convert(accountAssociation)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[platform.AccountAssociation](changed, r.GetUpdateMask())))
 }
 
 func accountAssociation(a *platform.AccountAssociation) *iamv2.AccountAssociation {
@@ -119,7 +119,7 @@ func accountAssociation(a *platform.AccountAssociation) *iamv2.AccountAssociatio
 func gitHub(g *platform.GitHubAccount) *iamv2.AccountAssociation_GitHub {
 	m := &iamv2.AccountAssociation_GitHub{AppInstallations: make(map[int64]*iamv2.AccountAssociation_GitHubAppInstallations, len(g.AppInstallations))}
 	for app, of := range g.AppInstallations {
-		m.AppInstallations[app] = &iamv2.AccountAssociation_GitHubAppInstallations{Installations: eachOf(of.Installations, gitHubInstallation)}
+		m.AppInstallations[app] = &iamv2.AccountAssociation_GitHubAppInstallations{Installations: convertValues(of.Installations, gitHubInstallation)}
 	}
 	return m
 }

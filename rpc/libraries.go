@@ -27,7 +27,7 @@ func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifac
 		CudaVersion: r.GetCudaVersion(), Remediated: r.GetRemediated(),
 	}, notEmpty("cuda_version", r.CudaVersion)))
 	return &librariesv2.ListArtifactsResponse{
-		Artifacts:     each(page.Items, artifact),
+		Artifacts:     convertEach(page.Items, artifact),
 		NextPageToken: page.NextPageToken(), TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
@@ -35,14 +35,14 @@ func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifac
 func (s artifacts) ListArtifactVersions(ctx context.Context, r *librariesv2.ListArtifactVersionsRequest) (*librariesv2.ListArtifactVersionsResponse, error) {
 	page, err := s.versions.ListOf(ctx, platform.UID(r.GetArtifactId()), list(r, platform.ArtifactVersionFilter{}))
 	return &librariesv2.ListArtifactVersionsResponse{
-		ArtifactVersions: each(page.Items, artifactVersion),
+		ArtifactVersions: convertEach(page.Items, artifactVersion),
 		NextPageToken:    page.NextPageToken(), TotalCount: page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
 func (s artifacts) GetArtifactCount(ctx context.Context, r *librariesv2.GetArtifactCountRequest) (*librariesv2.GetArtifactCountResponse, error) {
 	counts, err := s.of.Counts(ctx, names[platform.Ecosystem](r.GetEcosystems()))
-	return &librariesv2.GetArtifactCountResponse{Counts: each(counts, ecosystemCount)}, err
+	return &librariesv2.GetArtifactCountResponse{Counts: convertEach(counts, ecosystemCount)}, err
 }
 
 func artifact(a *platform.Artifact) *librariesv2.Artifact {
@@ -65,5 +65,5 @@ func ecosystemCount(c *platform.EcosystemCount) *librariesv2.GetArtifactCountRes
 }
 
 func ecosystem(e platform.Ecosystem) librariesv2.Ecosystem {
-	return value[librariesv2.Ecosystem](librariesv2.Ecosystem_value, e)
+	return enumValue[librariesv2.Ecosystem](librariesv2.Ecosystem_value, e)
 }

@@ -22,19 +22,19 @@ func registryServices(p *platform.Platform, o connect.HandlerOption) []service {
 type repos struct{ of platform.Repos }
 
 func (s repos) GetRepo(ctx context.Context, r *registryv2.GetRepoRequest) (*registryv2.Repo, error) {
-	return as(repo)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(repo)(s.of.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s repos) CreateRepo(ctx context.Context, r *registryv2.CreateRepoRequest) (*registryv2.Repo, error) {
-	return as(repo)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Repo](r.GetRepo(), nil)))
+	return convert(repo)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Repo](r.GetRepo(), nil)))
 }
 
 func (s repos) UpdateRepo(ctx context.Context, r *registryv2.UpdateRepoRequest) (*registryv2.Repo, error) {
-	return as(repo)(s.of.Update(ctx, platform.UID(r.GetRepo().GetUid()), input[platform.Repo](r.GetRepo(), r.GetUpdateMask())))
+	return convert(repo)(s.of.Update(ctx, platform.UID(r.GetRepo().GetUid()), input[platform.Repo](r.GetRepo(), r.GetUpdateMask())))
 }
 
 func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) (*emptypb.Empty, error) {
-	return done(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*registryv2.ListReposResponse, error) {
@@ -42,39 +42,39 @@ func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*
 		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[platform.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
 	}, notEmpty("name", r.Name), notEmpty("query", r.Query)))
 	return &registryv2.ListReposResponse{
-		Repos:         each(page.Items, repo),
+		Repos:         convertEach(page.Items, repo),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
 func (s repos) GetRepoReadme(ctx context.Context, r *registryv2.GetRepoReadmeRequest) (*registryv2.RepoReadme, error) {
-	return as(readme)(s.of.Readme(ctx, platform.UID(r.GetUid())))
+	return convert(readme)(s.of.Readme(ctx, platform.UID(r.GetUid())))
 }
 
 func (s repos) UpdateRepoReadme(ctx context.Context, r *registryv2.UpdateRepoReadmeRequest) (*registryv2.RepoReadme, error) {
-	return as(readme)(s.of.UpdateReadme(ctx, platform.UID(r.GetRepoReadme().GetUid()), input[platform.Readme](r.GetRepoReadme(), r.GetUpdateMask())))
+	return convert(readme)(s.of.UpdateReadme(ctx, platform.UID(r.GetRepoReadme().GetUid()), input[platform.Readme](r.GetRepoReadme(), r.GetUpdateMask())))
 }
 
 type tags struct{ of platform.Tags }
 
 func (s tags) GetTag(ctx context.Context, r *registryv2.GetTagRequest) (*registryv2.Tag, error) {
-	return as(tag)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(tag)(s.of.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s tags) ListTags(ctx context.Context, r *registryv2.ListTagsRequest) (*registryv2.ListTagsResponse, error) {
-	since, malformed := moment("updated_since", r.GetUpdatedSince())
+	since, malformed := parseMoment("updated_since", r.GetUpdatedSince())
 	page, err := s.of.List(ctx, list(r, platform.TagFilter{
-		Name: r.GetName(), UpdatedSince: since, Digest: r.GetDigest(), Without: excluded(r), Query: r.GetQuery(),
+		Name: r.GetName(), UpdatedSince: since, Digest: r.GetDigest(), Without: excludedClasses(r), Query: r.GetQuery(),
 	}, malformed, notEmpty("query", r.Query)))
 	return &registryv2.ListTagsResponse{
-		Tags:          each(page.Items, tag),
+		Tags:          convertEach(page.Items, tag),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
-// excluded are the classes of tags that a request does not want. One that it
+// excludedClasses are the classes of tags that a request does not want. One that it
 // says nothing of is listed.
-func excluded(r *registryv2.ListTagsRequest) (classes []platform.TagClass) {
+func excludedClasses(r *registryv2.ListTagsRequest) (classes []platform.TagClass) {
 	for _, x := range []struct {
 		included *bool
 		class    platform.TagClass
@@ -89,17 +89,17 @@ func excluded(r *registryv2.ListTagsRequest) (classes []platform.TagClass) {
 }
 
 func (s tags) CreateTag(ctx context.Context, r *registryv2.CreateTagRequest) (*registryv2.Tag, error) {
-	return as(tag)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Tag](r.GetTag(), nil)))
+	return convert(tag)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Tag](r.GetTag(), nil)))
 }
 
 func (s tags) DeleteTag(ctx context.Context, r *registryv2.DeleteTagRequest) (*emptypb.Empty, error) {
-	return done(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 type images struct{ of platform.Images }
 
 func (s images) GetArchitectures(ctx context.Context, r *registryv2.GetArchitecturesRequest) (*registryv2.Architectures, error) {
-	return as(architectures)(s.of.Get(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}))
+	return convert(architectures)(s.of.Get(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}))
 }
 
 func (s images) GetSize(ctx context.Context, r *registryv2.GetSizeRequest) (*registryv2.Size, error) {
@@ -110,7 +110,7 @@ func (s images) GetSize(ctx context.Context, r *registryv2.GetSizeRequest) (*reg
 func repo(r *platform.Repo) *registryv2.Repo {
 	return &registryv2.Repo{
 		Uid: string(r.UID), Name: r.Name, Description: r.Description,
-		CatalogTier: value[registryv2.CatalogTier](registryv2.CatalogTier_value, r.CatalogTier),
+		CatalogTier: enumValue[registryv2.CatalogTier](registryv2.CatalogTier_value, r.CatalogTier),
 		Bundles:     r.Bundles, Aliases: r.Aliases, ActiveTags: r.ActiveTags, SyncConfig: syncConfig(r.SyncConfig),
 		CreateTime: timestamp(r.CreateTime), UpdateTime: timestamp(r.UpdateTime),
 	}

@@ -36,7 +36,7 @@ type listing interface {
 func list[F any](r listing, filter F, found ...*platform.Violation) platform.ListRequest[F] {
 	request := platform.ListRequest[F]{
 		Filter: filter, PageSize: int(r.GetPageSize()), PageToken: r.GetPageToken(), OrderBy: r.GetOrderBy(), Skip: int(r.GetSkip()),
-		Malformed: malformed(found...),
+		Malformed: violationsOf(found...),
 	}
 	if scoped, ok := r.(interface{ GetUidp() *uidpv2.UIDPFilter }); ok {
 		f := scoped.GetUidp()
@@ -48,8 +48,8 @@ func list[F any](r listing, filter F, found ...*platform.Violation) platform.Lis
 	return request
 }
 
-// malformed are the violations that were found.
-func malformed(found ...*platform.Violation) (all []platform.Violation) {
+// violationsOf are the violations that were found.
+func violationsOf(found ...*platform.Violation) (all []platform.Violation) {
 	for _, v := range found {
 		if v != nil {
 			all = append(all, *v)
@@ -78,8 +78,8 @@ func texts[S ~string](values []string) []S {
 	return all
 }
 
-// moment is the time that a field gives, if it gives one.
-func moment(field string, t *timestamppb.Timestamp) (platform.Time, *platform.Violation) {
+// parseMoment is the time that a field gives, if it gives one.
+func parseMoment(field string, t *timestamppb.Timestamp) (platform.Time, *platform.Violation) {
 	if t == nil {
 		return platform.Time{}, nil
 	}

@@ -21,8 +21,8 @@ import (
 
 // Options are the settings of the services; the zero value serves.
 type Options struct {
-	ServiceDomain string       // what ErrorInfo.domain ends in; "" is atrium.dev
-	Logger        *slog.Logger // of errors whose cause the client is not shown; nil: nobody
+	ServiceDomain string       // suffix of ErrorInfo.domain; "": atrium.dev
+	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 
 	// Ready is what grpc.health.v1 asks; nil: the platform's own check.
 	Ready func(context.Context) error
@@ -42,10 +42,10 @@ const (
 func New(p *platform.Platform, o Options) http.Handler {
 	options := connect.WithHandlerOptions(
 		connect.WithInterceptors(o.interceptor()),
-		connect.WithRecover(o.recovered),
+		connect.WithRecover(o.recoverPanic),
 		connect.WithReadMaxBytes(maxMessageBytes),
 		connect.WithCompressMinBytes(minCompressBytes),
-		gzipped(),
+		gzipCodec(),
 	)
 	mux := http.NewServeMux()
 	served := o.mount(mux, services(p, connect.WithHandlerOptions(options, codecs())))
@@ -54,15 +54,15 @@ func New(p *platform.Platform, o Options) http.Handler {
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { o.WriteError(w, r, noProcedure) })
-	return identified(mux)
+	return withRequestID(mux)
 }
 
-// Serves tells the paths of procedures from those of other protocols.
+// Serves reports whether a path is that of a procedure.
 func Serves(path string) bool {
 	return strings.HasPrefix(path, "/platform.") || strings.HasPrefix(path, "/grpc.")
 }
 
-// A service is what serves the procedures below a path.
+// A service serves the procedures below a path.
 type service struct {
 	path    string // /platform.registry.v2.ReposService/
 	handler http.Handler
@@ -88,7 +88,7 @@ func services(p *platform.Platform, o connect.HandlerOption) []service {
 	)
 }
 
-// mount puts services behind their paths and gives their names.
+// mount registers services under their paths and returns their names.
 func (o Options) mount(mux *http.ServeMux, all []service) (names []string) {
 	for _, s := range all {
 		mux.Handle(s.path, o.guarded(s))
@@ -97,8 +97,8 @@ func (o Options) mount(mux *http.ServeMux, all []service) (names []string) {
 	return names
 }
 
-// guarded refuses what a service would not answer before a message is read:
-// procedures that it does not have, and callers without a token.
+// guarded rejects unknown procedures and callers without a token before the message is
+// read.
 func (o Options) guarded(s service) http.Handler {
 	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.Trim(s.path, "/")))
 	descriptor, _ := found.(protoreflect.ServiceDescriptor) // generated with the handler
@@ -108,7 +108,7 @@ func (o Options) guarded(s service) http.Handler {
 			o.WriteError(w, r, noProcedure)
 			return
 		}
-		if err := platform.Authenticated(r.Context()); err != nil && !s.public {
+		if err := platform.RequireAuthenticated(r.Context()); err != nil && !s.public {
 			o.WriteError(w, r, err)
 			return
 		}
@@ -116,24 +116,24 @@ func (o Options) guarded(s service) http.Handler {
 	})
 }
 
-// current is the name that a service of v2beta1 has in v2. Both answer alike.
-func current(name string) string {
+// currentName returns the v2 name of a service of v2beta1. Both behave the same.
+func currentName(name string) string {
 	if strings.HasPrefix(strings.TrimPrefix(name, "/"), "platform.") {
 		return strings.Replace(name, ".v2beta1.", ".v2.", 1)
 	}
 	return name
 }
 
-// identified hands the id of a request on to the interceptor, which does not
-// see the answer's headers, and leads v2beta1 to v2.
-func identified(next http.Handler) http.Handler {
+// withRequestID passes the request id to the interceptor, which cannot see the response
+// headers, and routes v2beta1 to v2.
+func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := *r
 		own.Header = make(http.Header, len(r.Header)+1)
 		for name, values := range r.Header {
 			own.Header[name] = values
 		}
-		if path := current(r.URL.Path); path != r.URL.Path {
+		if path := currentName(r.URL.Path); path != r.URL.Path {
 			own.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 		}
 		own.Header[edge.RequestIDHeader] = []string{w.Header().Get(edge.RequestIDHeader)}
@@ -156,9 +156,9 @@ type health struct {
 	served []string
 }
 
-// Check tells whether a service serves; "" is the whole of it.
+// Check reports whether a service serves; "" means all services.
 func (h health) Check(ctx context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
-	if r.Service != "" && !slices.Contains(h.served, current(r.Service)) {
+	if r.Service != "" && !slices.Contains(h.served, currentName(r.Service)) {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such service"))
 	}
 	status := grpchealth.StatusServing

@@ -19,7 +19,7 @@ func vulnerabilitiesServices(p *platform.Platform, o connect.HandlerOption) []se
 type advisories struct{ of platform.Advisories }
 
 func (s advisories) GetAdvisory(ctx context.Context, r *vulnerabilitiesv2.GetAdvisoryRequest) (*vulnerabilitiesv2.Advisory, error) {
-	return as(advisory)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(advisory)(s.of.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.ListAdvisoriesRequest) (*vulnerabilitiesv2.ListAdvisoriesResponse, error) {
@@ -34,7 +34,7 @@ func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.Lis
 		Query: r.GetQuery(), Severities: names[platform.SeverityRating](r.GetSeverities()), MinScore: r.MinScore, Withdrawn: r.GetWithdrawn(),
 	}, notEmpty("origin", r.Origin)))
 	return &vulnerabilitiesv2.ListAdvisoriesResponse{
-		Advisories:    each(page.Items, advisory),
+		Advisories:    convertEach(page.Items, advisory),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
@@ -50,31 +50,31 @@ func latestEventType(r *vulnerabilitiesv2.ListAdvisoriesRequest) platform.EventT
 
 func advisory(a *platform.Advisory) *vulnerabilitiesv2.Advisory {
 	return &vulnerabilitiesv2.Advisory{
-		Uid: string(a.UID), AdvisoryId: a.AdvisoryID, LegacyAdvisoryId: present(a.LegacyAdvisoryID), Aliases: a.Aliases,
+		Uid: string(a.UID), AdvisoryId: a.AdvisoryID, LegacyAdvisoryId: optional(a.LegacyAdvisoryID), Aliases: a.Aliases,
 		CreateTime: timestamp(a.CreateTime), UpdateTime: timestamp(a.UpdateTime), DeleteTime: timestamp(a.DeleteTime), Author: a.Author,
 		ArtifactName: a.ArtifactName, ArtifactType: a.ArtifactType, ArtifactArchitecture: a.ArtifactArchitecture,
 		ComponentName: a.ComponentName, ComponentLocation: a.ComponentLocation, ComponentType: a.ComponentType,
-		Events: eachOf(a.Events, advisoryEvent), Severities: eachOf(a.Severities, severity),
+		Events: convertValues(a.Events, advisoryEvent), Severities: convertValues(a.Severities, severity),
 		Severity: advisorySeverity(&a.Severity),
 	}
 }
 
 func advisorySeverity(s *platform.AdvisorySeverity) *vulnerabilitiesv2.AdvisorySeverity {
 	return &vulnerabilitiesv2.AdvisorySeverity{
-		Rating: value[vulnerabilitiesv2.SeverityRating](vulnerabilitiesv2.SeverityRating_value, s.Rating),
+		Rating: enumValue[vulnerabilitiesv2.SeverityRating](vulnerabilitiesv2.SeverityRating_value, s.Rating),
 		Score:  s.Score, Vector: s.Vector, Version: s.Version,
-		Source: value[vulnerabilitiesv2.SeveritySource](vulnerabilitiesv2.SeveritySource_value, s.Source),
+		Source: enumValue[vulnerabilitiesv2.SeveritySource](vulnerabilitiesv2.SeveritySource_value, s.Source),
 	}
 }
 
 func severity(s *platform.Severity) *vulnerabilitiesv2.Severity {
-	return &vulnerabilitiesv2.Severity{Type: value[vulnerabilitiesv2.Severity_Type](vulnerabilitiesv2.Severity_Type_value, s.Type), Score: s.Score}
+	return &vulnerabilitiesv2.Severity{Type: enumValue[vulnerabilitiesv2.Severity_Type](vulnerabilitiesv2.Severity_Type_value, s.Type), Score: s.Score}
 }
 
 func advisoryEvent(e *platform.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
 	m := &vulnerabilitiesv2.AdvisoryEvent{
 		Uid: string(e.UID), CreateTime: timestamp(e.CreateTime), Findings: e.Findings, Author: e.Author, Reviewer: e.Reviewer,
-		ReviewState: value[vulnerabilitiesv2.ReviewState](vulnerabilitiesv2.ReviewState_value, e.ReviewState), Issue: present(e.Issue),
+		ReviewState: enumValue[vulnerabilitiesv2.ReviewState](vulnerabilitiesv2.ReviewState_value, e.ReviewState), Issue: optional(e.Issue),
 	}
 	switch {
 	case e.Detection != nil:
@@ -110,7 +110,7 @@ func fixed(f *platform.Fixed) *vulnerabilitiesv2.Fixed {
 
 func falsePositive(f *platform.FalsePositiveDetermination) *vulnerabilitiesv2.FalsePositiveDetermination {
 	types := vulnerabilitiesv2.FalsePositiveDetermination_Type_value
-	return &vulnerabilitiesv2.FalsePositiveDetermination{Type: value[vulnerabilitiesv2.FalsePositiveDetermination_Type](types, f.Type), Note: f.Note}
+	return &vulnerabilitiesv2.FalsePositiveDetermination{Type: enumValue[vulnerabilitiesv2.FalsePositiveDetermination_Type](types, f.Type), Note: f.Note}
 }
 
 func detection(d *platform.Detection) *vulnerabilitiesv2.Detection {

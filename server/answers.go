@@ -7,8 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// counted counts what the answers to requests hold. It stands behind the
-// authentication.
+// counted counts the memory of responses. It runs after the authentication.
 func counted(limits platform.AnswerLimits) layer {
 	pool := platform.NewAnswerPool(limits, debug.FreeOSMemory)
 	return func(next http.Handler) http.Handler {

@@ -41,7 +41,7 @@ func newReplicaPair(t *testing.T, org string, store *sqlstore.Store, directory f
 	t.Helper()
 	key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	issuer := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(t), nil))(t)
-	w := &replicaPair{operator: platform.WithActor(t.Context(), platform.Operator("test"))}
+	w := &replicaPair{operator: platform.WithActor(t.Context(), platform.NewOperator("test"))}
 	for range 2 {
 		p := check(platform.New(t.Context(), store, platform.Options{}))(t)
 		c := Config{ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger()}

@@ -25,7 +25,7 @@ func benchmarked(b *testing.B) (p *platform.Platform, repo string, owner *platfo
 	if err != nil {
 		b.Fatal(err)
 	}
-	operator := platform.WithActor(b.Context(), platform.Operator("bench"))
+	operator := platform.WithActor(b.Context(), platform.NewOperator("bench"))
 	org, err := p.Groups.Bootstrap(operator, "acme", "https://issuer.example.com", "owner")
 	if err != nil {
 		b.Fatal(err)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Certificate is what the server proves itself with: a pair of files that is
-// reloaded when either has changed. A handshake looks at them, so that no
-// connection that is open notices.
+// A Certificate is a certificate with its private key, read from two files. They are
+// reloaded during a TLS handshake if either has changed. Open connections are not
+// affected.
 type Certificate struct {
 	certFile, keyFile string
 
@@ -26,14 +26,13 @@ func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
 	return c, c.load()
 }
 
-// A stamp tells one content of a file from the next; that of no file is zero.
+// A stamp identifies the content of a file. It is zero if there is no file.
 type stamp struct {
 	changed time.Time
 	size    int64
 }
 
-// load reads the files where they are not those that it has read, so that a
-// faulty pair is an error once.
+// load reads the files if they have changed. It reports an invalid pair only once.
 func (c *Certificate) load() error {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -55,8 +54,8 @@ func (c *Certificate) load() error {
 	return nil
 }
 
-// config gives the settings of a server. When a reload fails it logs the
-// reason, and the server keeps the certificate that it has.
+// config returns the TLS settings of a server. When a reload fails, it logs the reason
+// and the server keeps the current certificate.
 func (c *Certificate) config(logger *slog.Logger) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,

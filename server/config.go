@@ -1,8 +1,7 @@
-// Package server is the HTTP server: it opens the database, puts every protocol
-// behind the same authentication, limits and guards, and serves until it is
-// told to stop. It is configured by a plain struct, so that the command line
-// and the tests start the same server. It decides nothing about the product:
-// that is for package platform.
+// Package server is the HTTP server: it opens the database, applies the same
+// authentication, limits and guards to every protocol, and serves until it is stopped.
+// A plain struct configures it, so that the command line and the tests start the same
+// server. It contains no rules of the product: those are in package platform.
 package server
 
 import (
@@ -22,7 +21,7 @@ import (
 	"atrium/telemetry"
 )
 
-// A Config is how a server is to run. Whoever fills it in has checked it.
+// A Config configures a server. The caller must have checked its values.
 type Config struct {
 	Address     string // host:port
 	DatabaseURL string
@@ -83,7 +82,7 @@ type Config struct {
 	deliverer *events.Deliverer // of this server, which sets it; nil: webhooks are delivered elsewhere
 }
 
-// A Start tells where a server is.
+// A Start describes a server that has started.
 type Start struct {
 	URL          string
 	Organisation platform.UID // of the demonstration; "" where there is none

@@ -18,7 +18,7 @@ import (
 // open takes the database for this server and prepares the platform over it,
 // with its schema up to date.
 func (c *Config) open(ctx context.Context) (p *platform.Platform, closeStore func(), err error) {
-	release, err := store.Take(c.DatabaseURL)
+	release, err := store.Acquire(c.DatabaseURL)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"atrium/rest"
 )
 
-// listen binds the port. That comes before anything is done to the database: a
-// second server that was started by mistake must change nothing.
+// listen binds the port. This comes before any access to the database, so that a second
+// server that was started by mistake changes nothing.
 func (c *Config) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Address)
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *Config) listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// unbound says why an address cannot be served on, and what to do about it.
+// unbound explains why the server cannot listen on an address, and what to do.
 func unbound(flag, address string, err error) error {
 	var advice string
 	switch {
@@ -41,9 +41,8 @@ func unbound(flag, address string, err error) error {
 	return fmt.Errorf("cannot serve on --%s %s: %s", flag, address, advice)
 }
 
-// A front answers from the moment at which the port is bound. While the
-// database is opened and migrated, /livez says that the process runs, and
-// everything else is answered 503.
+// A front answers requests as soon as the port is bound. While the database is opened
+// and migrated, /livez reports that the process runs, and all other requests get 503.
 type front struct {
 	current atomic.Pointer[http.Handler]
 }
@@ -54,7 +53,7 @@ func newFront(o rest.Options, r *recorder) *front {
 	return f
 }
 
-// show lets handler answer from now on.
+// show switches to handler.
 func (f *front) show(handler http.Handler) { f.current.Store(&handler) }
 
 // ServeHTTP lets the current handler answer.
@@ -77,8 +76,8 @@ func starting(refuse errorWriter) http.Handler {
 	})
 }
 
-// linger gives a context that ends a while after ctx does. In that time load
-// balancers see in /readyz that they must send requests elsewhere.
+// linger returns a context that ends some time after ctx. In the meantime, /readyz
+// tells load balancers to send requests elsewhere.
 func linger(ctx context.Context, delay time.Duration, logger *slog.Logger) (context.Context, context.CancelFunc) {
 	lingering, end := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() {

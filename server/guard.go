@@ -17,14 +17,13 @@ type layer = func(http.Handler) http.Handler
 
 type errorWriter = func(http.ResponseWriter, *http.Request, error)
 
-// watched puts before next what every request goes through, whatever it asks
-// for. The last is the outermost.
+// watched adds the layers that apply to every request. The last layer is the outermost.
 func watched(next http.Handler, o rest.Options, r *recorder) http.Handler {
 	return layered(next, recovering(refusing(o), o.Logger), r.recorded, identified)
 }
 
-// guarded puts before next what every request to this service goes through, as
-// one to another service behind it does not.
+// guarded adds the layers that apply to every request to this service, but not to
+// requests that are proxied to another service.
 func guarded(next http.Handler, origins []string, o rest.Options) http.Handler {
 	return layered(next, sameOrigin(origins, refusing(o)), crossOrigin(origins), private)
 }
@@ -38,8 +37,8 @@ func layered(next http.Handler, layers ...layer) http.Handler {
 
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
-// identified gives the answer an id that logs and errors name: the client's
-// where it is harmless.
+// identified sets the request id of the response, which logs and errors name. It uses
+// the id of the client if that is safe.
 func identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(edge.RequestIDHeader)
@@ -51,7 +50,7 @@ func identified(next http.Handler) http.Handler {
 	})
 }
 
-// private keeps answers out of caches and to their media type.
+// private sets headers that prevent caching and guessing of media types.
 func private(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -86,7 +85,7 @@ func recovering(refuse errorWriter, logger *slog.Logger) layer {
 	}
 }
 
-// sameOrigin refuses what a browser sends for the page of another site, unless
+// sameOrigin rejects requests that a browser sends for a page of another origin, unless
 // it is one of origins.
 func sameOrigin(origins []string, refuse errorWriter) layer {
 	protection := http.NewCrossOriginProtection()

@@ -18,15 +18,14 @@ type limits struct {
 	counts *simplelru.LRU[string, *count]
 }
 
-// A count is what one caller asked for of late.
+// A count holds the recent requests of one caller.
 type count struct {
 	recent *rate.Limiter
 	open   int
 }
 
-// maxCounts bounds the memory of limits, to some 15 MB. The count of who has
-// asked for nothing for longest is forgotten, which matters to nobody unless so
-// many ask within two seconds.
+// maxCounts limits the memory of limits to about 15 MB. The least recently used count
+// is dropped. This has an effect only if more callers send requests within two seconds.
 const maxCounts = 1 << 16
 
 func newLimits(perSecond, burst, inFlight int) *limits {
@@ -39,15 +38,15 @@ func newLimits(perSecond, burst, inFlight int) *limits {
 
 func (l *limits) off() bool { return l.rate == 0 && l.inFlight == 0 }
 
-// A standing is what a caller has left.
+// A standing holds the remaining quota of a caller.
 type standing struct {
 	requests int           // at once
 	full     time.Duration // until all of the burst is there again
 	slots    int           // of requests under way
 }
 
-// enter counts a request of a caller, which is under way until leave is called.
-// One that is too many is an error and has no leave.
+// enter counts a request of a caller, which is in flight until leave is called. If the
+// caller has reached a limit, it returns an error and no leave.
 func (l *limits) enter(caller string, now time.Time) (leave func(), left standing, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -72,8 +71,7 @@ func (l *limits) enter(caller string, now time.Time) (leave func(), left standin
 	}), left, nil
 }
 
-// exhausted tells whether a caller has no request left at once, without
-// counting one.
+// exhausted fails if a caller has no request left. It does not count one.
 func (l *limits) exhausted(caller string, now time.Time) (left standing, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -107,7 +105,7 @@ func (l *limits) tooOften(tokens float64) error {
 	return tooMany("more requests than a caller may send", l.earning(1-tokens))
 }
 
-// earning is how long it takes until a caller may send n requests more.
+// earning returns the time until a caller may send n more requests.
 func (l *limits) earning(n float64) time.Duration {
 	return time.Duration(n / float64(l.rate) * float64(time.Second)).Round(time.Millisecond)
 }

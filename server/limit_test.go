@@ -87,7 +87,7 @@ func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
 
 // A counting handler stands behind limits.
 func limitedTo(l *limits, handler http.HandlerFunc) http.Handler {
-	return l.of(rest.Options{}.WriteError)(handler)
+	return l.limitRequests(rest.Options{}.WriteError)(handler)
 }
 
 func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Actor) *httptest.ResponseRecorder {
@@ -160,7 +160,7 @@ func TestRequestsCountForWhoSendsThem(t *testing.T) {
 func TestBadTokensCountForTheirAddress(t *testing.T) {
 	t.Parallel()
 	l := newLimits(1, 1, 0)
-	authenticated := l.strangers(auth.Middleware(auth.New(auth.Options{}), rest.Options{}.WriteError)(http.HandlerFunc(fine)))
+	authenticated := l.limitStrangers(auth.Middleware(auth.New(auth.Options{}), rest.Options{}.WriteError)(http.HandlerFunc(fine)))
 	bad := func() int {
 		return ask(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Set("Authorization", "Bearer x")

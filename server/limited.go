@@ -13,9 +13,9 @@ import (
 	"atrium/platform"
 )
 
-// of lets through the requests that are within the limits of their caller, and
-// answers the others with refuse. It stands behind the authentication.
-func (l *limits) of(refuse errorWriter) layer {
+// limitRequests passes on requests within the limits of their caller, and answers the
+// others with refuse. It runs after the authentication.
+func (l *limits) limitRequests(refuse errorWriter) layer {
 	return func(next http.Handler) http.Handler {
 		if l.off() {
 			return next
@@ -26,7 +26,7 @@ func (l *limits) of(refuse errorWriter) layer {
 				caller = actor.Key()
 			}
 			leave, left, err := l.enter(caller, time.Now())
-			l.tell(w.Header(), left)
+			l.writeHeaders(w.Header(), left)
 			if err != nil {
 				refuse(w, r, err)
 				return
@@ -37,11 +37,11 @@ func (l *limits) of(refuse errorWriter) layer {
 	}
 }
 
-// strangers stands before the authentication: a request whose token proves
-// nobody counts for the address that it comes from. A caller whose token is
-// verified by keys at hand is never kept out, though others at the address may
-// have used the limit up; one whose token needs a look into the database is.
-func (l *limits) strangers(next http.Handler) http.Handler {
+// limitStrangers runs before the authentication: a request with an invalid token counts
+// for the address that it comes from. If an address has used up its limit, callers whose
+// token can be verified with cached keys are still accepted, and callers whose token
+// needs the database are not.
+func (l *limits) limitStrangers(next http.Handler) http.Handler {
 	if l.off() {
 		return next
 	}
@@ -51,18 +51,18 @@ func (l *limits) strangers(next http.Handler) http.Handler {
 	})
 }
 
-// A stranger is the sender of a token that proves nobody so far.
+// A stranger is the sender of a token that has not been verified.
 type stranger struct {
 	limits  *limits
 	address string
 	header  http.Header
 }
 
-// Admit refuses where the address has no request left.
+// Admit fails if the address has no request left.
 func (s stranger) Admit() error {
 	left, err := s.limits.exhausted(s.address, time.Now())
 	if err != nil {
-		s.limits.tell(s.header, left)
+		s.limits.writeHeaders(s.header, left)
 	}
 	return err
 }
@@ -73,7 +73,7 @@ func (s stranger) Failed(err error) error {
 		return err // by Admit
 	}
 	leave, left, exhausted := s.limits.enter(s.address, time.Now())
-	s.limits.tell(s.header, left)
+	s.limits.writeHeaders(s.header, left)
 	if exhausted != nil {
 		return exhausted
 	}
@@ -81,7 +81,7 @@ func (s stranger) Failed(err error) error {
 	return err
 }
 
-// operation counts what a caller asks for on a connection that is open already.
+// operation counts an operation of a caller on an open connection.
 func (l *limits) operation(ctx context.Context) (leave func(), err error) {
 	actor := platform.ActorOf(ctx)
 	if l.off() || actor == nil {
@@ -91,9 +91,9 @@ func (l *limits) operation(ctx context.Context) (leave func(), err error) {
 	return leave, err
 }
 
-// tell says in the fields of draft-ietf-httpapi-ratelimit-headers what there is
-// and what is left.
-func (l *limits) tell(h http.Header, left standing) {
+// writeHeaders sets the headers of draft-ietf-httpapi-ratelimit-headers: the limits and
+// the remaining quota.
+func (l *limits) writeHeaders(h http.Header, left standing) {
 	var policy, rest []string
 	if l.rate > 0 {
 		window := math.Ceil(float64(l.burst) / float64(l.rate))
@@ -108,8 +108,8 @@ func (l *limits) tell(h http.Header, left standing) {
 	h.Set("RateLimit", strings.Join(rest, ", "))
 }
 
-// peer names who is at the other end of a connection. Who has an address of
-// IPv6 has all of its /64.
+// peer returns the address at the other end of a connection. An IPv6 address stands for
+// its whole /64 network.
 func peer(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -124,8 +124,8 @@ func peer(remote string) string {
 	return "peer " + address.String()
 }
 
-// admitted is the answer to a request under way. A stream is so up to its
-// start: how many a caller holds open is a limit of its own.
+// admitted is the response of a request in flight. A stream is in flight only until it
+// starts, because open streams have a separate limit.
 type admitted struct {
 	http.ResponseWriter
 	leave func()

@@ -18,8 +18,8 @@ import (
 	"atrium/telemetry"
 )
 
-// A recorder writes one line to the log for each request, and counts it. What
-// it tells of a request is what the layers have noted in its trace.
+// A recorder logs and counts each request, with the facts that the layers have noted in
+// its trace.
 type recorder struct {
 	logger  *slog.Logger
 	metrics *telemetry.Metrics // nil: nothing is counted
@@ -34,8 +34,8 @@ func (c *Config) newRecorder() *recorder {
 	return &recorder{logger: c.Logger, metrics: c.Metrics, slow: c.Slow, names: telemetry.NewNames(maxOperationNames)}
 }
 
-// recorded notes what each request asks for and how it ends. It stands before
-// all that may refuse a request.
+// recorded records each request and its result. It runs before all layers that can
+// reject a request.
 func (r *recorder) recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
@@ -48,7 +48,7 @@ func (r *recorder) recorded(next http.Handler) http.Handler {
 	})
 }
 
-// protocolOf names what a request is meant for.
+// protocolOf returns the protocol of a request.
 func protocolOf(r *http.Request) string {
 	path := r.URL.Path
 	switch {
@@ -72,7 +72,7 @@ func protocolOf(r *http.Request) string {
 	return "page"
 }
 
-// traceID reads the trace of a W3C traceparent; "" where there is none.
+// traceID returns the trace id of a W3C traceparent, or "".
 func traceID(parent string) string {
 	parts := strings.Split(parent, "-")
 	if len(parts) < 4 || len(parts[1]) != 32 || strings.Trim(parts[1], "0123456789abcdef") != "" || strings.Trim(parts[1], "0") == "" {
@@ -99,7 +99,7 @@ func (e *exchange) streams(kind string) {
 	}
 }
 
-// end writes the line and counts the request.
+// end logs and counts the request.
 func (e *exchange) end(seen *observed) {
 	took := time.Since(e.start)
 	if e.isStream {
@@ -113,7 +113,7 @@ func (e *exchange) end(seen *observed) {
 		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes), slog.String("remote", e.request.RemoteAddr))
 }
 
-// code is how the request ended, in the words of every protocol.
+// code returns the result of the request as a code that all protocols share.
 func (e *exchange) code(facts platform.Facts, seen *observed) string {
 	if len(facts.Codes) > 0 {
 		return facts.Codes[0].String()
@@ -153,7 +153,7 @@ type finished struct {
 	stream   bool
 }
 
-// finish logs and counts what has ended. Health checks are for those who debug.
+// finish logs and counts a finished request. Health checks are logged at debug level.
 func (r *recorder) finish(f finished, more ...slog.Attr) {
 	level, slow := slog.LevelInfo, r.slow > 0 && f.took >= r.slow && !f.stream
 	switch {
@@ -192,7 +192,7 @@ func describe(f finished) []slog.Attr {
 	text("operation", f.facts.Operation)
 	text("kind", f.facts.Kind)
 	text("uid", string(f.facts.UID[:min(len(f.facts.UID), maxLoggedPath)]))
-	text("identity", joined(f.facts.Identities))
+	text("identity", joinUIDs(f.facts.Identities))
 	if len(f.facts.Codes) > 1 {
 		attributes = append(attributes, slog.Any("codes", codeNames(f.facts.Codes)))
 	}
@@ -209,7 +209,7 @@ func describe(f finished) []slog.Attr {
 // milliseconds has three decimals.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func joined(identities []platform.UID) string {
+func joinUIDs(identities []platform.UID) string {
 	texts := make([]string, len(identities))
 	for i, uid := range identities {
 		texts[i] = string(uid)
@@ -225,8 +225,8 @@ func codeNames(codes []platform.Code) []string {
 	return names
 }
 
-// operation is the name that a request is counted under. Those of REST and gRPC
-// are of the contract; those of GraphQL are its clients'.
+// operation returns the name under which a request is counted. Names of REST and gRPC
+// come from the API, and names of GraphQL come from clients.
 func (r *recorder) operation(f finished) string {
 	switch {
 	case f.protocol == "graphql" || f.protocol == "graphql-ws":
@@ -270,7 +270,7 @@ func (r *recorder) observe(ctx context.Context, o graphql.Operation) context.Con
 // maxLoggedName cuts names of operations, which clients choose.
 const maxLoggedName = 128
 
-// noted is present, and notes which limit an error comes from.
+// noted wraps present and notes the limit of an error in the trace.
 func (r *recorder) noted(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		shown := present(ctx, err)

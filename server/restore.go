@@ -12,7 +12,7 @@ import (
 	"atrium/store/dbfile"
 )
 
-// A Repair tells what was found in a database that was restored.
+// A Repair is the result of checking a restored database.
 type Repair struct {
 	EventsMoved bool          // the order of events was that of another server
 	Counters    int64         // that were wrong
@@ -20,7 +20,7 @@ type Repair struct {
 	Kept        string        // where the database is that was replaced; ""
 }
 
-// RestoreOptions say what to restore, and over what.
+// RestoreOptions are the options of Restore.
 type RestoreOptions struct {
 	File        string // a backup
 	DatabaseURL string // sqlite:PATH
@@ -29,25 +29,24 @@ type RestoreOptions struct {
 	Exists      bool   // whether there is one
 }
 
-// Restore puts a backup in the place of an embedded database. Everything is
-// checked and repaired in a copy first, so that a backup that is no good
-// replaces nothing.
+// Restore replaces an embedded database by a backup. It checks and repairs a copy of the
+// backup first, so that a bad backup replaces nothing.
 func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	path, err := store.PathOf(o.DatabaseURL)
 	if err != nil {
 		return nil, err
 	}
 	if o.Exists && !o.Replace {
-		return nil, fmt.Errorf("there is a database %s already; --replace restores over it and keeps it under another name", path)
+		return nil, fmt.Errorf("the database %s exists already; use --replace to restore over it and keep it under another name", path)
 	}
-	release, err := store.Take(o.DatabaseURL)
+	release, err := store.Acquire(o.DatabaseURL)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = release() }()
 	copied, err := dbfile.Copy(o.File, path)
 	if err != nil {
-		return nil, fmt.Errorf("the backup cannot be copied: %w", err)
+		return nil, fmt.Errorf("copying the backup failed: %w", err)
 	}
 	defer dbfile.Remove(copied)
 	repair, err := prepareCopy(ctx, copied, o.Key)

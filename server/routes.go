@@ -20,15 +20,15 @@ import (
 
 const graphPath = "/graphql"
 
-// routes says which handler answers which path. http.ServeMux would not do: it
-// cleans paths, and those of REST hold UIDs in more than one spelling.
+// routes maps paths to handlers. It does not use http.ServeMux, which cleans paths: paths
+// of REST contain UIDs in several spellings.
 func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
 	ready := c.ready(p)
 	limits, refuse := newLimits(c.RateLimit, c.RateBurst, c.MaxInFlight), refusing(options)
 	authenticated := func(next http.Handler) http.Handler {
-		return limits.strangers(auth.Middleware(verifier, refuse)(next))
+		return limits.limitStrangers(auth.Middleware(verifier, refuse)(next))
 	}
-	within, measured := limits.of(refuse), counted(c.Answers)
+	within, measured := limits.limitRequests(refuse), counted(c.Answers)
 	limited := func(next http.Handler) http.Handler { return within(measured(next)) }
 	endpoints := authenticated(limited(rest.New(p, options)))
 	remote := procedural(options)
@@ -67,7 +67,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	})
 }
 
-// refusing answers errors in the protocol that a path belongs to.
+// refusing returns a function that answers errors in the protocol of the path.
 func refusing(o rest.Options) errorWriter {
 	remote, graph := procedural(o).WriteError, graphErrors(o)
 	return func(w http.ResponseWriter, r *http.Request, err error) {
@@ -101,19 +101,19 @@ func procedural(o rest.Options) rpc.Options {
 	return rpc.Options{ServiceDomain: o.ServiceDomain, Logger: o.Logger}
 }
 
-// readOnly lets through what reads.
+// readOnly rejects all methods except GET and HEAD.
 func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "Only GET is answered here.", http.StatusMethodNotAllowed)
+			http.Error(w, "This path supports only GET.", http.StatusMethodNotAllowed)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// sdl answers the schema as text to who may read it.
+// sdl serves the schema as text to callers who may read it.
 func (c *Config) sdl(refuse errorWriter) http.Handler {
 	content := resolvers.SDL()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -126,11 +126,10 @@ func (c *Config) sdl(refuse errorWriter) http.Handler {
 	})
 }
 
-// readyTimeout is shorter than what those who ask wait.
+// readyTimeout is shorter than the timeouts of health checks.
 const readyTimeout = 2 * time.Second
 
-// health answers what a load balancer asks: 200 while check has no error, and
-// 503 with what is wrong otherwise.
+// health serves a health check: 200 if check succeeds, and 503 with the error otherwise.
 func health(check func(context.Context) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// How long a request may take, and how much its headers may hold. A handler
-// that streams lifts the write timeout for itself.
+// Time limits of requests and the size limit of headers. A streaming handler removes the
+// write timeout.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
@@ -76,7 +76,7 @@ func serve(ctx context.Context, listener net.Listener, server *http.Server, clos
 func drain(ctx context.Context, server *http.Server, logger *slog.Logger) error {
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		logger.Warn("requests were still running and are cut off")
+		logger.Warn("the drain timeout has passed; aborting the requests that are still running")
 		return server.Close()
 	}
 	return err

@@ -19,8 +19,8 @@ const closeTimeout = 5 * time.Second
 // is asked to end.
 func (c *Config) ShutdownTimeout() time.Duration { return c.DrainDelay + c.DrainTimeout + closeTimeout }
 
-// A shutdown bounds how long a process takes to end. It knows by name what has
-// not ended yet.
+// A shutdown limits the time that a process takes to end. It knows the names of the parts
+// that have not ended yet.
 type shutdown struct {
 	within time.Duration
 	logger *slog.Logger
@@ -28,9 +28,9 @@ type shutdown struct {
 	open   []string
 }
 
-// bound runs work until it ends, but at most for s.within after the end of ctx.
-// Work calls end where it ends by itself, and has as long from then on. What
-// has not ended by then is abandoned: the end of the process ends it too.
+// bound runs work until it ends, but at most for s.within after the end of ctx. If work
+// ends by itself, it must call end, and the time limit begins then. Work that has not
+// ended in time is abandoned: it ends with the process.
 func (s *shutdown) bound(ctx context.Context, work func(ctx context.Context, end func()) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()

@@ -113,7 +113,7 @@ func v1Error(err error) error {
 	case errors.As(err, &dial) && dial.Op == "dial":
 	case errors.Is(err, context.Canceled), errors.As(err, &network) && network.Timeout():
 		return &platform.Error{
-			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "v1 took longer than it may.", RetryAfter: time.Second,
+			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The v1 API exceeded the time limit.", RetryAfter: time.Second,
 		}
 	}
 	return platform.Unavailable("v1 does not answer", err)

@@ -53,7 +53,7 @@ func newWorkbench(b *testing.B, url string) *workbench {
 	p := check(platform.New(b.Context(), s, platform.Options{}))(b)
 	key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(b)
 	issuer := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(b), nil))(b)
-	operator := platform.WithActor(b.Context(), platform.Operator("bench"))
+	operator := platform.WithActor(b.Context(), platform.NewOperator("bench"))
 	org := check(p.Groups.Bootstrap(operator, "acme", auth.DevelopmentIssuer, "owner"))(b).Group.UID
 
 	repos := make([]*platform.ImportedRepo, 1000)

@@ -8,11 +8,12 @@ import (
 	"atrium/store/sqlite"
 )
 
-// errNotAFile is the answer to a wish that PostgreSQL has programs of its own
-// for.
+// errNotAFile is the error of backup and restore for PostgreSQL, which has its own
+// programs for that.
 var errNotAFile = errors.New("backup and restore are for SQLite; use pg_dump and pg_restore with PostgreSQL, and then `atrium repair` (see the guide, Operating)")
 
-// Backup copies an embedded database into a new file, beside a server that runs.
+// Backup copies an embedded database into a new file. A server may use the
+// database in the meantime.
 func Backup(ctx context.Context, url, to string) error {
 	path, embedded := strings.CutPrefix(url, "sqlite:")
 	if !embedded {
@@ -21,8 +22,8 @@ func Backup(ctx context.Context, url, to string) error {
 	return sqlite.Backup(ctx, path, to)
 }
 
-// CheckBackup reports whether a file can be restored: it is whole, and not of a
-// newer program.
+// CheckBackup fails unless a file can be restored: it must be undamaged and not
+// written by a newer version.
 func CheckBackup(ctx context.Context, path string) error {
 	if err := sqlite.Check(ctx, path); err != nil {
 		return err

@@ -1,5 +1,5 @@
 // Package store opens the store that a URL names.
-// It only picks the engine, and must not hold SQL or rules.
+// It only selects the engine. It must not contain SQL or rules.
 package store
 
 import (
@@ -22,17 +22,17 @@ type Options struct {
 	// QueryMode is pgx's default_query_exec_mode, on PostgreSQL: "" is
 	// cache_statement; pgbouncer before 1.21 needs cache_describe.
 	QueryMode string
-	// Observers hear of each round trip to the database.
+	// Observers are notified of each round trip to the database.
 	Observers []sqlstore.Observer
 }
 
 // Statement is one SQL statement that was sent.
 type Statement = sqlstore.Statement
 
-// Observer hears of each round trip to the database.
+// Observer is notified of each round trip to the database.
 type Observer = sqlstore.Observer
 
-// PoolState tells how the connections are used.
+// PoolState describes the use of the connections.
 type PoolState = sqlstore.PoolState
 
 // Open connects to postgres://... or sqlite:PATH. The schema must be up to
@@ -49,17 +49,18 @@ func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
 	return s, nil
 }
 
-// Take takes an embedded database for one server, until release is called. Two
-// servers on one file would not hear of each other. PostgreSQL serves many.
-func Take(url string) (release func() error, err error) {
+// Acquire reserves an embedded database for one server until release is called.
+// Two servers on one file would not notice each other's events. It does nothing for
+// PostgreSQL, which can serve many.
+func Acquire(url string) (release func() error, err error) {
 	if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
-		return dbfile.Take(path)
+		return dbfile.Acquire(path)
 	}
 	return func() error { return nil }, nil
 }
 
-// Migrate brings the schema up to date. Several replicas may do it at once. A
-// database that a newer program has migrated is refused.
+// Migrate migrates the schema to the version of this program. Several replicas may
+// do so at the same time. It fails if a newer program has migrated the database.
 func Migrate(ctx context.Context, url string) error {
 	return migrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
 		if err := sqlstore.New(engine).CheckMigratable(ctx); err != nil {
@@ -69,11 +70,11 @@ func Migrate(ctx context.Context, url string) error {
 	})
 }
 
-// MigrationState tells of one migration.
+// MigrationState describes one migration.
 type MigrationState = sqlstore.MigrationState
 
-// Migrations tells which migrations have been applied. Where a newer program
-// has applied others, it tells both what it knows and an error.
+// Migrations lists the migrations and whether they have been applied. If a newer
+// program has applied others, it returns both the list and an error.
 func Migrations(ctx context.Context, url string) (states []MigrationState, err error) {
 	err = migrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
 		if states, err = m.Status(ctx); err != nil {

@@ -106,9 +106,9 @@ func (m *Metrics) Imported(source string, records int) {
 
 // A Pool tells how the connections to the database are used.
 type Pool struct {
-	Used, Idle, Most int
-	Waits            int64
-	Waited           time.Duration
+	Used, Idle, Max int
+	Waits           int64
+	Waited          time.Duration
 }
 
 // WatchPool lets each scrape ask how the connections are used.
@@ -124,7 +124,7 @@ func (m *Metrics) WatchPool(pool func() Pool) {
 	}
 	gauge("atrium_db_connections_used", "Connections to the database that run a statement.", func(p Pool) float64 { return float64(p.Used) })
 	gauge("atrium_db_connections_idle", "Connections to the database that wait for a statement.", func(p Pool) float64 { return float64(p.Idle) })
-	gauge("atrium_db_connections_max", "Connections to the database that the process may have.", func(p Pool) float64 { return float64(p.Most) })
+	gauge("atrium_db_connections_max", "Connections to the database that the process may have.", func(p Pool) float64 { return float64(p.Max) })
 	counter("atrium_db_connection_waits_total", "How often a statement found no connection free.", func(p Pool) float64 { return float64(p.Waits) })
 	counter("atrium_db_connection_wait_seconds_total", "How long statements have waited for a connection.", func(p Pool) float64 { return p.Waited.Seconds() })
 }

@@ -28,7 +28,7 @@ func TestWhatIsCountedIsShown(t *testing.T) {
 	m.Delivery("delivered", time.Second, true)
 	m.Delivery("retrying", time.Second, false)
 	m.Imported("osv", 7)
-	m.WatchPool(func() Pool { return Pool{Used: 1, Idle: 2, Most: 3, Waits: 4, Waited: 5 * time.Second} })
+	m.WatchPool(func() Pool { return Pool{Used: 1, Idle: 2, Max: 3, Waits: 4, Waited: 5 * time.Second} })
 	m.WatchQueue(func() (map[string]int, error) { return map[string]int{"running": 6}, nil })
 	text := scrape(m)
 	for _, sample := range []string{

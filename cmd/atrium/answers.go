@@ -23,5 +23,5 @@ func (a *answerFlags) check(f *faults) {
 
 // answers are the limits that the flags set.
 func (a *answerFlags) answers() platform.AnswerLimits {
-	return platform.AnswerLimits{One: a.AnswerBytes, All: a.AnswerMemory}
+	return platform.AnswerLimits{PerAnswer: a.AnswerBytes, Total: a.AnswerMemory}
 }

@@ -35,7 +35,7 @@ func (c *bootstrapCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	defer db.close()
-	ctx = platform.WithActor(ctx, platform.Operator("bootstrap"))
+	ctx = platform.WithActor(ctx, platform.NewOperator("bootstrap"))
 	made, err := db.Groups.Bootstrap(ctx, c.Org, c.Issuer, c.Subject)
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func (c *importRun) bringIn(ctx context.Context, p program, source string, o ing
 	}
 	defer db.close()
 	meter := newMeter(p.stderr)
-	ctx = platform.WithActor(ctx, platform.Operator("import"))
+	ctx = platform.WithActor(ctx, platform.NewOperator("import"))
 	metrics, end, err := c.serveMetrics(ctx, meter)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func (d *databaseFlags) operate(ctx context.Context, do func(context.Context, pl
 		return err
 	}
 	defer db.close()
-	return do(platform.WithActor(ctx, platform.Operator("issuers")), db.Issuers)
+	return do(platform.WithActor(ctx, platform.NewOperator("issuers")), db.Issuers)
 }
 
 type issuerFlags struct {

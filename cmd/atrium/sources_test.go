@@ -165,7 +165,7 @@ func TestWhatKeepsADatabaseClosedIsSaidInPlainWords(t *testing.T) {
 	for url, want := range map[string]string{
 		"sqlite:" + fileOf(t, "text", strings.Repeat("no database ", 200)): "is not a SQLite database",
 		"sqlite:" + t.TempDir():             "it is a folder",
-		"sqlite:/no/such/folder/atrium.db":  "there is no folder /no/such/folder",
+		"sqlite:/no/such/folder/atrium.db":  "the folder /no/such/folder does not exist",
 		"postgres://127.0.0.1:1/x":          "nothing listens at 127.0.0.1:1",
 		"postgres://nobody.invalid/x":       "there is no host nobody.invalid",
 		"postgres://h/x?host=/no/such/path": "there is no socket of PostgreSQL in /no/such/path",

@@ -2,7 +2,7 @@ package execute
 
 import "strconv"
 
-// Scalars that every schema has, as they stand in an answer.
+// The functions of this file write scalars as JSON.
 
 const null = "null"
 

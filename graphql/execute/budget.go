@@ -6,8 +6,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// A Budget counts what responses hold in memory, so that all of them fit into
-// what there is.
+// A Budget counts the memory of responses, so that all of them together stay within
+// a limit.
 type Budget interface {
 	// Open starts to count the response to an operation. finish is called when
 	// its text is made, which is all that it holds from then on; it is an error
@@ -19,13 +19,13 @@ type Budget interface {
 	Stream(ctx context.Context) (_ context.Context, open func(n int) (end func(), err error))
 }
 
-// A boundless budget counts nothing.
-type boundless struct{}
+// An unlimitedBudget counts nothing.
+type unlimitedBudget struct{}
 
-func (boundless) Open(ctx context.Context, _ *graphql.OperationContext) (_ context.Context, finish func() error, end func(), err error) {
+func (unlimitedBudget) Open(ctx context.Context, _ *graphql.OperationContext) (_ context.Context, finish func() error, end func(), err error) {
 	return ctx, func() error { return nil }, func() {}, nil
 }
 
-func (boundless) Stream(ctx context.Context) (_ context.Context, open func(n int) (end func(), err error)) {
+func (unlimitedBudget) Stream(ctx context.Context) (_ context.Context, open func(n int) (end func(), err error)) {
 	return ctx, func(int) (func(), error) { return func() {}, nil }
 }

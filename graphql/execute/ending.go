@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// An ending is why a subscription ends. Its resolver can only close a channel,
-// which does not tell.
+// An ending holds the reason for the end of a subscription. The resolver can only
+// close a channel, which has no error.
 type ending struct {
 	lock sync.Mutex
 	err  error
@@ -19,8 +19,8 @@ func withEnding(ctx context.Context) (context.Context, *ending) {
 	return context.WithValue(ctx, endingKey{}, end), end
 }
 
-// EndWith makes err the last that the subscription of ctx tells its client. The
-// resolver calls it before it closes its channel.
+// EndWith sets the error that the subscription of ctx sends to its client at the
+// end. The resolver must call it before it closes its channel.
 func EndWith(ctx context.Context, err error) {
 	if end, ok := ctx.Value(endingKey{}).(*ending); ok {
 		end.lock.Lock()

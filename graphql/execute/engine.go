@@ -8,16 +8,16 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// An Engine executes operations of one schema. It compiles each once, reads
-// every field that needs a read for all objects of a level at a time, and writes
-// the answer in one pass.
+// An Engine executes operations of one schema. It compiles each operation once,
+// resolves each field for all objects of a level together, and writes the response
+// in one pass.
 type Engine struct {
 	schema *Schema
 	plans  plans
 	EngineOptions
 }
 
-// EngineOptions are what an Engine needs to know of the resolvers.
+// EngineOptions connect an Engine with the resolvers.
 type EngineOptions struct {
 	// Start gives the context that a mutation reads in, each field of it anew.
 	Start func(ctx context.Context) context.Context
@@ -42,15 +42,15 @@ func NewEngine(s *Schema, o EngineOptions) *Engine {
 	return &Engine{schema: s, EngineOptions: o}
 }
 
-// Schema is the schema as clients see it.
+// Schema returns the schema as clients see it.
 func (e *Engine) Schema() *ast.Schema { return e.schema.Schema }
 
-// Complexity has nothing to say: the limits price documents.
+// Complexity is not used: package limit computes the cost of documents.
 func (e *Engine) Complexity(context.Context, string, string, int, map[string]any) (int, bool) {
 	return 0, false
 }
 
-// Exec starts an operation. The handler gives its responses one by one.
+// Exec starts an operation. The handler returns its responses one by one.
 func (e *Engine) Exec(ctx context.Context) graphql.ResponseHandler {
 	operation := graphql.GetOperationContext(ctx)
 	p := e.plans.find(e.schema, operation)
@@ -67,7 +67,7 @@ func (e *Engine) Exec(ctx context.Context) graphql.ResponseHandler {
 	}
 }
 
-// answer executes a query or a mutation.
+// answer executes a query or a mutation and returns its response.
 func (e *Engine) answer(ctx context.Context, p *plan, isMutation bool) *graphql.Response {
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
 	r := e.newRun(ctx, p)
@@ -135,11 +135,11 @@ func (e *Engine) subscribe(ctx context.Context, p *plan) graphql.ResponseHandler
 // open opens the source of the one field of a subscription.
 func (e *Engine) open(ctx context.Context, r *run, f *plannedField) (source Source, err error) {
 	ctx = r.enter(ctx, f)
-	if f.Stream == nil { // __typename, of which there are no events
+	if f.Stream == nil { // __typename has no events
 		graphql.AddError(ctx, errStreams)
 		return nil, errStreams
 	}
-	_, err = r.safely(ctx, func() ([]any, error) {
+	_, err = r.recoverPanics(ctx, func() ([]any, error) {
 		arguments, err := r.argumentsOf(ctx, f)
 		if err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func (e *Engine) open(ctx context.Context, r *run, f *plannedField) (source Sour
 	return source, err
 }
 
-// answerEvent answers one event of a subscription.
+// answerEvent makes the response for one event of a subscription.
 func (e *Engine) answerEvent(ctx context.Context, p *plan, event any) *graphql.Response {
 	if e.StartEvent != nil {
 		ctx = e.StartEvent(ctx, event)

@@ -1,22 +1,21 @@
-// Package execute runs operations: it takes a request to the point where its
-// execution would start, and gives its responses one after the other. It knows
-// no transport and no kind.
+// Package execute runs operations: it prepares a request for execution, and returns
+// its responses one after the other. It knows no transport and no kind.
 //
 // An operation is executed in three steps:
 //
-//	plan.go   what is selected of each type in each place of the document, with
-//	          what stands before each value; plans.go keeps the plans of
-//	          documents that come again and again
-//	run.go    what must be read: all objects of a level are known before anything
-//	          below them is read, so each field is read once for all of them
-//	write.go  the answer, depth first into one buffer, with the errors in the
-//	          order of the document; a null where none may be takes back what
-//	          was written from the nearest field on that may be null
+//	plan.go   plans the selections of each type in each position of the document;
+//	          plans.go caches the plans of repeated documents
+//	run.go    reads, level by level: all objects of a level are known before
+//	          anything below them is read, so each field is resolved once for all
+//	          of them
+//	write.go  writes the response, depth first into one buffer, with the errors in
+//	          the order of the document; a null in a non-null position removes what
+//	          was written since the nearest nullable field
 //
-// engine.go puts them together for queries, mutations and subscriptions.
-// schema.go is what generated code tells of a schema: how each field is read from
-// Go values. A panic of a resolver is an error of its field; one while the answer
-// is written is an internal error in the place of the whole answer.
+// engine.go combines them for queries, mutations and subscriptions. schema.go is the
+// interface to generated code: how each field is read from Go values. A panic of a
+// resolver becomes an error of its field. A panic while the response is written
+// becomes an internal error that replaces the response.
 package execute
 
 import (
@@ -49,28 +48,28 @@ type Options struct {
 // New makes an Executor over engine.
 func New(engine graphql.GraphExecutor, o Options) *Executor {
 	if o.Budget == nil {
-		o.Budget = boundless{}
+		o.Budget = unlimitedBudget{}
 	}
 	return &Executor{engine, o}
 }
 
-// Prepare takes a request up to where its execution would start. Where it ends
-// before that, the response says why.
+// Prepare parses, validates and checks a request. If the request is rejected, it
+// returns the response with the errors.
 func (x *Executor) Prepare(ctx context.Context, raw *graphql.RawParams) (_ context.Context, operation *graphql.OperationContext, refused *graphql.Response) {
 	ctx = graphql.StartOperationTrace(ctx)
 	var errs gqlerror.List
-	refused, _ = x.safely(ctx, func() *graphql.Response {
+	refused, _ = x.recoverPanics(ctx, func() *graphql.Response {
 		operation, errs = x.engine.CreateOperationContext(ctx, raw)
 		return nil
 	})
 	ctx = graphql.WithOperationContext(ctx, operation)
 	if errs != nil {
-		refused, _ = x.safely(ctx, func() *graphql.Response { return x.engine.DispatchError(ctx, described(errs)) })
+		refused, _ = x.recoverPanics(ctx, func() *graphql.Response { return x.engine.DispatchError(ctx, withDetails(errs)) })
 	}
 	return ctx, operation, refused
 }
 
-// Run executes an operation and gives its responses: one, or those of a
+// Run executes an operation and returns its responses: one, or those of a
 // subscription until ctx ends.
 func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext) iter.Seq[*graphql.Response] {
 	return func(yield func(*graphql.Response) bool) {
@@ -83,15 +82,15 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 		ctx, finish, end, err := x.Budget.Open(ctx, operation)
 		defer end() // when the client has taken the response
 		if err != nil {
-			yield(x.failed(ctx, err))
+			yield(x.errorResponse(ctx, err))
 			return
 		}
-		response, _ := x.safely(ctx, func() *graphql.Response {
+		response, _ := x.recoverPanics(ctx, func() *graphql.Response {
 			next, ctx := x.engine.DispatchOperation(ctx, operation)
 			return next(ctx)
 		})
 		if err := finish(); err != nil && response != nil {
-			response = x.failed(ctx, err)
+			response = x.errorResponse(ctx, err)
 		}
 		if response != nil {
 			yield(response)
@@ -99,14 +98,14 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 	}
 }
 
-// runSubscription gives the responses of a subscription. What it reads is not of
-// one response; each one counts while the client takes it.
+// runSubscription returns the responses of a subscription. Its reads are not
+// counted; each response is counted until the client has received it.
 func (x *Executor) runSubscription(ctx context.Context, operation *graphql.OperationContext, yield func(*graphql.Response) bool) {
 	ctx, open := x.Budget.Stream(ctx)
 	ctx, ending := withEnding(ctx)
 	var next graphql.ResponseHandler
 	for {
-		response, panicked := x.safely(ctx, func() *graphql.Response {
+		response, panicked := x.recoverPanics(ctx, func() *graphql.Response {
 			if next == nil {
 				next, ctx = x.engine.DispatchOperation(ctx, operation)
 			}
@@ -114,13 +113,13 @@ func (x *Executor) runSubscription(ctx context.Context, operation *graphql.Opera
 		})
 		if response == nil {
 			if err := ending.reason(); err != nil {
-				yield(x.failed(ctx, err))
+				yield(x.errorResponse(ctx, err))
 			}
 			return
 		}
 		end, err := open(len(response.Data))
 		if err != nil {
-			response = x.failed(ctx, err)
+			response = x.errorResponse(ctx, err)
 		}
 		taken := yield(response)
 		end()
@@ -130,8 +129,8 @@ func (x *Executor) runSubscription(ctx context.Context, operation *graphql.Opera
 	}
 }
 
-// failed is the response that says no more than an error.
-func (x *Executor) failed(ctx context.Context, err error) *graphql.Response {
+// errorResponse returns a response that contains only an error.
+func (x *Executor) errorResponse(ctx context.Context, err error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{x.Present(ctx, err)}}
 }
 
@@ -142,21 +141,21 @@ func (x *Executor) timed(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, x.Timeout)
 }
 
-// safely gives what do gives. A panic becomes an internal error: on a stream
-// nobody else would catch it, and the process would end.
-func (x *Executor) safely(ctx context.Context, do func() *graphql.Response) (response *graphql.Response, panicked bool) {
+// recoverPanics calls do and converts a panic into an internal error. On a stream,
+// an unrecovered panic would end the process.
+func (x *Executor) recoverPanics(ctx context.Context, do func() *graphql.Response) (response *graphql.Response, panicked bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			response, panicked = x.failed(ctx, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())), true
+			response, panicked = x.errorResponse(ctx, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())), true
 		}
 	}()
 	return do(), false
 }
 
-// described gives what gqlgen finds wrong with a document the details that all
-// errors have: those of INVALID_ARGUMENT. The code stays gqlgen's, which is that
-// of most servers, and is the reason in the details.
-func described(errs gqlerror.List) gqlerror.List {
+// withDetails adds the details of INVALID_ARGUMENT to errors that gqlgen finds in a
+// document. The code stays that of gqlgen, which most servers use, and is the reason
+// in the details.
+func withDetails(errs gqlerror.List) gqlerror.List {
 	for _, err := range errs {
 		if err.Err != nil {
 			continue

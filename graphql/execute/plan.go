@@ -5,22 +5,22 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// A plan is an operation that is ready to be executed: its selections merged for
-// each type that an object may have, in the order of the answer.
+// A plan is an operation that is ready for execution: its selections are merged for
+// each possible type of an object, in the order of the response.
 type plan struct {
 	root   *selection
 	fields int // of all selections, numbered from 0
 }
 
-// A selection is what is selected of the objects of one type in one place of a
-// document.
+// A selection holds the fields that are selected of objects of one type in one
+// position of a document.
 type selection struct {
 	object *Object
 	fields []*plannedField
 	reads  bool // a field of it reads, or one below
 }
 
-// A plannedField is a field in one place of a document.
+// A plannedField is a field in one position of a document.
 type plannedField struct {
 	*Field
 	object     *Object
@@ -35,7 +35,7 @@ type plannedField struct {
 	belowTypes map[string]*selection // by the name of the type, where there may be several
 }
 
-// selectionOf is what is selected of an object that the field gives.
+// selectionOf returns the selection for an object that the field returns.
 func (f *plannedField) selectionOf(value any) *selection {
 	if f.TypeOf == nil {
 		return f.below
@@ -98,7 +98,7 @@ func (p *planner) field(object *Object, collected graphql.CollectedField) *plann
 	return f
 }
 
-// planBelow plans what is selected of the objects that a field gives.
+// planBelow plans the selections of the objects that a field returns.
 func (p *planner) planBelow(f *plannedField) {
 	definition := p.Types[f.returns.Name()]
 	if f.TypeOf == nil {

@@ -15,23 +15,22 @@ const (
 	plannedBytes    = 1 << 10 // about what a field of a plan takes, with its part of the document
 )
 
-// plans keeps the plans of documents that are asked again and again. An
-// operation whose document has been forgotten comes again as another one, so
-// everything is forgotten when there is too much.
+// plans caches the plans of repeated documents. The cache is cleared when it is too
+// large.
 type plans struct {
 	lock  sync.Mutex
 	known map[*ast.OperationDefinition]*operationPlans
 	bytes int
 }
 
-// operationPlans are the plans of one operation, by the values of the Boolean
-// variables that decide what is selected.
+// operationPlans holds the plans of one operation by the values of the Boolean
+// variables of @skip and @include.
 type operationPlans struct {
 	conditions []string
 	byValues   [1 << maxConditions]*plan
 }
 
-// find gives the plan of an operation.
+// find returns the plan of an operation.
 func (p *plans) find(schema *Schema, operation *graphql.OperationContext) *plan {
 	p.lock.Lock()
 	known := p.known[operation.Operation]
@@ -70,7 +69,7 @@ func (p *plans) keep(operation *ast.OperationDefinition, known *operationPlans, 
 	p.bytes += len(known.byValues)*8 + planned.fields*plannedBytes
 }
 
-// values numbers what the conditions are, one bit for each.
+// values encodes the values of the conditions as one bit each.
 func (o *operationPlans) values(variables map[string]any) (number int) {
 	for i, name := range o.conditions {
 		if isTrue, _ := variables[name].(bool); isTrue {
@@ -80,8 +79,8 @@ func (o *operationPlans) values(variables map[string]any) (number int) {
 	return number
 }
 
-// conditionsOf names the variables of @skip and @include in an operation and in
-// the fragments of its document.
+// conditionsOf returns the names of the variables of @skip and @include in an
+// operation and in the fragments of its document.
 func conditionsOf(operation *graphql.OperationContext) []string {
 	var names conditionNames
 	names.add(operation.Operation.SelectionSet)

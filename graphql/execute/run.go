@@ -10,16 +10,17 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// A run is one execution of a plan: first everything is read, level by level,
-// then the answer is written in one pass. Both passes meet the objects of a
-// selection in the same order, so what was read for them is found by counting.
+// A run is one execution of a plan: it first reads everything, level by level, and
+// then writes the response in one pass. Both passes visit the objects of a selection
+// in the same order, so the values that were read for an object are found by
+// counting.
 type run struct {
 	engine    *Engine
 	operation *graphql.OperationContext
 	columns   []column // by the number of a field
 }
 
-// A column is what a field gave for each of its parents, in their order.
+// A column holds the values of a field for all its parents, in their order.
 type column struct {
 	values    []any
 	errorOf   func(i int) error
@@ -35,7 +36,7 @@ type step struct {
 	parents []any
 }
 
-// read reads all that is selected of objects. ctx tells where they are.
+// read reads everything that is selected of objects. ctx contains their position.
 func (r *run) read(ctx context.Context, s *selection, objects []any) {
 	r.readLevels(r.steps(ctx, nil, s, objects))
 }
@@ -52,10 +53,10 @@ func (r *run) readLevels(level []step) {
 	}
 }
 
-// resolveAll reads the fields of one level beside each other, and once what
-// several places of the document ask of the same objects.
+// resolveAll resolves the fields of one level concurrently. It resolves a field only
+// once if several positions of the document select it for the same objects.
 func (r *run) resolveAll(level []step) {
-	first, shared := share(level)
+	first, shared := splitShared(level)
 	if len(first) == 1 {
 		r.resolve(first[0])
 	} else {
@@ -67,7 +68,7 @@ func (r *run) resolveAll(level []step) {
 	}
 }
 
-// resolveTogether reads several fields beside each other.
+// resolveTogether resolves several fields concurrently.
 func (r *run) resolveTogether(steps []step) {
 	var all sync.WaitGroup
 	join, end := r.engine.Gather(len(steps))
@@ -80,12 +81,12 @@ func (r *run) resolveTogether(steps []step) {
 	all.Wait()
 }
 
-// A sharedStep is a field whose values another one has read.
+// A sharedStep is a field that uses the values of another step.
 type sharedStep struct{ field, of *plannedField }
 
-// share parts the fields of a level into those that are read, with all that is
-// selected of them anywhere, and those that share what these read.
-func share(level []step) (first []step, shared []sharedStep) {
+// splitShared splits the fields of a level into those that are resolved, with all
+// selections below them, and those that share the values of these.
+func splitShared(level []step) (first []step, shared []sharedStep) {
 	for i, s := range level {
 		same := slices.IndexFunc(level[:i], s.isSame)
 		if same < 0 {
@@ -99,12 +100,12 @@ func share(level []step) (first []step, shared []sharedStep) {
 	return first, shared
 }
 
-// isSame reports whether other asks the same of the same objects.
+// isSame reports whether other selects the same field of the same objects.
 func (s step) isSame(other step) bool {
 	return s.field.Field == other.field.Field && s.field.arguments == other.field.arguments && slices.Equal(s.parents, other.parents)
 }
 
-// steps adds what must be read of objects, and of the objects that they hold.
+// steps adds the steps for objects and for the objects that they contain.
 func (r *run) steps(ctx context.Context, steps []step, s *selection, objects []any) []step {
 	if !s.reads || len(objects) == 0 {
 		return steps
@@ -124,7 +125,7 @@ func (r *run) steps(ctx context.Context, steps []step, s *selection, objects []a
 	return steps
 }
 
-// stepsBelow adds what must be read of the values of a field.
+// stepsBelow adds the steps for the values of a field.
 func (r *run) stepsBelow(ctx context.Context, steps []step, f *plannedField, values []any) []step {
 	switch {
 	case f.isLeaf:
@@ -147,8 +148,8 @@ func (r *run) stepsBelow(ctx context.Context, steps []step, f *plannedField, val
 	return steps
 }
 
-// objectsIn gives the objects among values, those of lists too, if they are
-// wanted.
+// objectsIn returns the objects among values, including those in lists, if wanted is
+// set.
 func objectsIn(values []any, wanted bool) []any {
 	if !wanted {
 		return nil
@@ -170,7 +171,7 @@ func objectsIn(values []any, wanted bool) []any {
 	return objects
 }
 
-// enter gives ctx with a field.
+// enter returns ctx with a field.
 func (r *run) enter(ctx context.Context, f *plannedField) context.Context {
 	return graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: f.object.Name, Field: f.collected, Args: r.columns[f.number].arguments,
@@ -178,7 +179,8 @@ func (r *run) enter(ctx context.Context, f *plannedField) context.Context {
 	})
 }
 
-// get keeps what objects hold in a field, since something below it is read.
+// get stores the values that objects contain in a field, because fields below it
+// must be resolved.
 func (r *run) get(ctx context.Context, f *plannedField, objects []any) {
 	r.fill(ctx, f, objects, func(arguments map[string]any) ([]any, error) {
 		held := make([]any, len(objects))
@@ -189,7 +191,7 @@ func (r *run) get(ctx context.Context, f *plannedField, objects []any) {
 	})
 }
 
-// resolve reads a field for all of its parents.
+// resolve resolves a field for all of its parents.
 func (r *run) resolve(s step) {
 	r.fill(s.ctx, s.field, s.parents, func(arguments map[string]any) ([]any, error) {
 		return s.field.Resolve(s.ctx, s.parents, arguments)
@@ -198,11 +200,11 @@ func (r *run) resolve(s step) {
 
 var errCount = errors.New("a field gave not one value for each of its parents")
 
-// fill fills the column of a field with what give gives. A panic is an error of
-// every parent.
+// fill fills the column of a field with the results of give. A panic becomes an
+// error of every parent.
 func (r *run) fill(ctx context.Context, f *plannedField, parents []any, give func(arguments map[string]any) ([]any, error)) {
 	c := &r.columns[f.number]
-	values, err := r.safely(ctx, func() (values []any, err error) {
+	values, err := r.recoverPanics(ctx, func() (values []any, err error) {
 		if c.arguments, err = r.argumentsOf(ctx, f); err != nil {
 			c.malformed = true
 			return nil, err
@@ -224,8 +226,8 @@ func (r *run) fill(ctx context.Context, f *plannedField, parents []any, give fun
 	}
 }
 
-// safely makes an error of a panic.
-func (r *run) safely(ctx context.Context, give func() ([]any, error)) (values []any, err error) {
+// recoverPanics converts a panic into an error.
+func (r *run) recoverPanics(ctx context.Context, give func() ([]any, error)) (values []any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			values, err = nil, r.operation.Recover(ctx, cause)

@@ -9,21 +9,21 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// A Schema is what the engine knows of a schema: the types as clients see them,
-// and how each field is read from Go values. Generated code makes the latter.
+// A Schema describes a schema for the engine: the types as clients see them, and how
+// each field is read from Go values. The latter is generated code.
 type Schema struct {
 	*ast.Schema
 	Objects map[string]*Object
 }
 
-// An Object tells how the fields of one object type are read.
+// An Object describes how the fields of one object type are read.
 type Object struct {
 	Name      string
 	Satisfies []string // the names that a fragment on this type may be for
 	Fields    map[string]*Field
 }
 
-// A Field tells how one field is read. Exactly one of Append, Get, Resolve and
+// A Field describes how one field is read. Exactly one of Append, Get, Resolve and
 // Stream is set.
 type Field struct {
 	// Arguments decodes the arguments; nil for a field that takes none.
@@ -46,10 +46,10 @@ type Field struct {
 	TypeOf func(value any) string
 }
 
-// A Source gives the events of a subscription one by one; false at their end.
+// A Source returns the events of a subscription one by one, and false at the end.
 type Source func(ctx context.Context) (event any, ok bool)
 
-// A List is what Get and Resolve give for a list of objects.
+// A List is the value of Get and Resolve for a list of objects.
 type List interface {
 	Len() int
 	At(i int) any // nil is null
@@ -72,7 +72,7 @@ func (l interfaces[T]) At(i int) any { return Interface(l[i]) }
 
 // Pointer gives an object as a value of a field.
 func Pointer[T any](object *T) any {
-	if object == nil { // a nil pointer is no nil interface
+	if object == nil { // an interface that holds a nil pointer is not nil
 		return nil
 	}
 	return object
@@ -135,7 +135,7 @@ func One[T any](read T, err error, give func(T) any) ([]any, error) {
 	return []any{give(read)}, nil
 }
 
-// Receive makes a source of a channel.
+// Receive makes a source from a channel.
 func Receive[T any](events <-chan T, err error, give func(T) any) (Source, error) {
 	if err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func Receive[T any](events <-chan T, err error, give func(T) any) (Source, error
 	}, nil
 }
 
-// errorsOf gives each of n parents its error: those of a batch, or the one that
-// concerns all of them.
+// errorsOf returns a function that returns the error of each of n parents: the errors
+// of a batch, or one error for all of them.
 func errorsOf(err error, n int) func(i int) error {
 	var each graphql.BatchErrors
 	switch {

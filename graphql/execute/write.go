@@ -8,26 +8,27 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// A writer writes the answer of a run, depth first. It goes on behind an error,
-// so that the answer names all of them, and takes back what has become null.
+// A writer writes the response of a run, depth first. It continues after an error, so
+// that the response names all errors, and removes what has become null.
 type writer struct {
 	*run
 	ctx   context.Context //nolint:containedctx // of the root
 	b     []byte
-	place []place // of what is being written
+	place []position // of what is being written
 
 	count   func(ctx context.Context, n int) error // see EngineOptions.Count
 	counted int
 	isFull  bool
 }
 
-// A place is a field, or an element of a list.
-type place struct {
+// A position is a field or an element of a list.
+type position struct {
 	field *plannedField // nil: an element
 	index int
 }
 
-// countedAtOnce is how many bytes are counted ahead, since most writes are small.
+// countedAtOnce is the number of bytes that are counted in advance, because most
+// writes are small.
 const countedAtOnce = 4 << 10
 
 var (
@@ -54,14 +55,14 @@ func (w *writer) write(s *selection, object any) bool {
 	return w.fits()
 }
 
-// writeNull puts null in the place of all that was written from start on.
+// writeNull replaces everything that was written since start by null.
 func (w *writer) writeNull(start int) bool {
 	w.b = append(w.b[:start], null...)
 	return false
 }
 
-// fits counts what has been written. What the answer may not hold is dropped:
-// all of it is refused in the end.
+// fits counts the written bytes and reports whether they are within the budget.
+// Otherwise the output is dropped, and the whole response is rejected at the end.
 func (w *writer) fits() bool {
 	if w.count != nil && len(w.b) > w.counted && !w.isFull {
 		more := max(len(w.b)-w.counted, countedAtOnce)
@@ -78,7 +79,7 @@ func (w *writer) fits() bool {
 func (w *writer) writeField(f *plannedField, parent any) bool {
 	w.b = append(w.b, f.key...)
 	start := len(w.b)
-	w.place = append(w.place, place{field: f})
+	w.place = append(w.place, position{field: f})
 	isWritten := w.writeValueOf(f, parent, start)
 	w.place = w.place[:len(w.place)-1]
 	return isWritten
@@ -105,8 +106,7 @@ func (w *writer) writeValueOf(f *plannedField, parent any, start int) bool {
 	}
 }
 
-// isScalar reports whether the scalar that was written from start on is not
-// null.
+// isScalar reports whether the scalar that was written since start is not null.
 func (w *writer) isScalar(f *plannedField, start int) bool {
 	if string(w.b[start:]) != null {
 		return true
@@ -115,7 +115,8 @@ func (w *writer) isScalar(f *plannedField, start int) bool {
 	return false
 }
 
-// valueOf is what was read for a field of an object, or what the object holds.
+// valueOf returns the value that was read for a field of an object, or the one that
+// the object contains.
 func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 	c := &w.columns[f.number]
 	if c.errorOf == nil { // nothing below it is read
@@ -123,7 +124,7 @@ func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 			return f.Get(parent, nil), nil
 		}
 		var err error
-		if c.arguments, err = w.argumentsOf(w.here(), f); err != nil {
+		if c.arguments, err = w.argumentsOf(w.currentContext(), f); err != nil {
 			c.malformed = true
 			return nil, err
 		}
@@ -146,7 +147,7 @@ func (w *writer) writeValue(f *plannedField, of *ast.Type, value any) bool {
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
-		w.place = append(w.place, place{index: i})
+		w.place = append(w.place, position{index: i})
 		if !w.writeElement(f, of.Elem, list.At(i)) && of.Elem.NonNull {
 			complete = false
 		}
@@ -172,29 +173,29 @@ func (w *writer) writeElement(f *plannedField, of *ast.Type, element any) bool {
 
 // fail adds the error of a field.
 func (w *writer) fail(f *plannedField, err error) {
-	ctx := w.here()
+	ctx := w.currentContext()
 	if !w.columns[f.number].malformed { // its path tells which argument
 		err = graphql.AddFieldLocationToError(ctx, err)
 	}
 	graphql.AddError(ctx, err)
 }
 
-// report adds an error of a null where the type allows none, unless what is being
-// written has one already.
+// report adds an error for a null in a non-null position, unless the value already
+// has an error.
 func (w *writer) report(of *ast.Type, err error) {
 	if !of.NonNull {
 		return
 	}
-	ctx := w.here()
+	ctx := w.currentContext()
 	if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 		graphql.AddError(ctx, err)
 	}
 }
 
-// here is the context of what is being written.
-func (w *writer) here() context.Context { return w.enterAll(w.ctx, w.place) }
+// currentContext returns the context of the value that is being written.
+func (w *writer) currentContext() context.Context { return w.enterAll(w.ctx, w.place) }
 
-func (w *writer) enterAll(ctx context.Context, places []place) context.Context {
+func (w *writer) enterAll(ctx context.Context, places []position) context.Context {
 	switch {
 	case len(places) == 0:
 		return ctx

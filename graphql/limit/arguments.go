@@ -10,9 +10,10 @@ import (
 	"atrium/graphql/refusal"
 )
 
-// What the arguments and directives of a field say of its price.
+// The functions of this file compute how arguments and directives change the cost of
+// a field.
 
-// rows is how many rows the page of a connection may have.
+// rows returns the maximum number of rows on the page of a connection.
 func (p *pricing) rows(f *ast.Field) int {
 	if p.isNamed(f) {
 		return 1
@@ -24,7 +25,7 @@ func (p *pricing) rows(f *ast.Field) int {
 	return min(asked, p.MaxPage)
 }
 
-// isNamed reports whether a list is asked for one name that is unique in it.
+// isNamed reports whether a list is filtered by a name that is unique in it.
 func (p *pricing) isNamed(f *ast.Field) bool {
 	condition, unique := p.UniqueNames[f.ObjectDefinition.Name+"."+f.Name]
 	if !unique {
@@ -40,9 +41,9 @@ func (p *pricing) isNamed(f *ast.Field) bool {
 	return name != ""
 }
 
-// keys is how many objects a field is asked for by key: the length of the list
-// among its arguments, 1 where there is none. A list that may be absent narrows
-// what comes whole without it: that counts as a page.
+// keys returns how many objects a field requests by key: the length of the list among
+// its arguments, or 1 if there is none. If an optional list is absent, the field
+// returns everything; that counts as a page.
 func (p *pricing) keys(f *ast.Field) int {
 	most := 1
 	for _, argument := range f.Definition.Arguments {
@@ -54,7 +55,7 @@ func (p *pricing) keys(f *ast.Field) int {
 			most = max(most, p.DefaultPage)
 		}
 		n := length(given)
-		if over(n, p.Keys) {
+		if exceeds(n, p.Keys) {
 			p.refuse(Exceed(argument.Name, p.Keys, n))
 		}
 		most = max(most, n)
@@ -62,8 +63,7 @@ func (p *pricing) keys(f *ast.Field) int {
 	return most
 }
 
-// argument is the value of an argument; nil where it is not given, and where
-// it has none.
+// argument returns the value of an argument, or nil if it is absent or null.
 func (p *pricing) argument(f *ast.Field, name string) any {
 	if given := f.Arguments.ForName(name); given != nil {
 		value, _ := given.Value.Value(p.operation.Variables)
@@ -76,8 +76,8 @@ func (p *pricing) argument(f *ast.Field, name string) any {
 	return nil
 }
 
-// check refuses literals that pass validation and have no value, such as a
-// number beyond 64 bits: gqlgen panics at them. It refuses empty texts too.
+// check rejects literals that pass validation but have no value, such as a number
+// beyond 64 bits, because gqlgen panics on them. It also rejects empty texts.
 func (p *pricing) check(f *ast.Field) {
 	for _, argument := range f.Arguments {
 		if _, err := argument.Value.Value(p.operation.Variables); err != nil {
@@ -108,7 +108,7 @@ func (p *pricing) number(f *ast.Field, name string) int {
 	}
 }
 
-// length is that of a list; a value alone is taken for a list of it.
+// length returns the length of a list. A single value counts as a list of one.
 func length(value any) int {
 	if value == nil {
 		return 0
@@ -119,13 +119,13 @@ func length(value any) int {
 	return 1
 }
 
-// included tells what @skip and @include leave in.
-func (p *pricing) included(directives ast.DirectiveList) bool {
+// isIncluded reports whether @skip and @include keep a field.
+func (p *pricing) isIncluded(directives ast.DirectiveList) bool {
 	return p.condition(directives.ForName("include"), true) && !p.condition(directives.ForName("skip"), false)
 }
 
-// condition is what a directive says. Some of what is no Boolean passes
-// validation, and gqlgen panics at it.
+// condition returns the value of a directive's condition. Some values that are not
+// Booleans pass validation, and gqlgen panics on them.
 func (p *pricing) condition(directive *ast.Directive, without bool) bool {
 	if directive == nil {
 		return without

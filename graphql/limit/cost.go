@@ -10,15 +10,14 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// A costGuard refuses an operation that costs more than Limits.Cost, and tells
-// in extensions.cost what one costs. An object costs 1; a connection costs 1,
-// and what lies under its nodes and edges as often as its page has rows; fields
-// that are given keys cost as much for each, and a list that is asked for a name
-// that is unique in it has one row (Schema.UniqueNames); scalars cost nothing, but
-// for long ones (Schema.LongFields). What is selected twice counts twice. Scalars are
-// counted by themselves (Limits.Values), since each takes memory. Each selection
-// set is visited once: gqlgen's own guard visits fragments as often as they are
-// spread.
+// A costGuard rejects operations that cost more than Limits.Cost, and returns the
+// cost of an operation in extensions.cost. An object costs 1. A connection costs 1,
+// plus the cost of its nodes and edges times the rows of its page. A field with keys
+// costs as much for each key. A list that is filtered by a unique name has one row
+// (Schema.UniqueNames). Scalars cost nothing, except long ones (Schema.LongFields). A
+// field that is selected twice counts twice. Scalars are also counted separately
+// (Limits.Values), because each of them needs memory. The guard visits each selection
+// set once, while the guard of gqlgen visits a fragment as often as it is spread.
 type costGuard struct {
 	Limits
 	Schema
@@ -42,27 +41,27 @@ const (
 	selectedExtension = "selected"
 )
 
-// CountValues tells how many scalars the response to an operation may have, by
-// the sizes of its pages; 0 where nothing has counted them.
+// CountValues returns the maximum number of scalars in the response to an operation,
+// or 0 if they were not counted.
 func CountValues(operation *graphql.OperationContext) int {
 	n, _ := operation.Stats.GetExtension(valuesExtension).(int)
 	return n
 }
 
-// Cost tells what an operation costs; 0 where nothing has counted it.
+// Cost returns the cost of an operation, or 0 if it was not computed.
 func Cost(operation *graphql.OperationContext) int {
 	n, _ := operation.Stats.GetExtension(costExtension).(int)
 	return n
 }
 
-// Selects tells whether an operation selects a field of Schema.Watched anywhere;
-// true where that is not known.
+// Selects reports whether an operation selects a field of Schema.Watched anywhere. It
+// returns true if that is not known.
 func Selects(operation *graphql.OperationContext, field string) bool {
 	selected, known := operation.Stats.GetExtension(selectedExtension).(map[string]bool)
 	return !known || selected[field]
 }
 
-// What reading the schema costs, which has no pages to count.
+// The cost of introspection, which has no pages.
 const (
 	schemaCost = 1000
 	typeCost   = 100
@@ -77,7 +76,7 @@ func (g *costGuard) Validate(schema graphql.ExecutableSchema) error {
 	return nil
 }
 
-// MutateOperationContext prices an operation that is valid.
+// MutateOperationContext computes the cost of a valid operation.
 func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	p := pricing{costGuard: g, operation: operation, fragments: map[string]price{}, selected: map[string]bool{}}
 	whole := p.set(operation.Operation.SelectionSet)
@@ -88,16 +87,16 @@ func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql
 	if p.refused != nil {
 		return p.refused
 	}
-	if over(cost, g.Cost) {
-		return g.tooDear(&p, operation.Operation.SelectionSet, cost)
+	if exceeds(cost, g.Cost) {
+		return g.costError(&p, operation.Operation.SelectionSet, cost)
 	}
-	if over(whole.values, g.Values) {
+	if exceeds(whole.values, g.Values) {
 		return Exceed("values", g.Values, whole.values)
 	}
 	return nil
 }
 
-// InterceptResponse shows the cost, with every answer but the events of a
+// InterceptResponse adds the cost to every response except the events of a
 // subscription.
 func (g *costGuard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	if graphql.HasOperationContext(ctx) {
@@ -110,24 +109,24 @@ func (g *costGuard) InterceptResponse(ctx context.Context, next graphql.Response
 	return next(ctx)
 }
 
-// A price is what a selection set costs: flat, and for each row where it is
-// that of a connection. So what a fragment costs does not depend on the page
-// that it is spread in, and is found once.
+// A price is the cost of a selection set: a flat cost, and a cost per row if it
+// belongs to a connection. Thus the price of a fragment does not depend on the page
+// where it is spread, and is computed once.
 type price struct {
 	flat, row         int
 	values, rowValues int // of scalars, which take memory each
 }
 
-func (p price) plus(q price) price {
+func (p price) add(q price) price {
 	return price{
 		min(p.flat+q.flat, maxCount), min(p.row+q.row, maxCount),
 		min(p.values+q.values, maxCount), min(p.rowValues+q.rowValues, maxCount),
 	}
 }
 
-func times(n, cost int) int { return min(n*cost, maxCount) }
+func multiplyCost(n, cost int) int { return min(n*cost, maxCount) }
 
-// pricing is the pricing of one operation.
+// pricing computes the price of one operation.
 type pricing struct {
 	*costGuard
 	operation *graphql.OperationContext
@@ -143,20 +142,20 @@ func (p *pricing) set(set ast.SelectionSet) (sum price) {
 	for _, selection := range set {
 		switch x := selection.(type) {
 		case *ast.Field:
-			if p.included(x.Directives) {
+			if p.isIncluded(x.Directives) {
 				cost := p.field(x)
 				if p.prices != nil {
 					p.prices[x] = cost
 				}
-				sum = sum.plus(cost)
+				sum = sum.add(cost)
 			}
 		case *ast.InlineFragment:
-			if p.included(x.Directives) {
-				sum = sum.plus(p.set(x.SelectionSet))
+			if p.isIncluded(x.Directives) {
+				sum = sum.add(p.set(x.SelectionSet))
 			}
 		case *ast.FragmentSpread:
-			if p.included(x.Directives) {
-				sum = sum.plus(p.fragment(x.Name))
+			if p.isIncluded(x.Directives) {
+				sum = sum.add(p.fragment(x.Name))
 			}
 		}
 	}
@@ -203,14 +202,14 @@ func (p *pricing) field(f *ast.Field) price {
 	case strings.HasSuffix(kind.Name, connection):
 		rows := p.rows(f)
 		return price{
-			flat:   min(1+inside.flat+times(rows, inside.row), maxCount),
-			values: min(inside.values+times(rows, inside.rowValues), maxCount),
+			flat:   min(1+inside.flat+multiplyCost(rows, inside.row), maxCount),
+			values: min(inside.values+multiplyCost(rows, inside.rowValues), maxCount),
 		}
 	case slices.Contains(p.Parts, kind.Name):
 		return price{flat: inside.flat, values: inside.values}
 	default:
 		keys := p.keys(f)
-		return price{flat: times(keys, 1+inside.flat), values: times(keys, inside.values)}
+		return price{flat: multiplyCost(keys, 1+inside.flat), values: multiplyCost(keys, inside.values)}
 	}
 }
 

@@ -8,24 +8,24 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// What an operation that costs too much is told: which field costs most, and what
-// would help.
+// The error for an operation that costs too much names the most expensive field and a
+// way to reduce the cost.
 
-// A dear field is one on the way down to what costs most of an operation.
-type dear struct {
+// A costlyField is a field on the path to the most expensive part of an operation.
+type costlyField struct {
 	path  string // by names of fields, such as repos.tags
 	field *ast.Field
 	cost  int // with all that lies under it, in one place
 }
 
-// tooDear refuses an operation for its cost. It prices the operation once more and
-// keeps what each field costs.
-func (g *costGuard) tooDear(p *pricing, set ast.SelectionSet, cost int) *gqlerror.Error {
+// costError returns the error for an operation that costs too much. It computes the
+// cost again and keeps the cost of each field.
+func (g *costGuard) costError(p *pricing, set ast.SelectionSet, cost int) *gqlerror.Error {
 	again := pricing{costGuard: g, operation: p.operation, fragments: map[string]price{}, selected: map[string]bool{}, prices: map[*ast.Field]price{}}
 	again.set(set)
-	way := again.way(set, "")
+	way := again.costliestPath(set, "")
 	refused := Exceed(costExtension, g.Cost, cost)
-	help := again.help(way)
+	help := again.suggestReduction(way)
 	refused.Message += fmt.Sprintf("; this operation costs %d", cost)
 	if help != "" {
 		dearest := way[len(way)-1].path
@@ -33,12 +33,12 @@ func (g *costGuard) tooDear(p *pricing, set ast.SelectionSet, cost int) *gqlerro
 		limit, _ := refused.Extensions["limit"].(map[string]any)
 		limit["field"], limit["help"] = dearest, help
 	}
-	return explained(refused)
+	return withDetails(refused)
 }
 
-// way lists the lists and objects that lead, each by the dearest, down to the
-// dearest list.
-func (p *pricing) way(set ast.SelectionSet, prefix string) (way []dear) {
+// costliestPath returns the fields on the path to the most expensive list, by always
+// choosing the most expensive field.
+func (p *pricing) costliestPath(set ast.SelectionSet, prefix string) (way []costlyField) {
 	var dearest *ast.Field
 	most := 0
 	p.eachField(set, func(f *ast.Field) {
@@ -50,11 +50,11 @@ func (p *pricing) way(set ast.SelectionSet, prefix string) (way []dear) {
 		return nil
 	}
 	if isPart(dearest) {
-		return p.way(dearest.SelectionSet, prefix)
+		return p.costliestPath(dearest.SelectionSet, prefix)
 	}
 	path := strings.TrimPrefix(prefix+"."+dearest.Name, ".")
-	way = append(way, dear{path, dearest, most})
-	for _, below := range p.way(dearest.SelectionSet, path) {
+	way = append(way, costlyField{path, dearest, most})
+	for _, below := range p.costliestPath(dearest.SelectionSet, path) {
 		if !p.multiplies(below.field) {
 			break
 		}
@@ -63,7 +63,7 @@ func (p *pricing) way(set ast.SelectionSet, prefix string) (way []dear) {
 	return way
 }
 
-// isPart tells the parts of a connection from what they hold.
+// isPart reports whether a field is a part of a connection.
 func isPart(f *ast.Field) bool {
 	switch parent := f.ObjectDefinition.Name; {
 	case strings.HasSuffix(parent, connection):
@@ -86,7 +86,7 @@ func (p *pricing) eachField(set ast.SelectionSet, visit func(*ast.Field)) {
 	for _, selection := range set {
 		switch x := selection.(type) {
 		case *ast.Field:
-			if p.included(x.Directives) {
+			if p.isIncluded(x.Directives) {
 				visit(x)
 			}
 		case *ast.InlineFragment:
@@ -97,9 +97,9 @@ func (p *pricing) eachField(set ast.SelectionSet, visit func(*ast.Field)) {
 	}
 }
 
-// help says what would make an operation cheaper: the deepest list on the way
-// without a size of its own should get one, else the longest a smaller one.
-func (p *pricing) help(way []dear) string {
+// suggestReduction suggests how to make an operation cheaper: set a size for the
+// deepest list without one, or else reduce the largest size.
+func (p *pricing) suggestReduction(way []costlyField) string {
 	longest, rows := "", 0
 	for i := len(way) - 1; i >= 0; i-- {
 		f := way[i].field

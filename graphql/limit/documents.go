@@ -26,7 +26,7 @@ import (
 // {"version": 1, "sha256Hash": "..."}.
 const PersistedQuery = "persistedQuery"
 
-// NameDocument makes the member documentId the extension that means the same.
+// NameDocument converts the member documentId into the equivalent extension.
 func NameDocument(raw *graphql.RawParams, id string) {
 	if raw.Extensions == nil {
 		raw.Extensions = map[string]any{}
@@ -34,8 +34,7 @@ func NameDocument(raw *graphql.RawParams, id string) {
 	raw.Extensions[PersistedQuery] = map[string]any{"version": json.Number("1"), "sha256Hash": strings.TrimPrefix(id, "sha256:")}
 }
 
-// documentOf is the name of the document that a request gives, "" where it
-// gives none.
+// documentOf returns the id of the document that a request names, or "".
 func documentOf(raw *graphql.RawParams) (id string, err error) {
 	extension, given := raw.Extensions[PersistedQuery]
 	if !given || extension == nil {
@@ -49,16 +48,16 @@ func documentOf(raw *graphql.RawParams) (id string, err error) {
 	return id, nil
 }
 
-// unknownDocument asks the client for the text of a document, in the words of
-// the protocol of automatic persisted queries.
+// unknownDocument returns the error that asks the client for the text of a document,
+// as the protocol of automatic persisted queries defines it.
 func unknownDocument() *gqlerror.Error {
 	const code = "PERSISTED_QUERY_NOT_FOUND"
 	err := &refusal.Error{Code: refusal.NotFound, Reason: code, Message: "PersistedQueryNotFound"}
 	return &gqlerror.Error{Err: err, Message: err.Message, Extensions: map[string]any{"code": code}}
 }
 
-// persistedQueries are automatic ones: a client gives a document together with
-// its hash once, and the hash alone from then on.
+// persistedQueries implements automatic persisted queries: a client sends a document
+// together with its hash once, and only the hash from then on.
 type persistedQueries struct {
 	kept *documentCache[string]
 }
@@ -89,8 +88,8 @@ func (q persistedQueries) MutateOperationParameters(ctx context.Context, raw *gr
 	return nil
 }
 
-// MutateOperationContext keeps a document under its hash, now that it has
-// proven valid and within the limits.
+// MutateOperationContext caches a document by its hash after it was validated and
+// found within the limits.
 func (q persistedQueries) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	if operation.Extensions[PersistedQuery] != nil && len(operation.RawQuery) <= maxKeptBytes {
 		q.kept.Add(ctx, hashOf(operation.RawQuery), operation.RawQuery)
@@ -103,27 +102,27 @@ func hashOf(document string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// How much of documents is kept in memory: so many, of at most so many bytes.
+// The maximum number of cached documents, and the maximum bytes of each.
 const (
 	keptDocuments = 256
 	maxKeptBytes  = 16 << 10
 )
 
-// A documentCache keeps what belongs to the latest documents.
+// A documentCache caches values by the most recent documents.
 type documentCache[T any] struct{ *lru.LRU[T] }
 
 func newDocumentCache[T any]() *documentCache[T] {
 	return &documentCache[T]{lru.New[T](keptDocuments)}
 }
 
-// Add keeps value, unless the key is the text of a large document.
+// Add caches a value, unless the key is the text of a large document.
 func (c *documentCache[T]) Add(ctx context.Context, key string, value T) {
 	if len(key) <= maxKeptBytes {
 		c.LRU.Add(ctx, key, value)
 	}
 }
 
-// TrustedDocuments are the only ones that are executed, where there are any.
+// TrustedDocuments are documents by id. If there are any, no others are executed.
 type TrustedDocuments struct {
 	byID  map[string]string
 	texts map[string]bool
@@ -152,7 +151,7 @@ func ReadTrustedDocuments(path string, schema *ast.Schema) (*TrustedDocuments, e
 // ExtensionName names the extension to the executor.
 func (*TrustedDocuments) ExtensionName() string { return "TrustedDocuments" }
 
-// Validate finds documents that ask for what the schema does not have.
+// Validate fails for documents that are not valid under the schema.
 func (t *TrustedDocuments) Validate(schema graphql.ExecutableSchema) error {
 	return t.check(schema.Schema())
 }

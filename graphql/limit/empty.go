@@ -10,10 +10,10 @@ import (
 	"atrium/graphql/refusal"
 )
 
-// refuseEmpty refuses arguments that are empty texts. An operation takes an
-// empty uid or name for none at all, and so would list everything for a client
-// whose variable was not set. An empty cursor is the start of a list, and what
-// an empty text in an input means is for the core to say.
+// refuseEmpty rejects arguments that are empty texts. An operation treats an empty uid
+// or name as absent, and would list everything for a client whose variable was not
+// set. An empty cursor is accepted as the start of a list. The core checks empty texts
+// in inputs.
 func (p *pricing) refuseEmpty(f *ast.Field) {
 	if f.Name == "nodes" { // answers each id in its place
 		return

@@ -1,6 +1,6 @@
-// Package limit refuses documents before they cost anything: by their size, by
-// what they would read, and, where only trusted documents are executed, by
-// their text. It knows the schema's shape and nothing of what stands behind it.
+// Package limit rejects documents before they are executed: by their size, by what
+// they would read, and, if only trusted documents are allowed, by their text. It
+// knows the schema and nothing about the data.
 package limit
 
 import (
@@ -23,8 +23,8 @@ type Options struct {
 	ReadSDL func(ctx context.Context) error
 }
 
-// A Schema is what cannot be seen in a schema and decides what a document costs.
-// Its fields are named as in Repo.readme.
+// A Schema holds the facts that determine the cost of a document and are not part of
+// the GraphQL schema. Fields are named as in Repo.readme.
 type Schema struct {
 	DefaultPage int            // rows of a connection's page, where a field gives none
 	MaxPage     int            // rows of one, however many a field asks for
@@ -37,8 +37,8 @@ type Schema struct {
 	UniqueNames map[string]string
 }
 
-// Guard puts before execution, in this order: which document is meant, how
-// large it is, what the operation costs, and whether it may see the schema.
+// Guard adds the guards to an executor, in this order: document lookup, size limits,
+// cost, and access to the schema.
 func Guard(x *executor.Executor, o Options) {
 	parsed := newDocumentCache[*ast.QueryDocument]()
 	x.SetQueryCache(parsed)

@@ -10,9 +10,9 @@ import (
 	"atrium/graphql/refusal"
 )
 
-// introspection lets callers with a token read the schema through the schema
-// itself, unless it is off. Then the gateway's _service, which is how a schema
-// gets into a federation at all, answers those whom readSDL lets through.
+// introspection allows introspection to callers with a token, unless it is off. If it
+// is off, only the callers whom readSDL accepts may read the gateway's _service, which
+// a federation needs.
 type introspection struct {
 	off     bool
 	isKnown func(context.Context) bool
@@ -25,7 +25,7 @@ func (introspection) ExtensionName() string { return "Introspection" }
 // Validate fits every schema.
 func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
 
-// MutateOperationContext refuses operations that ask for the schema.
+// MutateOperationContext rejects operations that read the schema without permission.
 func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	known := i.isKnown(ctx)
 	operation.DisableIntrospection = !known
@@ -51,8 +51,8 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 	return nil
 }
 
-// rulesWithoutSuggestions validate without telling what a misspelled name might
-// have been: where introspection is off, that would tell the schema bit by bit.
+// rulesWithoutSuggestions returns validation rules that do not suggest names. If
+// introspection is off, suggestions would reveal the schema bit by bit.
 func rulesWithoutSuggestions() *rules.Rules {
 	silent := rules.NewDefaultRules()
 	silent.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)

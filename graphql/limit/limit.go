@@ -14,8 +14,8 @@ import (
 	"atrium/graphql/refusal"
 )
 
-// Limits bound what one document may ask for. They are about the document
-// alone, so that one that was let through once always is; 0 turns one off.
+// Limits limit one document. They depend on the document alone, so a document that was
+// accepted once is always accepted. 0 turns a limit off.
 type Limits struct {
 	Tokens      int // lexical tokens, without comments
 	NameBytes   int // length of a name: an alias is repeated in every row of the answer
@@ -39,28 +39,28 @@ func DefaultLimits() Limits {
 	}
 }
 
-// limitReason is the reason in the details of every refusal by a limit.
+// limitReason is the reason in the details of every error about a limit.
 const limitReason = "LIMIT_EXCEEDED"
 
-// Exceed refuses what is more than a limit allows. requested is how much that
-// was counted: counting may have stopped there.
+// Exceed returns the error for exceeding a limit. requested is the counted amount; the
+// real amount can be larger, because counting may have stopped.
 func Exceed(name string, limit, requested int) *gqlerror.Error {
-	return explained(&gqlerror.Error{
+	return withDetails(&gqlerror.Error{
 		Message:    fmt.Sprintf("Limit exceeded: %s, at most %d", name, limit),
 		Extensions: map[string]any{"limit": map[string]any{"name": name, "value": limit, "requested": requested}},
 	})
 }
 
-// explained gives a refusal by a limit the details that say what its message says.
-func explained(refused *gqlerror.Error) *gqlerror.Error {
+// withDetails adds details to an error about a limit.
+func withDetails(refused *gqlerror.Error) *gqlerror.Error {
 	err := refusal.NewInvalid("query", "must be within the limit: "+strings.TrimPrefix(refused.Message, "Limit exceeded: "))
 	err.Reason, err.Message = limitReason, refused.Message
 	refused.Err = err
 	return refused
 }
 
-// documentLimits hold documents to Limits before they are validated, which
-// takes a time that grows with the square of the fields: 10,000 take seconds.
+// documentLimits checks documents against Limits before they are validated. Validation
+// takes quadratic time: 10,000 fields take seconds.
 type documentLimits struct {
 	Limits
 	known graphql.Cache[*ast.QueryDocument] // the executor's: what is in it was let through
@@ -72,8 +72,8 @@ func (documentLimits) ExtensionName() string { return "DocumentLimits" }
 // Validate fits every schema.
 func (documentLimits) Validate(graphql.ExecutableSchema) error { return nil }
 
-// MutateOperationParameters refuses a document beyond the limits. It leaves one
-// that cannot be parsed for the executor to refuse.
+// MutateOperationParameters rejects a document that exceeds the limits. It leaves a
+// document that cannot be parsed to the executor.
 func (l documentLimits) MutateOperationParameters(ctx context.Context, raw *graphql.RawParams) *gqlerror.Error {
 	if _, ok := l.known.Get(ctx, raw.Query); ok {
 		return nil
@@ -88,7 +88,7 @@ func (l documentLimits) MutateOperationParameters(ctx context.Context, raw *grap
 	return nil
 }
 
-// lex counts tokens, no further than it has to.
+// lex counts tokens up to the limit.
 func (l documentLimits) lex(source *ast.Source) *gqlerror.Error {
 	tokens := 0
 	for input := lexer.New(source); ; {
@@ -100,22 +100,22 @@ func (l documentLimits) lex(source *ast.Source) *gqlerror.Error {
 			continue
 		}
 		tokens++
-		if over(tokens, l.Tokens) {
+		if exceeds(tokens, l.Tokens) {
 			return Exceed("tokens", l.Tokens, tokens)
 		}
-		if token.Kind == lexer.Name && over(len(token.Value), l.NameBytes) {
+		if token.Kind == lexer.Name && exceeds(len(token.Value), l.NameBytes) {
 			return Exceed("nameBytes", l.NameBytes, len(token.Value))
 		}
 	}
 }
 
-func over(n, limit int) bool { return limit > 0 && n > limit }
+func exceeds(n, limit int) bool { return limit > 0 && n > limit }
 
 func (l documentLimits) check(document *ast.QueryDocument) *gqlerror.Error {
-	m := meter{document: document, shapes: map[*ast.FragmentDefinition]shape{}}
-	var most shape
+	m := meter{document: document, shapes: map[*ast.FragmentDefinition]selectionSize{}}
+	var most selectionSize
 	for _, operation := range document.Operations {
-		most = most.beside(m.shape(operation.SelectionSet), false)
+		most = most.combine(m.shape(operation.SelectionSet), false)
 	}
 	for _, fragment := range document.Fragments { // unused ones are validated too
 		m.fragment(fragment)
@@ -133,40 +133,41 @@ func (l documentLimits) check(document *ast.QueryDocument) *gqlerror.Error {
 		{"depth", l.Depth, most.depth},
 		{"rootFields", l.RootFields, most.width},
 	} {
-		if over(c.count, c.limit) {
+		if exceeds(c.count, c.limit) {
 			return Exceed(c.name, c.limit, c.count)
 		}
 	}
 	return nil
 }
 
-// A shape is how many fields a selection set has, and how many levels, with
-// those of its fragments.
-type shape struct{ width, depth int }
+// A selectionSize is the number of fields and levels of a selection set, including its
+// fragments.
+type selectionSize struct{ width, depth int }
 
-// maxCount is where counting stops: fragments that spread fragments double it
-// with each one.
+// maxCount is the number at which counting stops, because nested fragments can double
+// it with each level.
 const maxCount = 1 << 30
 
-// beside is the shape of two selection sets: the larger of both, or both in one.
-func (s shape) beside(other shape, merged bool) shape {
+// combine returns the size of two selection sets: their maximum, or their sum if they
+// are merged.
+func (s selectionSize) combine(other selectionSize, merged bool) selectionSize {
 	width := max(s.width, other.width)
 	if merged {
 		width = min(s.width+other.width, maxCount)
 	}
-	return shape{width, max(s.depth, other.depth)}
+	return selectionSize{width, max(s.depth, other.depth)}
 }
 
 // A meter walks every selection set of a document once.
 type meter struct {
 	document *ast.QueryDocument
-	shapes   map[*ast.FragmentDefinition]shape
+	shapes   map[*ast.FragmentDefinition]selectionSize
 
 	fields, aliases int
 	deferred        bool
 }
 
-func (m *meter) shape(set ast.SelectionSet) (s shape) {
+func (m *meter) shape(set ast.SelectionSet) (s selectionSize) {
 	for _, selection := range set {
 		switch x := selection.(type) {
 		case *ast.Field:
@@ -174,25 +175,25 @@ func (m *meter) shape(set ast.SelectionSet) (s shape) {
 			if x.Alias != x.Name {
 				m.aliases++
 			}
-			s = s.beside(shape{1, 1 + m.shape(x.SelectionSet).depth}, true)
+			s = s.combine(selectionSize{1, 1 + m.shape(x.SelectionSet).depth}, true)
 		case *ast.InlineFragment:
 			m.deferred = m.deferred || x.Directives.ForName("defer") != nil
-			s = s.beside(m.shape(x.SelectionSet), true)
+			s = s.combine(m.shape(x.SelectionSet), true)
 		case *ast.FragmentSpread:
 			m.deferred = m.deferred || x.Directives.ForName("defer") != nil
 			if fragment := m.document.Fragments.ForName(x.Name); fragment != nil {
-				s = s.beside(m.fragment(fragment), true)
+				s = s.combine(m.fragment(fragment), true)
 			}
 		}
 	}
 	return s
 }
 
-func (m *meter) fragment(f *ast.FragmentDefinition) shape {
+func (m *meter) fragment(f *ast.FragmentDefinition) selectionSize {
 	if s, known := m.shapes[f]; known {
 		return s
 	}
-	m.shapes[f] = shape{} // where a cycle ends; validation refuses it
+	m.shapes[f] = selectionSize{} // where a cycle ends; validation refuses it
 	m.shapes[f] = m.shape(f.SelectionSet)
 	return m.shapes[f]
 }

@@ -1,7 +1,6 @@
-// Package refusal holds the errors with which the GraphQL layer itself refuses
-// a request: one that it cannot read, that is beyond a limit, or whose caller
-// holds too much open. What these errors look like to a client is for the
-// presenter that the executor is given.
+// Package refusal holds the errors with which the GraphQL layer itself rejects a
+// request: it cannot be decoded, it exceeds a limit, or its caller has too many open
+// connections. The presenter of the executor converts these errors for clients.
 package refusal
 
 import (
@@ -52,17 +51,17 @@ func NewInvalid(field, description string) *Error {
 	return &Error{Code: InvalidArgument, Violations: []Violation{{field, description}}}
 }
 
-// NewUnavailable refuses what can be had a little later.
+// NewUnavailable returns an error for a temporary failure.
 func NewUnavailable(description string) *Error {
 	return &Error{Code: Unavailable, Message: "Unavailable: " + description, RetryAfter: time.Second}
 }
 
-// NewUnimplemented refuses what this service does not do.
+// NewUnimplemented returns an error for a feature that the service does not have.
 func NewUnimplemented(description string) *Error {
 	return &Error{Code: Unimplemented, Message: "Unimplemented: " + description}
 }
 
-// NewUnauthenticated refuses a caller who has not proven who they are.
+// NewUnauthenticated returns an error for a caller who is not authenticated.
 func NewUnauthenticated(description string) *Error {
 	return &Error{Code: Unauthenticated, Message: "Unauthenticated: " + description}
 }

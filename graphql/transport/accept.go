@@ -13,21 +13,21 @@ const (
 	mediaEvents   = "text/event-stream"
 )
 
-// accepted is what an Accept header allows.
-type accepted struct {
-	best   string // the media type it likes best; "" where it allows none
-	events bool   // whether it allows a stream, were there one to send
+// acceptedTypes holds what an Accept header allows.
+type acceptedTypes struct {
+	bestType     string // the preferred media type; "": none is allowed
+	allowsEvents bool   // whether it allows a stream of events
 }
 
-// json is how an answer is written that is never a stream.
-func (a accepted) json() string {
-	if a.best == mediaResponse {
+// json returns the media type of a response that is not a stream.
+func (a acceptedTypes) json() string {
+	if a.bestType == mediaResponse {
 		return mediaResponse
 	}
 	return mediaJSON
 }
 
-// An offer is a media type with how much the client likes it.
+// An offer is a media type with the preference of the client.
 type offer struct {
 	media    string
 	quality  float64
@@ -35,10 +35,10 @@ type offer struct {
 	position int // of where the header names it
 }
 
-// negotiate reads Accept as RFC 9110 has it: the highest quality wins, then
-// what is named more exactly, then what is named first. Wildcards, and a
-// missing header, mean application/json.
-func negotiate(header []string) accepted {
+// negotiate evaluates Accept as RFC 9110 defines it: the highest quality wins, then
+// the more specific media range, then the first one. Wildcards and a missing header
+// mean application/json.
+func negotiate(header []string) acceptedTypes {
 	offers := []offer{{media: mediaJSON}, {media: mediaResponse}, {media: mediaEvents}}
 	ranges := strings.Join(header, ",")
 	if strings.TrimSpace(ranges) == "" {
@@ -55,15 +55,15 @@ func negotiate(header []string) accepted {
 	}
 	best := offer{}
 	for _, o := range offers {
-		if o.quality > 0 && o.before(best) {
+		if o.quality > 0 && o.isPreferred(best) {
 			best = o
 		}
 	}
-	return accepted{best: best.media, events: offers[2].quality > 0}
+	return acceptedTypes{bestType: best.media, allowsEvents: offers[2].quality > 0}
 }
 
-// parseRange reads one element of Accept. An answer is always in UTF-8, so one
-// that asks for another charset is as good as absent.
+// parseRange parses one element of Accept. It ignores elements with a charset other
+// than UTF-8, because responses are always in UTF-8.
 func parseRange(text string) (media string, quality float64, ok bool) {
 	media, parameters, err := mime.ParseMediaType(text)
 	charset := parameters["charset"]
@@ -85,7 +85,7 @@ func (o *offer) match(media string, quality float64, position int) {
 	}
 }
 
-func (o offer) before(other offer) bool {
+func (o offer) isPreferred(other offer) bool {
 	switch {
 	case o.quality != other.quality:
 		return o.quality > other.quality

@@ -29,7 +29,7 @@ func TestAnAnswerHasTheMediaTypeThatTheClientLikesBest(t *testing.T) {
 		mediaResponse + ", " + mediaJSON + "; charset=utf-8; q=0.9, text/html": mediaResponse,
 		"text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8":   mediaJSON,
 	} {
-		if got := negotiate([]string{accept}).best; got != want {
+		if got := negotiate([]string{accept}).bestType; got != want {
 			t.Errorf("%q is answered as %q, want %q", accept, got, want)
 		}
 	}

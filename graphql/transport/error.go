@@ -15,13 +15,13 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// A statusError is an error that HTTP has a status of its own for.
+// A statusError is an error with an HTTP status of its own.
 type statusError struct {
 	status int
 	error
 }
 
-// refuse answers with an error that the executor was never asked about.
+// refuse answers a request with an error before it reaches the executor.
 func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, err error) {
 	status := 0
 	var refused *statusError
@@ -35,16 +35,16 @@ func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, 
 	write(w, status, media, response)
 }
 
-// WriteError answers a request that was refused before it came to the endpoint, in
-// the media type that it asks for.
+// WriteError answers a request that was rejected before it reached the endpoint, in
+// the requested media type.
 func WriteError(w http.ResponseWriter, r *http.Request, status int, shown *gqlerror.Error) {
 	media := negotiate(r.Header.Values("Accept")).json()
 	write(w, status, media, &graphql.Response{Errors: gqlerror.List{shown}})
 }
 
-// tooManyOpen is for one more of something than a caller may hold open. It names
+// limitError returns the error for a caller that has too many things open. It names
 // the limit as --graphql-limit does.
-func tooManyOpen(name string, limit int) error {
+func limitError(name string, limit int) error {
 	return &refusal.Error{
 		Code:       refusal.ResourceExhausted,
 		Message:    fmt.Sprintf("Resource exhausted: the caller has too many %s open, at most %d; end one of them first", name, limit),
@@ -52,10 +52,10 @@ func tooManyOpen(name string, limit int) error {
 	}
 }
 
-// statusOf is the HTTP status of a response: 200 where anything was executed.
-// What was refused before that has a 4xx of the newer media type only, since
-// clients of the older one take such an answer for one without a body to read;
-// a fault of the server has its 5xx in both.
+// statusOf returns the HTTP status of a response: 200 if anything was executed. A
+// request that was rejected before has a 4xx status only with the newer media type,
+// because clients of the older one do not read the body of such a response. An error
+// of the server has its 5xx status in both.
 func statusOf(response *graphql.Response, media string) int {
 	if response.Data != nil || len(response.Errors) == 0 {
 		return http.StatusOK
@@ -81,33 +81,33 @@ func statusOf(response *graphql.Response, media string) int {
 	return status
 }
 
-// codeOf is the code that an error is shown with.
+// codeOf returns the code of an error.
 func codeOf(shown *gqlerror.Error) refusal.Code {
 	code, _ := shown.Extensions["status"].(int)
 	return refusal.Code(code)
 }
 
-// write sends a response that is alone in its answer.
+// write sends a single response.
 func write(w http.ResponseWriter, status int, media string, response *graphql.Response) {
 	w.Header().Set("Content-Type", media+"; charset=utf-8")
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(status)
-	for _, part := range parts(response) {
+	for _, part := range encodeParts(response) {
 		if _, err := w.Write(part); err != nil {
-			return // nobody listens any more
+			return // the client has disconnected
 		}
 	}
 }
 
-// encode gives a response as JSON in one piece.
-func encode(response *graphql.Response) []byte { return bytes.Join(parts(response), nil) }
+// encode encodes a response as JSON.
+func encode(response *graphql.Response) []byte { return bytes.Join(encodeParts(response), nil) }
 
-// parts gives a response as JSON: without data where nothing was executed, as
-// the specification asks for, and with its errors bounded. The data, which may
-// be long, is not copied.
-func parts(response *graphql.Response) (encoded [][]byte) {
+// encodeParts encodes a response as parts of JSON. Data is left out if nothing was
+// executed, as the specification requires, and the errors are limited. It does not
+// copy the data, which can be long.
+func encodeParts(response *graphql.Response) (encoded [][]byte) {
 	separator := `{"`
 	member := func(name string, value []byte) {
 		encoded = append(encoded, []byte(separator+name+`":`), value)
@@ -130,8 +130,8 @@ func parts(response *graphql.Response) (encoded [][]byte) {
 	return append(encoded, []byte("}"))
 }
 
-// How much of errors is shown. A message repeats names of the request, of which
-// there may be many, and long ones.
+// Limits of errors in a response. A message can repeat many long names of the
+// request.
 const (
 	maxErrors       = 50
 	maxErrorsBytes  = 64 << 10
@@ -139,8 +139,8 @@ const (
 	maxMessageBytes = 1 << 10
 )
 
-// encodeErrors gives errors as JSON, no more than fit. Where some are left out
-// the last one says so.
+// encodeErrors encodes errors as JSON within the limits. If it leaves some out, the
+// last error says so.
 func encodeErrors(errs gqlerror.List) []byte {
 	encoded := make([]byte, 1, 512)
 	encoded[0] = '['
@@ -156,10 +156,10 @@ func encodeErrors(errs gqlerror.List) []byte {
 	return encoded
 }
 
-// encodeError cuts an error that is too long to be shown whole.
+// encodeError encodes an error and shortens it if it is too long.
 func encodeError(err *gqlerror.Error) []byte {
 	shown := *err
-	shown.Message = cut(err.Message, maxMessageBytes)
+	shown.Message = truncate(err.Message, maxMessageBytes)
 	encoded, problem := json.Marshal(&shown)
 	if problem == nil && len(encoded) <= maxErrorBytes {
 		return encoded
@@ -170,8 +170,8 @@ func encodeError(err *gqlerror.Error) []byte {
 	return encoded
 }
 
-// cut shortens text to about n bytes, with a mark where some is missing.
-func cut(text string, n int) string {
+// truncate shortens text to about n bytes and marks the omission.
+func truncate(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}

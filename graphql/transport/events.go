@@ -15,12 +15,12 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// errClosing is why a stream ends when the server does. The stream says so
-// before its end: a client goes on behind the last event that it got.
+// errClosing is the last error of a stream when the server shuts down. The client can
+// resume after the last event that it received.
 var errClosing = refusal.NewUnavailable("the server is shutting down; subscribe again, after the last event")
 
-// lifetime gives a context that ends with ctx, with the token of its caller,
-// with the server, and with end.
+// lifetime returns a context that ends with ctx, with the token of the caller, with
+// the server, or when end is called.
 func (e *endpoint) lifetime(ctx context.Context) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if e.Closing != nil {
@@ -40,7 +40,8 @@ func (e *endpoint) lifetime(ctx context.Context) (_ context.Context, end func())
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// reasonOf is the error that ended ctx, if the caller's token or the server did.
+// reasonOf returns the error that ended ctx, if the token expired or the server is
+// shutting down.
 func reasonOf(ctx context.Context) *refusal.Error {
 	var reason *refusal.Error
 	if ctx.Err() != nil {
@@ -49,12 +50,11 @@ func reasonOf(ctx context.Context) *refusal.Error {
 	return reason
 }
 
-// stream writes responses as server-sent events, in graphql-sse's mode of
-// distinct connections. They end when ctx does, which a client that takes
-// nothing any more ends too.
+// stream writes responses as server-sent events, in the distinct connections mode of
+// graphql-sse. It ends when ctx ends, or when the client stops reading.
 func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter, responses iter.Seq[*graphql.Response]) {
 	out := &eventWriter{w: w, control: http.NewResponseController(w), wait: e.WriteWait}
-	defer out.hurry() // what net/http writes in the end
+	defer out.setDeadline() // for the last write of net/http
 	var alive sync.WaitGroup
 	defer alive.Wait()
 	defer end()
@@ -79,7 +79,7 @@ func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter
 	_ = out.event("complete", nil)
 }
 
-// An eventWriter writes events of which each must be taken in time.
+// An eventWriter writes events with a deadline for each.
 type eventWriter struct {
 	w       io.Writer
 	control *http.ResponseController
@@ -95,7 +95,7 @@ func (out *eventWriter) event(name string, data []byte) error {
 func (out *eventWriter) write(parts ...string) error {
 	out.lock.Lock()
 	defer out.lock.Unlock()
-	out.hurry()
+	out.setDeadline()
 	// Not left running: HTTP/2 ends a stream whose time is up even while there
 	// is nothing to write.
 	defer func() { _ = out.control.SetWriteDeadline(time.Time{}) }()
@@ -107,9 +107,9 @@ func (out *eventWriter) write(parts ...string) error {
 	return out.control.Flush()
 }
 
-// hurry sets the time for what is written next. It fails where there is none to
-// set, as in tests, where writes do not block.
-func (out *eventWriter) hurry() {
+// setDeadline sets the deadline of the next write. It fails if the connection
+// supports none, as in tests, where writes do not block.
+func (out *eventWriter) setDeadline() {
 	var deadline time.Time
 	if out.wait > 0 {
 		deadline = time.Now().Add(out.wait)
@@ -117,10 +117,10 @@ func (out *eventWriter) hurry() {
 	_ = out.control.SetWriteDeadline(deadline)
 }
 
-// comment is what readers of events pass over.
+// comment is a line that readers of events ignore.
 const comment = ":\n\n"
 
-// keepAlive writes comments, and calls gone when nobody takes them.
+// keepAlive writes comments, and calls gone when the client does not read them.
 func (out *eventWriter) keepAlive(ctx context.Context, every time.Duration, gone func()) {
 	if every <= 0 {
 		return

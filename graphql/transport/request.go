@@ -42,7 +42,7 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.Ra
 }
 
 func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if e.BodyBytes > 0 && r.ContentLength > e.BodyBytes { // is not read at all
+	if e.BodyBytes > 0 && r.ContentLength > e.BodyBytes { // the body is not read
 		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(r.ContentLength))}
 	}
 	from := r.Body
@@ -60,9 +60,8 @@ func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, er
 	return body, nil
 }
 
-// decodeRequest reads a request from JSON, as a POST and a websocket carry it.
-// Members that are not known are ignored, and of one that is given twice the
-// last counts, as encoding/json has it.
+// decodeRequest decodes a request from the JSON of a POST or a websocket. Unknown
+// members are ignored, and the last one of duplicates counts, as in encoding/json.
 func (e *endpoint) decodeRequest(body []byte) (*graphql.RawParams, error) {
 	if !utf8.Valid(body) {
 		return nil, refusal.NewInvalid("body", "must be UTF-8")
@@ -77,7 +76,7 @@ func (e *endpoint) decodeRequest(body []byte) (*graphql.RawParams, error) {
 	return e.requestOf(members)
 }
 
-// readQuery reads the request that the URL of a GET is.
+// readQuery reads a request from the URL of a GET.
 func (e *endpoint) readQuery(r *http.Request) (*graphql.RawParams, error) {
 	start := graphql.Now()
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -107,7 +106,7 @@ func (e *endpoint) readQuery(r *http.Request) (*graphql.RawParams, error) {
 	return raw, nil
 }
 
-// requestOf checks the types of all members; null is as good as absent.
+// requestOf checks the types of all members. null counts as absent.
 func (e *endpoint) requestOf(members map[string]json.RawMessage) (*graphql.RawParams, error) {
 	raw := &graphql.RawParams{}
 	var document string
@@ -129,7 +128,7 @@ func (e *endpoint) requestOf(members map[string]json.RawMessage) (*graphql.RawPa
 		}
 		if decodeMember(value, member.into) != nil {
 			wrong = append(wrong, refusal.Violation{Field: member.name, Description: "must be " + member.is})
-		} else if err := e.checked(value); err != nil {
+		} else if err := e.checkValue(value); err != nil {
 			wrong = append(wrong, refusal.Violation{Field: member.name, Description: err.Error()})
 		}
 	}
@@ -146,8 +145,8 @@ func (e *endpoint) requestOf(members map[string]json.RawMessage) (*graphql.RawPa
 	return raw, nil
 }
 
-// checked is what CheckJSON says of a value.
-func (e *endpoint) checked(value json.RawMessage) error {
+// checkValue checks a value with CheckJSON.
+func (e *endpoint) checkValue(value json.RawMessage) error {
 	if e.CheckJSON == nil {
 		return nil
 	}

@@ -26,24 +26,25 @@ const (
 	closeSecondInit   = websocket.StatusCode(4429)
 )
 
-// maxOperationID bounds what a client calls an operation.
+// maxOperationID limits the id of an operation.
 const maxOperationID = 128
 
-// A message is what either side sends.
+// A message is a message of the protocol in either direction.
 type message struct {
 	ID      string          `json:"id,omitempty"`
 	Type    string          `json:"type"`
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// A closure is how a websocket ends; with code 0 it has ended already.
+// A closure is the code and reason with which a websocket is closed. Code 0 means that
+// it has been closed already.
 type closure struct {
 	code   websocket.StatusCode
 	reason string
 }
 
-// A socket is one open websocket. There is no queue: an operation holds one
-// response, and goes on to the next when the client has taken it.
+// A socket is one open websocket. There is no queue: an operation continues with the
+// next response when the client has received the previous one.
 type socket struct {
 	*endpoint
 	conn *websocket.Conn
@@ -54,7 +55,7 @@ type socket struct {
 	count   int                         // of those that have not ended, even if the client is through with them
 }
 
-// serveSocket speaks with one client until either side has enough.
+// serveSocket serves a websocket until either side closes it.
 func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, OriginPatterns: e.Origins})
 	if err != nil {
@@ -70,7 +71,7 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 		conn.SetReadLimit(e.BodyBytes)
 	}
 	s := &socket{endpoint: e, conn: conn, running: map[string]*socketOperation{}}
-	ctx, last := s.initialised(r.Context())
+	ctx, last := s.awaitInit(r.Context())
 	if last == nil {
 		last = s.talk(ctx)
 	}
@@ -79,8 +80,8 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// talk follows a client that has proven who it is. The client is told so once
-// its websocket counts, so that one more is counted after it.
+// talk serves an authenticated client. It sends the acknowledgement after it has
+// counted the websocket, so that limits apply in order.
 func (s *socket) talk(ctx context.Context) *closure {
 	leave, err := s.sockets.enter(s.Identify(ctx).Key, "sockets", s.Sockets)
 	if err != nil {
@@ -95,9 +96,9 @@ func (s *socket) talk(ctx context.Context) *closure {
 	return s.serve(ctx)
 }
 
-// initialised waits for connection_init, and gives ctx with the caller that it
-// proves, or that the request for the websocket has proven.
-func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
+// awaitInit waits for connection_init, and returns ctx with the caller that it, or the
+// request for the websocket, has authenticated.
+func (s *socket) awaitInit(ctx context.Context) (context.Context, *closure) {
 	if s.InitWait > 0 {
 		late := time.AfterFunc(s.InitWait, func() { _ = s.conn.Close(closeLate, "Connection initialisation timeout") })
 		defer late.Stop()
@@ -113,7 +114,7 @@ func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
 		case received.Type != "connection_init":
 			return nil, &closure{closeUnauthorized, "Unauthorized"}
 		default:
-			proven, err := s.authorized(ctx, received.Payload)
+			proven, err := s.authorize(ctx, received.Payload)
 			if err != nil {
 				return nil, s.closureOf(ctx, err)
 			}
@@ -122,9 +123,9 @@ func (s *socket) initialised(ctx context.Context) (context.Context, *closure) {
 	}
 }
 
-// authorized checks the token of connection_init. Nobody holds a websocket
-// open without one.
-func (s *socket) authorized(ctx context.Context, payload json.RawMessage) (context.Context, error) {
+// authorize checks the token of connection_init. A websocket without a token is
+// closed.
+func (s *socket) authorize(ctx context.Context, payload json.RawMessage) (context.Context, error) {
 	var members map[string]any
 	if len(payload) > 0 && json.Unmarshal(payload, &members) != nil {
 		return nil, refusal.NewInvalid("payload", "must be a JSON object")
@@ -148,7 +149,7 @@ func (s *socket) authorized(ctx context.Context, payload json.RawMessage) (conte
 	return ctx, nil
 }
 
-// closureOf is how a websocket ends whose caller is refused.
+// closureOf returns the closure of a websocket whose caller is rejected.
 func (s *socket) closureOf(ctx context.Context, err error) *closure {
 	switch codeOf(s.Present(ctx, err)) {
 	case refusal.InvalidArgument:
@@ -160,8 +161,8 @@ func (s *socket) closureOf(ctx context.Context, err error) *closure {
 	}
 }
 
-// watch closes the websocket when its time is over, or when the client shows
-// no sign of life.
+// watch closes the websocket when its lifetime ends, or when the client does not
+// respond to pings.
 func (s *socket) watch(ctx context.Context, end func()) {
 	var tick <-chan time.Time
 	if s.KeepAlive > 0 {
@@ -190,14 +191,14 @@ func (s *socket) watch(ctx context.Context, end func()) {
 }
 
 func (s *socket) ping(ctx context.Context) error {
-	ctx, cancel := s.patience(ctx)
+	ctx, cancel := s.writeContext(ctx)
 	defer cancel()
 	return s.conn.Ping(ctx)
 }
 
-// patience is the context of one write. It does not end with ctx: a write that
-// ends early tears the websocket down, and with it the reason for its end.
-func (s *socket) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+// writeContext returns the context of one write. It does not end with ctx, because an
+// interrupted write closes the websocket without a reason.
+func (s *socket) writeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx = context.WithoutCancel(ctx)
 	if s.WriteWait <= 0 {
 		return ctx, func() {}
@@ -205,7 +206,7 @@ func (s *socket) patience(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, s.WriteWait)
 }
 
-// serve follows what the client sends until one side has enough.
+// serve handles the messages of the client until either side closes the websocket.
 func (s *socket) serve(ctx context.Context) *closure {
 	for {
 		received, refused := s.receive(ctx)
@@ -242,14 +243,14 @@ func (s *socket) receive(ctx context.Context) (received message, refused *closur
 	return received, nil
 }
 
-// send writes one message, and reports whether the client has taken it. One
-// that does not in time is disconnected.
+// send writes one message and reports whether that succeeded. A client that does not
+// read in time is disconnected.
 func (s *socket) send(ctx context.Context, m message) bool {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return false
 	}
-	ctx, cancel := s.patience(ctx)
+	ctx, cancel := s.writeContext(ctx)
 	defer cancel()
 	return s.conn.Write(ctx, websocket.MessageText, data) == nil
 }

@@ -11,15 +11,13 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// A socketOperation is what a client has asked for on a websocket, until either
-// side is through with it.
+// A socketOperation is an operation on a websocket that has not ended.
 type socketOperation struct {
 	id     string
 	cancel context.CancelFunc
 }
 
-// subscribe starts what a client asks for: anything that can be executed, not
-// only subscriptions.
+// subscribe starts an operation of a client, which need not be a subscription.
 func (s *socket) subscribe(ctx context.Context, received message) *closure {
 	if received.ID == "" || len(received.ID) > maxOperationID {
 		return &closure{closeInvalid, "Invalid message received"}
@@ -36,23 +34,22 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 		raw, err = s.decodeRequest(received.Payload)
 	}
 	if err != nil { // here, so that nothing more is read before the client has taken it
-		defer s.left(op)
+		defer s.operationEnded(op)
 		defer cancel()
 		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 		return nil
 	}
 	s.work.Go(func() {
-		defer s.left(op)
+		defer s.operationEnded(op)
 		defer cancel()
 		s.execute(ctx, op, raw)
 	})
 	return nil
 }
 
-// execute sends the responses of an operation, until they end or the client
-// says that it wants no more.
+// execute sends the responses of an operation until they end or the client cancels it.
 func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.RawParams) {
-	leave, err := s.admitted(ctx)
+	leave, err := s.admitOperation(ctx)
 	if err != nil {
 		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 		return
@@ -83,8 +80,8 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	}
 }
 
-// admitted asks whoever counts requests for this one.
-func (s *socket) admitted(ctx context.Context) (leave func(), err error) {
+// admitOperation asks Options.Admit whether the operation may run.
+func (s *socket) admitOperation(ctx context.Context) (leave func(), err error) {
 	if s.Admit == nil {
 		return func() {}, nil
 	}
@@ -99,8 +96,8 @@ func (s *socket) fail(ctx context.Context, op *socketOperation, errs gqlerror.Li
 	}
 }
 
-// admit takes an operation on under its id, which must be free. Where there
-// are too many, it is one that can only fail.
+// admit registers an operation under its id, which must be free. If there are too many
+// operations, this one fails.
 func (s *socket) admit(op *socketOperation) (free bool, err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -114,7 +111,7 @@ func (s *socket) admit(op *socketOperation) (free bool, err error) {
 	return true, err
 }
 
-// cancel ends the operation of this id because the client is through with it.
+// cancel ends the operation with this id at the request of the client.
 func (s *socket) cancel(id string) {
 	s.lock.Lock()
 	op := s.running[id]
@@ -124,8 +121,8 @@ func (s *socket) cancel(id string) {
 	}
 }
 
-// release frees the id of an operation, and reports whether it was still taken
-// by it. The client may give it to another one from then on.
+// release frees the id of an operation for reuse. It reports whether the operation
+// still had it.
 func (s *socket) release(op *socketOperation) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -136,27 +133,28 @@ func (s *socket) release(op *socketOperation) bool {
 	return true
 }
 
-// left notes that nothing of an operation runs any more.
-func (s *socket) left(op *socketOperation) {
+// operationEnded records that an operation has ended completely.
+func (s *socket) operationEnded(op *socketOperation) {
 	s.release(op)
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.count--
 }
 
-// A tally counts what each caller holds open.
+// A tally counts what each caller has open.
 type tally struct {
 	lock sync.Mutex
 	open map[string]int
 }
 
-// enter counts one more of a caller, unless there are limit of them, which is an
-// error that tells the limit's name. Nobody is "": what they ask for ends at once.
+// enter increments the count of a caller. It fails with the name of the limit if the
+// count has reached the limit. Anonymous callers ("") are not counted, because their
+// requests end at once.
 func (t *tally) enter(caller, name string, limit int) (leave func(), err error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if limit > 0 && t.open[caller] >= limit {
-		return nil, tooManyOpen(name, limit)
+		return nil, limitError(name, limit)
 	}
 	if t.open == nil {
 		t.open = map[string]int{}

@@ -1,7 +1,7 @@
-// Package transport is GraphQL over HTTP: POST, GET for queries, server-sent
-// events and websockets, with the media types and status codes that the
-// specification of each asks for. It runs what execute gives it and knows
-// neither the schema nor what stands behind it.
+// Package transport serves GraphQL over HTTP: POST, GET for queries, server-sent
+// events and websockets, with the media types and status codes of their
+// specifications. It runs operations with package execute and knows neither the schema
+// nor the data.
 package transport
 
 import (
@@ -30,10 +30,10 @@ type endpoint struct {
 	subscriptions tally // on sockets and streams, by caller
 }
 
-// A Caller is who sends a request. The zero value is nobody.
+// A Caller is the sender of a request. The zero value is an anonymous caller.
 type Caller struct {
-	Key     string    // tells callers apart where something is counted for each
-	Expires time.Time // what stays open longer ends then; zero: never
+	Key     string    // identifies the caller for limits
+	Expires time.Time // streams and websockets end then; zero: never
 }
 
 // Options are what the transports need to know of the service.
@@ -64,7 +64,7 @@ type Options struct {
 	Closing <-chan struct{}
 }
 
-// Bounds limit what the transports do; 0 turns one off.
+// Bounds are the limits of the transports. 0 turns a limit off.
 type Bounds struct {
 	BodyBytes  int64         // of a request, and of a message on a websocket
 	Timeout    time.Duration // of everything but a subscription
@@ -77,7 +77,7 @@ type Bounds struct {
 	Subscriptions int // at once of a caller, on all of its websockets and streams together
 }
 
-// DefaultBounds suit browsers and proxies.
+// DefaultBounds returns limits that suit browsers and proxies.
 func DefaultBounds() Bounds {
 	return Bounds{
 		BodyBytes: 1 << 20, Timeout: 30 * time.Second, InitWait: 5 * time.Second, KeepAlive: 12 * time.Second,
@@ -97,7 +97,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	accepts := negotiate(r.Header.Values("Accept"))
-	if accepts.best == "" {
+	if accepts.bestType == "" {
 		e.refuse(w, r, mediaJSON, &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaJSON+", "+mediaResponse+" or "+mediaEvents)})
 		return
 	}
@@ -119,16 +119,16 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.answer(w, r, accepts, raw)
 }
 
-// answer executes what was read, as a stream where it is one.
-func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accepted, raw *graphql.RawParams) {
+// answer executes a request and writes its response or stream.
+func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts acceptedTypes, raw *graphql.RawParams) {
 	ctx, operation, refused := e.executor.Prepare(r.Context(), raw)
 	if refused != nil {
-		if accepts.best == mediaEvents { // an EventSource sees no other answer
+		if accepts.bestType == mediaEvents { // an EventSource accepts no other response
 			ctx, end := e.lifetime(ctx)
 			e.stream(ctx, end, w, slices.Values([]*graphql.Response{refused}))
 			return
 		}
-		write(w, statusOf(refused, accepts.best), accepts.best, refused)
+		write(w, statusOf(refused, accepts.bestType), accepts.bestType, refused)
 		return
 	}
 	kind := operation.Operation.Operation
@@ -136,20 +136,20 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accept
 	case kind == ast.Mutation && r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		e.refuse(w, r, accepts.json(), &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("a mutation is sent by POST")})
-	case kind == ast.Subscription && !accepts.events:
+	case kind == ast.Subscription && !accepts.allowsEvents:
 		e.refuse(w, r, accepts.json(), &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaEvents+" for a subscription")})
 	case kind == ast.Subscription:
 		e.streamSubscription(ctx, w, r, accepts, operation)
-	case accepts.best == mediaEvents:
+	case accepts.bestType == mediaEvents:
 		ctx, end := e.lifetime(ctx)
 		e.stream(ctx, end, w, e.executor.Run(ctx, operation))
 	default:
-		e.once(ctx, w, r, accepts.best, operation)
+		e.writeOnce(ctx, w, r, accepts.bestType, operation)
 	}
 }
 
-// streamSubscription streams a subscription, where the caller may have one more.
-func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts accepted, operation *graphql.OperationContext) {
+// streamSubscription streams a subscription if the caller has not reached the limit.
+func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts acceptedTypes, operation *graphql.OperationContext) {
 	caller := e.Identify(ctx).Key
 	leave, err := e.sockets.enter(caller, "sockets", e.Sockets)
 	if err != nil {
@@ -167,11 +167,11 @@ func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter
 	e.stream(ctx, end, w, e.executor.Run(ctx, operation))
 }
 
-// once writes the only response of a query or a mutation.
-func (e *endpoint) once(ctx context.Context, w http.ResponseWriter, r *http.Request, media string, operation *graphql.OperationContext) {
+// writeOnce writes the only response of a query or a mutation.
+func (e *endpoint) writeOnce(ctx context.Context, w http.ResponseWriter, r *http.Request, media string, operation *graphql.OperationContext) {
 	for response := range e.executor.Run(ctx, operation) {
 		write(w, statusOf(response, media), media, response)
 		return
 	}
-	e.refuse(w, r, media, context.DeadlineExceeded) // the executor has no answer once time is up
+	e.refuse(w, r, media, context.DeadlineExceeded) // the executor returns no response after its time limit
 }

@@ -24,7 +24,7 @@ func TestEveryListIsTheSameThroughEveryProtocol(t *testing.T) {
 				r := k.open(e)
 				e.made["elsewhere"] = fields{"uid": elsewhere}
 				for name, test := range map[string]func(*reader){
-					"pages": (*reader).pages, "skip": (*reader).skips, "walks": (*reader).walks, "tokens": (*reader).tokens,
+					"pages": (*reader).pages, "skip": (*reader).skips, "walks": (*reader).walksPrimaryKey, "tokens": (*reader).tokens,
 					"orders": (*reader).orders, "filters": (*reader).filters, "scopes": (*reader).scopes, "violations": (*reader).violations,
 				} {
 					t.Run(name, func(t *testing.T) { test(r.in(t)) })
@@ -56,9 +56,9 @@ func (r *reader) skips() {
 	r.list(fields{"skip": n + 1, "page_size": 1}, nil, n)
 }
 
-// walks go through a list page by page: by one protocol, and by all in turn,
+// walksPrimaryKey go through a list page by page: by one protocol, and by all in turn,
 // since a token of one is one of the others.
-func (r *reader) walks() {
+func (r *reader) walksPrimaryKey() {
 	protocols := r.w.protocols
 	for _, order := range []string{"", r.k.library.orders[0].name + " desc"} {
 		want := r.entries

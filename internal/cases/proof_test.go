@@ -16,7 +16,7 @@ func TestAProviderForTheIssuerOfOthersEnrolsNobody(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldOf(t, url, platform.Options{})
-		operator := platform.WithActor(t.Context(), platform.Operator("test"))
+		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
 		for _, p := range w.protocols {
 			t.Run(p.name(), func(t *testing.T) {
 				thief := w.newEnv(t)

@@ -187,5 +187,5 @@ func decoded[T any](e *env, given fields) *T {
 
 // operator is the context of the operator's commands, which imports are.
 func (e *env) operator() context.Context {
-	return platform.WithActor(e.Context(), platform.Operator("import"))
+	return platform.WithActor(e.Context(), platform.NewOperator("import"))
 }

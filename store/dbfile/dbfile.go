@@ -1,5 +1,5 @@
-// Package dbfile looks after the files of embedded databases: only their owner
-// may read them, and one server at a time uses them.
+// Package dbfile manages the files of embedded databases: only their owner may
+// read them, and only one server at a time may use them.
 package dbfile
 
 import (
@@ -11,12 +11,11 @@ import (
 	"path/filepath"
 )
 
-// mode lets only the owner read: the files hold keys.
+// mode lets only the owner read the files, because they contain keys.
 const mode = 0o600
 
-// Create makes an empty file where there is none. SQLite would let everybody
-// read a file that it makes; the files that it puts beside one (-wal, -shm) get
-// the mode of that one.
+// Create makes an empty file if there is none. A file made by SQLite would be
+// readable by everybody. SQLite's side files (-wal, -shm) get the mode of the file.
 func Create(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -24,11 +23,11 @@ func Create(path string) error {
 	if err := checkFolder(path); err != nil {
 		return err
 	}
-	// The file is made under another name and closed first: closing a file ends
-	// all locks that SQLite holds on it in this process.
+	// The file is made under another name and closed first, because closing a file
+	// releases all locks that SQLite holds on it in this process.
 	made, err := os.CreateTemp(filepath.Dir(path), ".new-*.db") // with mode 0600
 	if err != nil {
-		return fmt.Errorf("the database %s cannot be made: %w", path, err)
+		return fmt.Errorf("cannot create the database %s: %w", path, err)
 	}
 	defer func() { _ = os.Remove(made.Name()) }()
 	err = errors.Join(made.Chmod(mode), made.Close())
@@ -36,44 +35,44 @@ func Create(path string) error {
 		err = os.Link(made.Name(), path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("the database %s cannot be made: %w", path, err)
+		return fmt.Errorf("cannot create the database %s: %w", path, err)
 	}
 	return nil
 }
 
-// checkFolder says so where the folder of a file is missing, which is most often
-// mistyped.
+// checkFolder fails if the folder of a file does not exist, which is often a typing
+// error.
 func checkFolder(path string) error {
 	folder := filepath.Dir(path)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the database %s cannot be made: there is no folder %s", path, folder)
+		return fmt.Errorf("cannot create the database %s: the folder %s does not exist; create it, or correct the path", path, folder)
 	}
 	return nil
 }
 
-// An Exposed is a file that others than its owner may read or write.
-type Exposed struct {
+// An ExposedFile is a file that users other than its owner may read or write.
+type ExposedFile struct {
 	Path string
 	Mode fs.FileMode
 }
 
-// FindExposed finds those among the files of a database.
-func FindExposed(path string) []Exposed {
-	var found []Exposed
-	for _, suffix := range beside {
+// FindExposed finds the exposed files of a database.
+func FindExposed(path string) []ExposedFile {
+	var found []ExposedFile
+	for _, suffix := range sideFiles {
 		if info, err := os.Stat(path + suffix); err == nil && info.Mode().Perm()&^mode != 0 {
-			found = append(found, Exposed{path + suffix, info.Mode().Perm()})
+			found = append(found, ExposedFile{path + suffix, info.Mode().Perm()})
 		}
 	}
 	return found
 }
 
-// ErrTaken says that another server uses a database.
-var ErrTaken = errors.New("another server uses it")
+// ErrInUse is the error for a database that another server uses.
+var ErrInUse = errors.New("another server uses it")
 
-// Take takes a database for one server, until release is called or the process
-// ends. Commands beside the server need not take it.
-func Take(path string) (release func() error, err error) {
+// Acquire reserves a database for one server until release is called or the
+// process ends. Commands that run beside the server do not need it.
+func Acquire(path string) (release func() error, err error) {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path = resolved // two names of one file have one lock
 	}
@@ -82,26 +81,27 @@ func Take(path string) (release func() error, err error) {
 	}
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, mode)
 	if err != nil {
-		return nil, fmt.Errorf("the database %s cannot be locked: %w", path, err)
+		return nil, fmt.Errorf("cannot lock the database %s: %w", path, err)
 	}
 	switch err := lockFile(lock); {
-	case errors.Is(err, ErrTaken):
+	case errors.Is(err, ErrInUse):
 		err = fmt.Errorf("the database %s is in use: %w; stop that server first, or use PostgreSQL for several", path, err)
 		return nil, errors.Join(err, lock.Close())
 	case err != nil:
-		return nil, errors.Join(fmt.Errorf("the database %s cannot be locked: %w", path, err), lock.Close())
+		return nil, errors.Join(fmt.Errorf("cannot lock the database %s: %w", path, err), lock.Close())
 	}
 	return lock.Close, nil
 }
 
-// beside are the files that SQLite puts beside one.
-var beside = []string{"", "-wal", "-shm", "-journal"}
+// sideFiles are the suffixes of the files of a database: its own and those that
+// SQLite adds.
+var sideFiles = []string{"", "-wal", "-shm", "-journal"}
 
-// Replace puts another file in the place of a database, which nobody may use
-// meanwhile. What was there is kept under the name that Replace gives; "" where
-// nothing was.
+// Replace replaces a database by another file. Nobody may use the database in the
+// meantime. The old database is kept under the returned name; it is "" if there was
+// none.
 func Replace(path, by, suffix string) (kept string, err error) {
-	for _, s := range beside {
+	for _, s := range sideFiles {
 		old := path + s
 		if _, err := os.Stat(old); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -116,10 +116,10 @@ func Replace(path, by, suffix string) (kept string, err error) {
 	return kept, os.Rename(by, path)
 }
 
-// SetAside renames a database that is not wanted any more; nothing happens where
-// there is none.
+// SetAside renames a database that is no longer used. It does nothing if there is
+// none.
 func SetAside(path, suffix string) error {
-	for _, s := range beside {
+	for _, s := range sideFiles {
 		if err := os.Rename(path+s, path+suffix+s); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -127,8 +127,8 @@ func SetAside(path, suffix string) error {
 	return nil
 }
 
-// Copy makes a copy beside path of a file elsewhere, which only its owner may
-// read, and gives its name.
+// Copy copies a file into the folder of path. Only the owner may read the copy. It
+// returns the name of the copy.
 func Copy(from, path string) (copied string, err error) {
 	source, err := os.Open(from)
 	if err != nil {
@@ -151,7 +151,7 @@ func Copy(from, path string) (copied string, err error) {
 
 // Remove removes a database.
 func Remove(path string) {
-	for _, s := range beside {
+	for _, s := range sideFiles {
 		_ = os.Remove(path + s)
 	}
 }

@@ -56,7 +56,7 @@ func TestFilesThatOthersMayReadAreFound(t *testing.T) {
 		}
 	}
 	found := dbfile.FindExposed(path)
-	if len(found) != 2 || found[0] != (dbfile.Exposed{Path: path, Mode: 0o644}) || found[1] != (dbfile.Exposed{Path: path + "-shm", Mode: 0o620}) {
+	if len(found) != 2 || found[0] != (dbfile.ExposedFile{Path: path, Mode: 0o644}) || found[1] != (dbfile.ExposedFile{Path: path + "-shm", Mode: 0o620}) {
 		t.Errorf("found %v", found)
 	}
 }
@@ -68,19 +68,19 @@ func TestADatabaseIsTakenByOneServerUnderAllItsNames(t *testing.T) {
 	if err := errors.Join(dbfile.Create(path), os.Symlink(path, other)); err != nil {
 		t.Fatal(err)
 	}
-	release, err := dbfile.Take(path)
+	release, err := dbfile.Acquire(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{path, other} {
-		if _, err := dbfile.Take(name); !errors.Is(err, dbfile.ErrTaken) || !strings.Contains(err.Error(), path) {
+		if _, err := dbfile.Acquire(name); !errors.Is(err, dbfile.ErrInUse) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v, want ErrTaken with the name of the file", name, err)
 		}
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	release, err = dbfile.Take(other)
+	release, err = dbfile.Acquire(other)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,6 @@ package dbfile
 
 import "os"
 
-// lockFile does nothing: only Unix has a lock that ends with its process and is
-// in nobody's way.
+// lockFile does nothing: only Unix has locks that end with their process and do not
+// affect readers.
 func lockFile(*os.File) error { return nil }

@@ -14,7 +14,7 @@ func lockFile(file *os.File) error {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a descriptor is small
 		switch {
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return ErrTaken
+			return ErrInUse
 		case !errors.Is(err, syscall.EINTR):
 			return err
 		}

@@ -12,17 +12,17 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// answerTimeout is how long the server may be silent. A server that is there
-// ends what takes long itself, by its statement_timeout: who says nothing for
-// longer is away.
+// answerTimeout is the maximum time without a response of the server. A running
+// server ends long statements by its statement_timeout. Therefore a server without
+// a response for longer is unavailable.
 const answerTimeout = 4500 * time.Millisecond
 
-// inTime does what the server must answer in time.
-func (e *Engine) inTime(ctx context.Context, do func(context.Context) error) error {
-	if e.patience == 0 {
+// withTimeout calls do with a context that ends after the response timeout.
+func (e *Engine) withTimeout(ctx context.Context, do func(context.Context) error) error {
+	if e.responseTimeout == 0 {
 		return do(ctx)
 	}
-	within, cancel := context.WithTimeout(ctx, e.patience)
+	within, cancel := context.WithTimeout(ctx, e.responseTimeout)
 	defer cancel()
 	err := do(within)
 	var said *pgconn.PgError
@@ -32,12 +32,12 @@ func (e *Engine) inTime(ctx context.Context, do func(context.Context) error) err
 	return err
 }
 
-// Run reads outside of any transaction. A connection that turns out to be lost
-// before it has given a row costs nothing: a new one is asked.
+// Run reads outside of any transaction. If the connection is lost before it has
+// returned a row, Run tries again with a new one.
 func (e *Engine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	return e.inTime(ctx, func(ctx context.Context) error {
+	return e.withTimeout(ctx, func(ctx context.Context) error {
 		rows, err := e.run(ctx, statements)
-		if rows == 0 && lost(err) {
+		if rows == 0 && isConnectionLost(err) {
 			e.pool.Reset() // the others are likely to be lost too
 			_, err = e.run(ctx, statements)
 		}
@@ -45,15 +45,15 @@ func (e *Engine) Run(ctx context.Context, statements ...*sqlstore.Statement) err
 	})
 }
 
-// lost reports whether err is the end of a connection that had been there.
-func lost(err error) bool {
+// isConnectionLost reports whether err is the loss of an existing connection.
+func isConnectionLost(err error) bool {
 	var refused *pgconn.ConnectError
 	var said *pgconn.PgError
 	switch {
 	case !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}), errors.As(err, &refused):
 		return false
 	case errors.As(err, &said):
-		return said.Code[:2] != "53" // it is there, and has too much to do
+		return said.Code[:2] != "53" // the server is available and overloaded
 	default:
 		return true
 	}
@@ -66,9 +66,9 @@ func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error)
 		tx, err = e.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: beginWriting})
 		return translate(err)
 	}
-	err := e.inTime(ctx, func(ctx context.Context) error {
+	err := e.withTimeout(ctx, func(ctx context.Context) error {
 		err := begin(ctx)
-		if lost(err) {
+		if isConnectionLost(err) {
 			e.pool.Reset()
 			err = begin(ctx)
 		}
@@ -77,8 +77,8 @@ func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = e.inTime(ctx, tx.Rollback) }() // once it is committed, it does nothing
-	t := &transaction{conn: conn{querier: tx}, tx: tx, inTime: e.inTime}
+	defer func() { _ = e.withTimeout(ctx, tx.Rollback) }() // has no effect after a commit
+	t := &transaction{conn: conn{querier: tx}, tx: tx, inTime: e.withTimeout}
 	if err := unit(t); err != nil {
 		return err
 	}

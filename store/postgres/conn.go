@@ -25,10 +25,10 @@ type conn struct {
 	prepares bool // statements, outside of transactions
 }
 
-// run sends all statements at once and reads their answers. It tells how many
-// rows were given.
+// run sends all statements at once and reads their results. It returns the number
+// of rows.
 func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count int, err error) {
-	platform.TraceOf(ctx).Note(len(statements))
+	platform.TraceOf(ctx).NoteStatements(len(statements))
 	statements = c.pipeline(statements)
 	if len(statements) == 1 {
 		s := statements[0]
@@ -50,7 +50,7 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 			err = read(rows, s, &count)
 		}
 		if err != nil {
-			_ = results.Close() // it tells of the same error
+			_ = results.Close() // returns the same error
 			return count, translate(err)
 		}
 	}
@@ -75,7 +75,7 @@ func read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 	return rows.Err()
 }
 
-// bind gives arguments the form that pgx takes.
+// bind converts arguments for pgx.
 func bind(args []any) []any {
 	bound := make([]any, len(args))
 	for i, arg := range args {
@@ -89,12 +89,12 @@ func bind(args []any) []any {
 
 type transaction struct {
 	conn
-	tx        pgx.Tx
-	inTime    func(context.Context, func(context.Context) error) error
-	plansAnew bool // its statements, from one that looks up a batch on
+	tx          pgx.Tx
+	inTime      func(context.Context, func(context.Context) error) error
+	customPlans bool // a statement has looked up a batch: plan for each execution
 }
 
-// Run sends all statements at once and reads their answers.
+// Run sends all statements at once and reads their results.
 func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
 	return t.inTime(ctx, func(ctx context.Context) error {
 		_, err := t.run(ctx, t.planBatches(statements))
@@ -104,7 +104,7 @@ func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement
 
 // Copy adds rows by COPY.
 func (t *transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
-	platform.TraceOf(ctx).Note(1)
+	platform.TraceOf(ctx).NoteStatements(1)
 	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return bind(rows[i]), nil })
 	return t.inTime(ctx, func(ctx context.Context) error {
 		_, err := t.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, from)
@@ -122,8 +122,9 @@ func (t *transaction) LockShared(ctx context.Context, name string) error {
 	return t.exec(ctx, "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))", name)
 }
 
-// LockCounters waits for all who change counters, and keeps others out.
-// Counting every row then takes what it takes.
+// LockCounters waits for all transactions that change counters, and blocks new
+// ones. It also removes the time limit of statements, because counting all rows can
+// take long.
 func (t *transaction) LockCounters(ctx context.Context) error {
 	if err := t.exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
 		return err
@@ -139,10 +140,10 @@ func (t *transaction) exec(ctx context.Context, sql string, args ...any) error {
 	})
 }
 
-// errLost says that a transaction lost against a concurrent one.
-var errLost = errors.New("lost against a concurrent transaction")
+// errConflict is the error of a transaction that conflicts with a concurrent one.
+var errConflict = errors.New("lost against a concurrent transaction")
 
-// translate gives the core's errors for PostgreSQL's.
+// translate converts errors of PostgreSQL into those of the core.
 func translate(err error) error {
 	var e *pgconn.PgError
 	var away *pgconn.ConnectError
@@ -168,7 +169,7 @@ func translateCode(e *pgconn.PgError) error {
 	case code == "23503":
 		return sqlstore.ErrForeignKey
 	case code == "40001", code == "40P01":
-		return errLost
+		return errConflict
 	case code == "57014", code == "55P03": // statement or lock timeout
 		return fmt.Errorf("%w: %w", context.DeadlineExceeded, e)
 	case code[:2] == "08", code[:3] == "57P", code[:2] == "53":

@@ -11,18 +11,17 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// A decoder scans rows from the bytes that the server sent. It makes one string
-// of all texts of a row, and leaves to pgx any row that has something that it
-// does not know.
+// A decoder scans rows from the bytes that the server sent. It makes one string of
+// all texts of a row. Rows with unknown types are left to pgx.
 type decoder struct {
 	rows   pgx.Rows
 	fields []pgconn.FieldDescription
 	text   []byte // of the row
-	texts  []textPlace
+	texts  []textColumn
 }
 
-// A textPlace is where in the text of a row a column's text is.
-type textPlace struct {
+// A textColumn is the range of a column's text in the text of a row.
+type textColumn struct {
 	to         any // *string or sqlstore.TextScanner
 	start, end int
 }
@@ -59,7 +58,7 @@ func (d *decoder) scan(to ...any) error {
 	return nil
 }
 
-// decode decodes one column, and reports whether it knows how.
+// decode decodes one column, and reports whether it knows the type.
 func (d *decoder) decode(field *pgconn.FieldDescription, raw []byte, to any) (known bool, err error) {
 	isBinary := field.Format == pgtype.BinaryFormatCode
 	isBytes := isText(field.DataTypeOID) || field.DataTypeOID == pgtype.ByteaOID && isBinary
@@ -89,9 +88,9 @@ func (d *decoder) decode(field *pgconn.FieldDescription, raw []byte, to any) (kn
 	return isBinary && decodeNumber(field.DataTypeOID, raw, to), nil
 }
 
-// addText notes the text that has been added to that of the row.
+// addText records the range of the text that was appended for a column.
 func (d *decoder) addText(to any, text []byte) {
-	d.texts = append(d.texts, textPlace{to, len(d.text), len(text)})
+	d.texts = append(d.texts, textColumn{to, len(d.text), len(text)})
 	d.text = text
 }
 
@@ -99,7 +98,7 @@ func isText(oid uint32) bool {
 	return oid == pgtype.TextOID || oid == pgtype.VarcharOID || oid == pgtype.UnknownOID
 }
 
-// decodeNumber decodes what has a fixed length, and reports whether it is that.
+// decodeNumber decodes types of fixed length, and reports whether the type is one.
 func decodeNumber(oid uint32, raw []byte, to any) bool {
 	switch to := to.(type) {
 	case *bool:
@@ -130,7 +129,7 @@ func decodeNumber(oid uint32, raw []byte, to any) bool {
 	return true
 }
 
-// microsecondsTo2000 are those between the epochs of Unix and of PostgreSQL.
+// microsecondsTo2000 is the difference between the epochs of Unix and PostgreSQL.
 const microsecondsTo2000 = 946_684_800 * 1_000_000
 
 func wholeNumber(oid uint32, raw []byte) (int64, bool) {

@@ -13,30 +13,30 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// How processes tell each other.
+// Timing of the notifications between processes.
 const (
-	tellInterval = 20 * time.Millisecond // at most so often, however much is stored
-	quiet        = 5 * time.Second       // who heard nothing for so long makes sure of being able to
-	echoTimeout  = 5 * time.Second       // for what oneself told to come back
-	firstRetry   = 100 * time.Millisecond
-	lastRetry    = 30 * time.Second
+	notifyInterval = 20 * time.Millisecond // minimum interval between notifications
+	silenceLimit   = 5 * time.Second       // after this time without notifications, the connection is tested
+	echoTimeout    = 5 * time.Second       // maximum time until a process receives its own notification
+	firstRetry     = 100 * time.Millisecond
+	lastRetry      = 30 * time.Second
 )
 
-// channel is what they tell each other by: one for every schema, whose name
-// may be too long for that of a channel.
+// channel is the name of the notification channel. Each schema has its own; the
+// name is a hash because the name of a schema can be too long.
 const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
 
-// Follow tells the other processes on this database when stored gives, and
-// calls changed when one of them has told, or may have.
+// Follow notifies the other processes on this database when stored receives, and
+// calls changed when another process has sent a notification, or may have.
 //
-// It tells after the commit: a NOTIFY inside of a transaction makes writers
-// commit one after the other. It tells through the pool and listens on a
-// connection of its own, since a pooler in transaction mode lets only the
-// former through; this process then hears not even itself, and is deaf.
+// Notifications are sent after the commit, because a NOTIFY inside of a transaction
+// serialises all commits. They are sent through the pool and received on a separate
+// connection. A pooler in transaction mode supports only sending; then the process
+// does not receive even its own notifications, and Follow calls onLost.
 func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed func(), deaf func(error)) {
 	f := follower{e, rand.Text(), changed}
 	var telling sync.WaitGroup
-	telling.Go(func() { f.tellOthers(ctx, stored) })
+	telling.Go(func() { f.notifyOthers(ctx, stored) })
 	defer telling.Wait()
 	reported, retry := false, firstRetry
 	for {
@@ -50,15 +50,15 @@ func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed fun
 			reported = true
 			deaf(err)
 		}
-		if !pause(ctx, retry) {
+		if !sleep(ctx, retry) {
 			return
 		}
 		retry = min(2*retry, lastRetry)
 	}
 }
 
-// pause reports whether the time went by before ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleep waits for a time, and returns false if ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -67,62 +67,63 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// A follower is one process that follows the others.
+// A follower exchanges notifications with the other processes.
 type follower struct {
 	*Engine
-	name    string // it tells as, and so knows itself
+	name    string // the sender of its notifications, by which it recognises its own
 	changed func()
 }
 
-// tell says who has stored something, or echo.
-func (f *follower) tell(ctx context.Context, who string) error {
+// notify sends a notification with the name of the process that has stored
+// something, or with echoPayload.
+func (f *follower) notify(ctx context.Context, who string) error {
 	return f.Run(ctx, &sqlstore.Statement{SQL: "SELECT pg_notify(" + channel + ", $1)", Args: []any{who}})
 }
 
-// echo is what nobody says who stored something: it is told to be heard.
-const echo = ""
+// echoPayload is the payload of a notification that only tests the connection.
+const echoPayload = ""
 
-// tellOthers tells at once what was stored first, and together what was
-// stored soon after.
-func (f *follower) tellOthers(ctx context.Context, stored <-chan struct{}) {
+// notifyOthers sends a notification as soon as something is stored. It combines
+// further notifications within the minimum interval.
+func (f *follower) notifyOthers(ctx context.Context, stored <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-stored:
 		}
-		_ = f.tell(ctx, f.name) // whoever is not told looks by itself a little later
-		if !pause(ctx, tellInterval) {
+		_ = f.notify(ctx, f.name) // other processes also poll
+		if !sleep(ctx, notifyInterval) {
 			return
 		}
 	}
 }
 
-// listen listens on a connection of its own for as long as that hears, and
-// reports whether it ever did.
+// listen receives notifications on a separate connection until that fails. heard
+// reports whether it ever received one.
 func (f *follower) listen(ctx context.Context) (heard bool, err error) {
 	conn, err := f.subscribe(ctx)
 	if err != nil {
 		return false, err
 	}
-	defer hangUp(ctx, conn)
-	f.changed() // what was told before has been missed
+	defer closeConn(ctx, conn)
+	f.changed() // earlier notifications have been missed
 	silence := false
 	for patience := time.Duration(0); ; {
 		told, err := await(ctx, conn, patience)
 		switch {
 		case err == nil:
-			heard, silence, patience = true, false, quiet
-			if told.Payload != f.name && told.Payload != echo {
+			heard, silence, patience = true, false, silenceLimit
+			if told.Payload != f.name && told.Payload != echoPayload {
 				f.changed()
 			}
 		case !errors.Is(err, context.DeadlineExceeded):
 			return heard, err
 		case silence:
-			return heard, errors.New("what is told by NOTIFY is not heard by LISTEN")
+			return heard, errors.New("notifications sent with NOTIFY are not received by LISTEN; connect without a pooler in transaction mode")
 		default:
 			silence, patience = true, echoTimeout
-			if err := f.tell(ctx, echo); err != nil {
+			if err := f.notify(ctx, echoPayload); err != nil {
 				return heard, err
 			}
 		}
@@ -142,7 +143,7 @@ func (f *follower) subscribe(ctx context.Context) (*pgx.Conn, error) {
 		_, err = conn.Exec(within, "LISTEN "+pgx.Identifier{name}.Sanitize())
 	}
 	if err != nil {
-		hangUp(ctx, conn)
+		closeConn(ctx, conn)
 		return nil, err
 	}
 	return conn, nil
@@ -154,8 +155,8 @@ func await(ctx context.Context, conn *pgx.Conn, patience time.Duration) (*pgconn
 	return conn.WaitForNotification(ctx)
 }
 
-// hangUp ends a connection, also where ctx has ended.
-func hangUp(ctx context.Context, conn *pgx.Conn) {
+// closeConn closes a connection, even if ctx has ended.
+func closeConn(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = conn.Close(ctx)

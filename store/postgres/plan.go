@@ -7,22 +7,21 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// PostgreSQL plans a prepared statement anew for its arguments each time, as
-// long as it estimates that this makes it cheaper. For an argument that is an
-// array it mostly does, since a plan for any arguments takes each array for ten
-// elements. For the statements below, planning takes longer than running, and
-// the plan is the same for all arguments: tests hold both plans to the same bars.
+// PostgreSQL plans a prepared statement for each execution as long as it estimates
+// that such custom plans are cheaper. It mostly does so for array arguments,
+// because a generic plan assumes ten elements for each array. For the statements
+// below, planning takes longer than execution, and the plan is the same for all
+// arguments. Tests check both plans against the same limits.
 
-// Settings of how the statements behind them in a pipeline are planned. They
-// hold until the end of the pipeline, also on a connection that a pooler gives
-// to others afterwards.
+// Settings for the planning of the statements that follow in a pipeline. They are
+// valid until the end of the pipeline, so a pooler can give the connection to
+// others afterwards.
 const (
 	planOnce = "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"
 	planEach = "SELECT set_config('plan_cache_mode', 'auto', true)"
 )
 
-// isPlannedOnce reports whether a statement is one that is planned once for
-// all arguments.
+// isPlannedOnce reports whether a statement uses a generic plan.
 func isPlannedOnce(sql string) bool {
 	for _, part := range []string{"unnest(", " = ANY(", " UNION ALL "} {
 		if strings.Contains(sql, part) {
@@ -32,8 +31,8 @@ func isPlannedOnce(sql string) bool {
 	return false
 }
 
-// pipeline puts the settings of plans before statements: first come those that
-// are planned once. The statements of a pipeline do not depend on each other.
+// pipeline adds the planning settings to statements. Statements with generic plans
+// come first. The statements of a pipeline do not depend on each other.
 func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 	if !c.prepares {
 		return statements
@@ -57,27 +56,25 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 	return all
 }
 
-// manyValues is from how many values on a statement of a transaction looks up a
-// batch, as imports do.
+// manyValues is the number of values from which a statement of a transaction counts
+// as a batch lookup, as imports do.
 const manyValues = 100
 
-// planAnew has the statements behind it in a transaction planned for their
-// arguments. A plan that was made for any arguments while the tables were nearly
-// empty reads all of a table for each batch that fills it, until PostgreSQL has
-// counted its rows anew.
-const planAnew = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
+// forceCustomPlan makes PostgreSQL plan the following statements of a transaction
+// for their arguments. A generic plan that was made while the tables were nearly
+// empty would scan the whole table for each batch until the statistics are updated.
+const forceCustomPlan = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
 
-// planBatches puts the setting before the first statements of a transaction that
-// look up a batch.
+// planBatches adds forceCustomPlan before the first batch lookup of a transaction.
 func (t *transaction) planBatches(statements []*sqlstore.Statement) []*sqlstore.Statement {
-	if t.plansAnew || !slices.ContainsFunc(statements, looksUpMany) {
+	if t.customPlans || !slices.ContainsFunc(statements, hasManyValues) {
 		return statements
 	}
-	t.plansAnew = true
-	return append([]*sqlstore.Statement{{SQL: planAnew}}, statements...)
+	t.customPlans = true
+	return append([]*sqlstore.Statement{{SQL: forceCustomPlan}}, statements...)
 }
 
-func looksUpMany(s *sqlstore.Statement) bool {
+func hasManyValues(s *sqlstore.Statement) bool {
 	return slices.ContainsFunc(s.Args, func(arg any) bool {
 		switch arg := arg.(type) {
 		case []string:

@@ -1,5 +1,5 @@
-// Package postgres is the engine for many replicas and much data.
-// It must not know a kind: statements come from package sqlstore.
+// Package postgres is the engine for PostgreSQL: many replicas and much data.
+// It must not know any kind: statements come from package sqlstore.
 package postgres
 
 import (
@@ -22,10 +22,10 @@ import (
 
 var dialect = sqlstore.Dialect{
 	Placeholder: "$",
-	List:        func(n string, _ bool) string { return "= ANY(" + n + ")" },
-	// As a join: an array behind other columns of an index would rather be
-	// looked for in all that those find.
-	Among: func(n string, ofBytes bool) string { return "IN (SELECT unnest(" + n + arrayType(ofBytes) + "))" },
+	InKeys:      func(n string, _ bool) string { return "= ANY(" + n + ")" },
+	// This is a join, because PostgreSQL would filter by the array only after it
+	// has read all rows that the first columns of the index find.
+	InValues: func(n string, ofBytes bool) string { return "IN (SELECT unnest(" + n + arrayType(ofBytes) + "))" },
 	Parents: func(arg func(any) string, columns ...sqlstore.ParentColumn) string {
 		lists, names := make([]string, len(columns)), make([]string, len(columns))
 		for i, c := range columns {
@@ -43,9 +43,9 @@ var dialect = sqlstore.Dialect{
 	Elements: func(column string) string {
 		return "jsonb_array_elements_text(CAST(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END AS jsonb)) AS e(value)"
 	},
-	KeepRow: " FOR NO KEY UPDATE OF t", // what an update takes
-	Settled: settled,
-	Moment:  func(t platform.Time) any { return sqlstore.StoredTime(t) },
+	KeepRow:          " FOR NO KEY UPDATE OF t", // what an update takes
+	NoEarlierWriters: noEarlierWriters,
+	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t) },
 	Intervals: func(column, origin, seconds string) string {
 		return "CAST(FLOOR(EXTRACT(EPOCH FROM " + column + " - CAST(" + origin + " AS timestamptz)) / " + seconds + ") AS bigint)"
 	},
@@ -74,17 +74,17 @@ type Options struct {
 // Engine is a PostgreSQL database.
 type Engine struct {
 	conn
-	pool     *pgxpool.Pool
-	patience time.Duration // with a server that is silent; 0: any
+	pool            *pgxpool.Pool
+	responseTimeout time.Duration // maximum time without a response; 0: no limit
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
 
-// What no statement may exceed; a request has its own deadline besides.
+// Time limits of statements. A request has its own deadline in addition.
 const (
 	statementTimeout = "4s"
 	lockTimeout      = "2s"
-	idleTimeout      = "15s" // of a transaction that sends nothing: it holds the feed of events up
+	idleTimeout      = "15s" // of an idle transaction, which delays the feed of events
 	connectTimeout   = 5 * time.Second
 )
 
@@ -100,7 +100,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	patience := answerTimeout
 	if _, given := config.ConnConfig.RuntimeParams["statement_timeout"]; given {
-		patience = 0 // whoever chose it waits for it
+		patience = 0 // the operator has chosen a limit
 	}
 	for name, value := range map[string]string{
 		"statement_timeout": statementTimeout, "lock_timeout": lockTimeout, "idle_in_transaction_session_timeout": idleTimeout, "timezone": "UTC",
@@ -127,11 +127,11 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 func poolConfig(url string, maxConnections int32) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("the PostgreSQL URL is not well formed") // pgx's error would show the password
+		return nil, errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE") // pgx's error would show the password
 	}
 	plain, err := pgx.ParseConfig(url) // in which the settings of a pool are like any other parameter
 	if err != nil {
-		return nil, errors.New("the PostgreSQL URL is not well formed")
+		return nil, errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 	}
 	if _, given := plain.RuntimeParams["pool_max_conns"]; given {
 		return config, nil
@@ -151,11 +151,11 @@ func queryMode(name string) (pgx.QueryExecMode, error) {
 	return 0, fmt.Errorf("query mode %q is not one of cache_statement, cache_describe, describe_exec, exec", name)
 }
 
-// Dialect tells how PostgreSQL spells what the engines share.
+// Dialect returns the SQL dialect of PostgreSQL.
 func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 
-// tries bounds how often a unit of work is run that lost against another.
-const tries = 5
+// maxTries limits how often a transaction is run again after a conflict.
+const maxTries = 5
 
 // Connections is how many statements can run at the same time.
 func (e *Engine) Connections() int { return int(e.pool.Config().MaxConns) }
@@ -164,11 +164,11 @@ func (e *Engine) Connections() int { return int(e.pool.Config().MaxConns) }
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	for try := 1; ; try++ {
 		err := translate(e.transact(ctx, unit))
-		if !errors.Is(err, errLost) {
+		if !errors.Is(err, errConflict) {
 			return err
 		}
-		if try == tries {
-			return &platform.Error{Code: platform.CodeAborted, Reason: "ABORTED", Message: "Aborted: too many others change the same; try again", RetryAfter: time.Second}
+		if try == maxTries {
+			return &platform.Error{Code: platform.CodeAborted, Reason: "ABORTED", Message: "Aborted: too many concurrent requests change the same data; try again", RetryAfter: time.Second}
 		}
 		select {
 		case <-time.After(time.Duration(try*try) * 5 * time.Millisecond):
@@ -183,16 +183,16 @@ func (e *Engine) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if err := e.pool.Ping(ctx); err != nil {
-		return platform.Unavailable("the database does not answer", inWords(&e.pool.Config().ConnConfig.Config, err))
+		return platform.Unavailable("the database does not answer", explainError(&e.pool.Config().ConnConfig.Config, err))
 	}
 	return nil
 }
 
-// Pool tells how the connections are used.
+// Pool describes the use of the connections.
 func (e *Engine) Pool() sqlstore.PoolState {
 	stat := e.pool.Stat()
 	return sqlstore.PoolState{
-		Used: int(stat.AcquiredConns()), Idle: int(stat.IdleConns()), Most: int(stat.MaxConns()),
+		Used: int(stat.AcquiredConns()), Idle: int(stat.IdleConns()), Max: int(stat.MaxConns()),
 		Waits: stat.EmptyAcquireCount(), Waited: stat.EmptyAcquireWaitTime(),
 	}
 }
@@ -203,7 +203,7 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Migrator gives a handle for migrations, which lock out other replicas.
+// Migrator returns a handle for migrations. A lock excludes other replicas.
 func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 	// Probed often: a replica that starts must not wait long for another
 	// that had nothing to do.
@@ -212,6 +212,6 @@ func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 		return nil, err
 	}
 	config := e.pool.Config().ConnConfig.Copy()
-	config.RuntimeParams["statement_timeout"] = "0" // an index takes what it takes
+	config.RuntimeParams["statement_timeout"] = "0" // creating an index can take long
 	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, 1, goose.WithSessionLocker(locker))
 }

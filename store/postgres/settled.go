@@ -2,24 +2,26 @@ package postgres
 
 import "fmt"
 
-// Events are read in the order of their transactions' ids, up to the oldest
-// transaction that may still commit some. Every transaction of the store that
-// writes holds an advisory lock, so that others, of other databases or schemas,
-// need not be waited for: however long they are open, they delay no event.
+// Events are read in the order of their transaction ids, up to the oldest running
+// transaction that may still commit events. Every writing transaction of the store
+// holds an advisory lock. Transactions without it, such as those of other databases
+// or schemas, do not delay events.
 
 // writingClass is the class of the advisory lock that writers share.
 const writingClass = 0x61747269 // atri
 
-// beginWriting begins a transaction that holds the lock before it has an id.
+// beginWriting begins a transaction and takes the lock before the transaction has
+// an id.
 var beginWriting = fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock_shared(%d, 0)", writingClass)
 
-// settled is the condition that every transaction with a lower id than that of
-// event e has ended. The transactions under way are those of the statement's
-// snapshot. Of them only such are passed by that provably are not the store's:
-// whose connection holds neither the lock of writers, nor one on a table of this
-// schema, as writers of older programs do. It reads pg_locks once, since a writer
-// gives its id free before its lock: read apart, it could look like a stranger.
-var settled = fmt.Sprintf(`e.xact < (WITH held AS MATERIALIZED (
+// noEarlierWriters is the condition that every transaction with a lower id than
+// that of event e has ended. The running transactions are those of the statement's
+// snapshot. It ignores only transactions that certainly do not belong to the store:
+// their connection holds neither the writers' lock nor a lock on a table of this
+// schema, as writers of older versions do. It reads pg_locks only once: a writer
+// releases its id before its lock, so in two separate reads it could look like a
+// foreign transaction.
+var noEarlierWriters = fmt.Sprintf(`e.xact < (WITH held AS MATERIALIZED (
 	SELECT array_agg(l.transactionid) FILTER (WHERE l.locktype = 'transactionid') AS ids,
 		bool_or(l.database = d.oid AND (l.locktype = 'advisory' AND l.classid = %d OR l.relation IN (
 			SELECT c.oid FROM pg_class c WHERE c.relnamespace = (SELECT o.relnamespace FROM pg_class o WHERE o.oid = 'event'::regclass)))) AS ours

@@ -10,35 +10,35 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A worded error says in plain words why there is no connection. Its cause is
-// what the driver says, in more lines and with the words of its parts.
-type worded struct {
+// A connectError explains in plain words why there is no connection. Its cause is
+// the longer error of the driver.
+type connectError struct {
 	words string
 	cause error
 }
 
-func (w *worded) Error() string { return w.words }
+func (w *connectError) Error() string { return w.words }
 
-func (w *worded) Unwrap() error { return w.cause }
+func (w *connectError) Unwrap() error { return w.cause }
 
-// inWords gives the reason why a connection could not be made. What it has no
-// words for stays as the driver says it.
-func inWords(config *pgconn.Config, err error) error {
+// explainError explains why a connection could not be made. It returns unknown
+// errors unchanged.
+func explainError(config *pgconn.Config, err error) error {
 	at := net.JoinHostPort(config.Host, fmt.Sprint(config.Port))
-	words := reason(config, at, err)
+	words := explain(config, at, err)
 	if words == "" {
 		return err
 	}
-	return &worded{words, err}
+	return &connectError{words, err}
 }
 
-func reason(config *pgconn.Config, at string, err error) string {
+func explain(config *pgconn.Config, at string, err error) string {
 	var said *pgconn.PgError
 	var lookup *net.DNSError
 	var network net.Error
 	switch {
 	case errors.As(err, &said):
-		return refusal(config, at, said)
+		return explainRefusal(config, at, said)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Sprintf("nothing listens at %s; start PostgreSQL there, or correct the host and port of --database-url", at)
 	case errors.As(err, &lookup) && lookup.IsNotFound:
@@ -53,7 +53,8 @@ func reason(config *pgconn.Config, at string, err error) string {
 	return ""
 }
 
-// isTLSRefused finds the one error of the driver that has no type.
+// isTLSRefused reports whether the server refused TLS. The driver has no type for
+// this error.
 func isTLSRefused(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if err.Error() == "server refused TLS connection" {
@@ -70,8 +71,8 @@ func isTLSRefused(err error) bool {
 	return false
 }
 
-// refusal says why the server does not take a connection.
-func refusal(config *pgconn.Config, at string, said *pgconn.PgError) string {
+// explainRefusal explains why the server rejected a connection.
+func explainRefusal(config *pgconn.Config, at string, said *pgconn.PgError) string {
 	switch said.Code {
 	case "28P01", "28000":
 		return fmt.Sprintf("PostgreSQL at %s does not let user %s in (%s); correct the user and the password of --database-url", at, config.User, said.Message)

@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 )
 
-// Backup copies the database, as it is at one moment, into a new file that only
-// its owner may read. Whoever uses the database goes on meanwhile.
+// Backup copies a consistent state of the database into a new file that only its
+// owner may read. The database can be used in the meantime.
 func Backup(ctx context.Context, path, to string) error {
 	made, err := os.CreateTemp(filepath.Dir(to), ".backup-*.db") // with mode 0600
 	if err != nil {
-		return fmt.Errorf("the backup %s cannot be made: %w", to, errors.Unwrap(err))
+		return fmt.Errorf("cannot create the backup %s: %w", to, errors.Unwrap(err))
 	}
 	defer func() { _ = os.Remove(made.Name()) }()
 	if err := made.Close(); err != nil {
 		return err
 	}
 	if err := copyInto(ctx, path, made.Name()); err != nil {
-		return fmt.Errorf("the backup %s cannot be made: %w", to, err)
+		return fmt.Errorf("cannot create the backup %s: %w", to, err)
 	}
 	if err := syncFile(made.Name()); err != nil {
 		return err
@@ -39,7 +39,7 @@ func copyInto(ctx context.Context, path, to string) error {
 	return err
 }
 
-// syncFile lets a file outlive a loss of power.
+// syncFile flushes a file to disk, so that it survives a power failure.
 func syncFile(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -48,7 +48,7 @@ func syncFile(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// Check reports whether a file is a database that is whole.
+// Check fails if a file is not an undamaged database.
 func Check(ctx context.Context, path string) error {
 	db, err := connect(path, "&_pragma=query_only(1)")
 	if err != nil {
@@ -57,7 +57,7 @@ func Check(ctx context.Context, path string) error {
 	defer func() { _ = db.Close() }()
 	result := ""
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err != nil {
-		return inWords(path, err)
+		return explainError(path, err)
 	}
 	if result != "ok" {
 		return fmt.Errorf("%s is damaged: %s", path, result)

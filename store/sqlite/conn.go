@@ -21,12 +21,13 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// conn runs statements one after the other: there is no way to travel.
+// conn runs statements one after the other, because there are no round trips to
+// save.
 type conn struct{ querier }
 
 // Run runs statements.
 func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	platform.TraceOf(ctx).Note(len(statements))
+	platform.TraceOf(ctx).NoteStatements(len(statements))
 	for _, s := range statements {
 		if err := c.run(ctx, s); err != nil {
 			return translate(err)
@@ -62,11 +63,11 @@ func (c conn) run(ctx context.Context, s *sqlstore.Statement) error {
 	return rows.Err()
 }
 
-// rows is an argument of some texts for each row of a table.
+// rows is an argument with several texts for each row of a table.
 type rows [][]string
 
-// bind gives arguments the form that SQLite keeps: milliseconds for times,
-// JSON for lists, in which bytes are hex digits.
+// bind converts arguments for SQLite: times into milliseconds, and lists into JSON,
+// in which bytes are hex digits.
 func bind(args []any) ([]any, error) {
 	bound := make([]any, len(args))
 	for i, arg := range args {
@@ -96,15 +97,15 @@ func bind(args []any) ([]any, error) {
 	return bound, nil
 }
 
-// transaction is the writer's.
+// transaction is a transaction of the writing connection.
 type transaction struct{ conn }
 
-// Copy adds rows with one statement for many.
+// Copy inserts many rows with each statement.
 func (t transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	platform.TraceOf(ctx).Note(1)
+	platform.TraceOf(ctx).NoteStatements(1)
 	one := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
 	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	per := maxVariables / len(columns)
@@ -129,16 +130,16 @@ func (t transaction) Copy(ctx context.Context, table string, columns []string, r
 // maxVariables keeps one insert at a size that SQLite parses fast.
 const maxVariables = 250
 
-// Lock has nothing to do: there is one writer at a time.
+// Lock does nothing, because there is only one writer at a time.
 func (transaction) Lock(context.Context, string) error { return nil }
 
-// LockShared has nothing to do either.
+// LockShared does nothing, because there is only one writer at a time.
 func (transaction) LockShared(context.Context, string) error { return nil }
 
-// LockCounters has nothing to do either.
+// LockCounters does nothing, because there is only one writer at a time.
 func (transaction) LockCounters(context.Context) error { return nil }
 
-// translate gives the core's errors for SQLite's.
+// translate converts errors of SQLite into those of the core.
 func translate(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A gate lets one caller through at a time: first come, first served.
+// A gate admits one caller at a time, in the order of arrival.
 type gate struct {
 	lock    sync.Mutex
 	taken   bool
@@ -15,7 +15,7 @@ type gate struct {
 	waited  waits
 }
 
-// waits are how often callers have waited, and how long in all.
+// waits counts how often callers have waited, and for how long in total.
 type waits struct {
 	count int64
 	took  time.Duration
@@ -27,7 +27,7 @@ func (g *gate) waits() waits {
 	return g.waited
 }
 
-// wait notes that a caller has waited since a time.
+// wait records that a caller has waited since a time.
 func (g *gate) wait(since time.Time) {
 	g.lock.Lock()
 	defer g.lock.Unlock()
@@ -35,7 +35,7 @@ func (g *gate) wait(since time.Time) {
 	g.waited.took += time.Since(since)
 }
 
-// enter waits for the caller's turn. Who entered must leave.
+// enter waits for the caller's turn. The caller must call leave afterwards.
 func (g *gate) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -59,7 +59,8 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// giveUp removes a caller who waits, or hands a turn on that came too late.
+// giveUp removes a waiting caller. If its turn has already come, giveUp passes the
+// turn on.
 func (g *gate) giveUp(turn chan struct{}) {
 	g.lock.Lock()
 	at := slices.Index(g.waiting, turn)
@@ -72,7 +73,7 @@ func (g *gate) giveUp(turn chan struct{}) {
 	}
 }
 
-// leave gives the turn to who has waited longest.
+// leave passes the turn to the caller that has waited longest.
 func (g *gate) leave() {
 	g.lock.Lock()
 	defer g.lock.Unlock()

@@ -1,5 +1,5 @@
 // Package sqlite is the embedded engine: one file, no server, no cgo.
-// It must not know a kind: statements come from package sqlstore.
+// It must not know any kind: statements come from package sqlstore.
 package sqlite
 
 import (
@@ -20,10 +20,10 @@ import (
 
 var dialect = sqlstore.Dialect{
 	Placeholder: "?",
-	List:        spellIn,
-	Among:       spellIn,
-	// One list of rows: joining several lists would look through one for every
-	// row of another.
+	InKeys:      spellIn,
+	InValues:    spellIn,
+	// This is one list of rows, because joining several lists would scan one list
+	// for every row of another.
 	Parents: func(arg func(any) string, columns ...sqlstore.ParentColumn) string {
 		rows, names := make(rows, columns[0].Len()), ""
 		for i, c := range columns {
@@ -50,8 +50,8 @@ var dialect = sqlstore.Dialect{
 	Elements: func(column string) string {
 		return "json_each(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END) e"
 	},
-	Settled: "1 = 1", // there is one writer
-	Moment:  func(t platform.Time) any { return sqlstore.StoredTime(t).UnixMilli() },
+	NoEarlierWriters: "1 = 1", // there is one writer
+	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t).UnixMilli() },
 	Intervals: func(column, origin, seconds string) string {
 		return "(" + column + " - " + origin + ") / (" + seconds + " * 1000)"
 	},
@@ -60,7 +60,7 @@ var dialect = sqlstore.Dialect{
 	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{uid}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
 }
 
-// spellIn is the condition of being in a list that is bound as JSON.
+// spellIn returns the condition that a value is in a list that is bound as JSON.
 func spellIn(n string, ofBytes bool) string {
 	value := "value"
 	if ofBytes {
@@ -69,24 +69,24 @@ func spellIn(n string, ofBytes bool) string {
 	return "IN (SELECT " + value + " FROM json_each(" + n + "))"
 }
 
-// Engine is a SQLite file: one connection writes, several read beside it.
+// Engine is a SQLite file with one connection that writes and several that read.
 type Engine struct {
 	conn   // reads
 	reader *sql.DB
 	writer *sql.DB
-	turn   gate // to the writer, which database/sql would give to whoever waits, at random
+	turn   gate // orders the writers, because database/sql would serve them in random order
 	path   string
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
 
-const readers = 8
+const maxReaders = 8
 
-// migrationTries bounds how often processes that start at once on one file try
-// to bring it up to date.
+// migrationTries limits the attempts to migrate a file while other processes
+// migrate it at the same time.
 const migrationTries = 5
 
-// Open opens or creates the file at path, which only its owner may then read.
+// Open opens or creates the file at path. Only its owner may read a new file.
 func Open(ctx context.Context, path string) (*Engine, error) {
 	if err := dbfile.Create(path); err != nil {
 		return nil, err
@@ -97,43 +97,43 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	}
 	writer.SetMaxOpenConns(1)
 	if err := writer.PingContext(ctx); err != nil {
-		return nil, errors.Join(inWords(path, err), writer.Close())
+		return nil, errors.Join(explainError(path, err), writer.Close())
 	}
 	reader, err := connect(path, "&_pragma=query_only(1)")
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
-	reader.SetMaxOpenConns(readers)
-	reader.SetMaxIdleConns(readers)
+	reader.SetMaxOpenConns(maxReaders)
+	reader.SetMaxIdleConns(maxReaders)
 	return &Engine{conn: conn{reader}, reader: reader, writer: writer, path: path}, nil
 }
 
 func connect(path, more string) (*sql.DB, error) {
-	// LIKE must tell cases apart, as it does on PostgreSQL.
+	// LIKE must be case-sensitive, as on PostgreSQL.
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(8192)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)" +
 		"&_pragma=foreign_keys(1)&_pragma=case_sensitive_like(1)&_pragma=cache_size(-65536)&_pragma=mmap_size(268435456)" + more
 	return sql.Open("sqlite", dsn)
 }
 
-// Dialect tells how SQLite spells what the engines share.
+// Dialect returns the SQL dialect of SQLite.
 func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 
-// Connections is how many statements can run at the same time, the writer's
-// beside them.
-func (e *Engine) Connections() int { return readers }
+// Connections returns how many reads can run at the same time, in addition to the
+// writer.
+func (e *Engine) Connections() int { return maxReaders }
 
-// Pool tells how the connections that read are used. Waits and Waited are those
-// of writers for their turn too.
+// Pool describes the use of the connections. Waits and Waited include the writers
+// that wait for their turn.
 func (e *Engine) Pool() sqlstore.PoolState {
 	reading, writing := e.reader.Stats(), e.turn.waits()
 	return sqlstore.PoolState{
-		Used: reading.InUse + e.writer.Stats().InUse, Idle: reading.Idle + e.writer.Stats().Idle, Most: readers + 1,
+		Used: reading.InUse + e.writer.Stats().InUse, Idle: reading.Idle + e.writer.Stats().Idle, Max: maxReaders + 1,
 		Waits: reading.WaitCount + writing.count, Waited: reading.WaitDuration + writing.took,
 	}
 }
 
-// Write runs unit in the transaction of the one writer. Who asks first writes
-// first.
+// Write runs unit in a transaction of the only writer. Writers are served in the
+// order of arrival.
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	if err := e.turn.enter(ctx); err != nil {
 		return err
@@ -156,7 +156,7 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// Follow does nothing: whatever serves a file is one process.
+// Follow only waits until ctx ends, because one process serves a file.
 func (e *Engine) Follow(ctx context.Context, _ <-chan struct{}, _ func(), _ func(error)) {
 	<-ctx.Done()
 }
@@ -172,7 +172,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 // Close ends every connection.
 func (e *Engine) Close() error { return errors.Join(e.reader.Close(), e.writer.Close()) }
 
-// Migrator gives a handle for migrations.
+// Migrator returns a handle for migrations.
 func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 	db, err := connect(e.path, "&_txlock=immediate")
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// inWords says in plain words why a file cannot be opened.
-func inWords(path string, err error) error {
+// explainError explains in plain words why a file cannot be opened.
+func explainError(path string, err error) error {
 	var said *sqlite.Error
 	if !errors.As(err, &said) {
-		return fmt.Errorf("the database %s cannot be opened: %w", path, err)
+		return fmt.Errorf("cannot open the database %s: %w", path, err)
 	}
 	switch said.Code() & 0xff {
 	case lib.SQLITE_NOTADB:
@@ -26,5 +26,5 @@ func inWords(path string, err error) error {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return fmt.Errorf("the database %s is locked by another program; end that program first", path)
 	}
-	return fmt.Errorf("the database %s cannot be opened: %w", path, err)
+	return fmt.Errorf("cannot open the database %s: %w", path, err)
 }

@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-// AdvisoryActivity counts, interval by interval, the advisories that became known
-// and those that were fixed, of those that stand.
+// AdvisoryActivity counts, per interval, the advisories that were published and
+// those that were fixed, without withdrawn ones.
 func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
 	return s.activity(ctx, a, func(q *statement, b platform.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
@@ -18,25 +18,25 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 			}
 			q.interval(of.column, a)
 			q.add(of.counted + " FROM advisory t WHERE ")
-			advisories.in(q, b, false, ordering{}, nil)
+			advisories.addBranch(q, b, false, ordering{}, nil)
 			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
 		}
 	})
 }
 
-// EventActivity counts, interval by interval, the changes that were made and
-// those that were refused.
+// EventActivity counts, per interval, the changes that were made and those that
+// were denied.
 func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
 	log := platform.AuditQuery{Types: a.Types, From: platform.FirstEventID(a.From), Before: platform.FirstEventID(a.To)}
 	return s.activity(ctx, a, func(q *statement, b platform.Branch) {
 		q.interval("e.time", a)
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
-		logged(q, log, b)
+		addLogConditions(q, log, b)
 		q.add(" GROUP BY 1")
 	})
 }
 
-// interval begins a select with the number of the interval that a time lies in.
+// interval begins a select with the number of the interval that contains a time.
 func (s *statement) interval(column string, a platform.ActivityQuery) {
 	s.add("SELECT ")
 	s.sql.WriteString(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))

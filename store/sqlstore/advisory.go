@@ -12,7 +12,7 @@ import (
 var advisories = newTable(table[platform.Advisory, platform.AdvisoryFilter]{
 	name:       "advisory",
 	uid:        func(a *platform.Advisory) platform.UID { return a.UID },
-	enclosed:   parent,
+	enclosed:   parentUID,
 	aliasTable: "advisory_alias",
 	aliases:    func(a *platform.Advisory) []string { return a.Aliases },
 	columns: []column[platform.Advisory]{
@@ -57,16 +57,16 @@ var advisories = newTable(table[platform.Advisory, platform.AdvisoryFilter]{
 })
 
 func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
-	anyOf(s, "advisory_id", f.AdvisoryIDs)
-	anyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
-	anyOf(s, "artifact_name", f.ArtifactNames)
-	anyOf(s, "artifact_type", f.ArtifactTypes)
-	anyOf(s, "artifact_architecture", f.ArtifactArchitectures)
-	anyOf(s, "component_name", f.ComponentNames)
-	anyOf(s, "component_type", f.ComponentTypes)
-	anyOf(s, "component_location", f.ComponentLocations)
+	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
+	addAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
+	addAnyOf(s, "artifact_name", f.ArtifactNames)
+	addAnyOf(s, "artifact_type", f.ArtifactTypes)
+	addAnyOf(s, "artifact_architecture", f.ArtifactArchitectures)
+	addAnyOf(s, "component_name", f.ComponentNames)
+	addAnyOf(s, "component_type", f.ComponentTypes)
+	addAnyOf(s, "component_location", f.ComponentLocations)
 	if len(f.Aliases) > 0 {
-		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?)", among(f.Aliases))
+		s.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?)", valueList(f.Aliases))
 	}
 	if f.Origin != "" {
 		s.add(" AND t.origin = ?", f.Origin)
@@ -74,49 +74,50 @@ func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
 	if f.LatestEventType != "" {
 		s.add(" AND t.latest_event_type = ?", string(f.LatestEventType))
 	}
-	hasWord(s, "event_types", f.EventTypes)
-	hasWord(s, "event_review_states", f.EventReviewStates)
-	hasWord(s, "event_authors", f.EventAuthors)
-	hasWord(s, "event_reviewers", f.EventReviewers)
+	addHasWord(s, "event_types", f.EventTypes)
+	addHasWord(s, "event_review_states", f.EventReviewStates)
+	addHasWord(s, "event_authors", f.EventAuthors)
+	addHasWord(s, "event_reviewers", f.EventReviewers)
 	if len(f.ExcludeEventAuthors) > 0 {
 		s.add(" AND NOT ")
-		anyWord(s, "event_authors", f.ExcludeEventAuthors)
+		addAnyWord(s, "event_authors", f.ExcludeEventAuthors)
 	}
 	if !f.Withdrawn {
 		s.add(" AND t.delete_time = ?", platform.Time{})
 	}
 	if len(f.Severities) > 0 {
-		rated(s, f.Severities)
+		addRatings(s, f.Severities)
 	}
 	if f.MinScore != nil {
 		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}
-	s.around(f.Around)
+	s.addAround(f.Around)
 	if f.Query != "" {
-		s.add(` AND t.search LIKE ? ESCAPE '\'`, containing(strings.ToLower(f.Query)))
+		s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(strings.ToLower(f.Query)))
 	}
 }
 
-// AdvisoriesNamed reads advisories of a group by advisory id and artifact
-// name, each by one look into the index: what a batch of an import costs does
-// not depend on how many the group holds.
-func (s tables) AdvisoriesNamed(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+// AdvisoriesByName reads advisories of a group by advisory id and artifact name,
+// with one index lookup each. Thus the cost of an import batch does not depend on
+// the size of the group.
+func (s tables) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
 	group, wanted := names.Names()
 	ids, artifacts := make([]string, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
 		ids[i], artifacts[i] = n.AdvisoryID, n.ArtifactName
 	}
-	return pairs(ctx, s, advisories, textPairs(ids, artifacts), "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", group)
+	return readPairs(ctx, s, advisories, textPairs(ids, artifacts), "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", group)
 }
 
-// searchText is what a free-text query looks through.
+// searchText returns the text that a free-text query searches.
 func searchText(a *platform.Advisory) string {
 	parts := append([]string{a.AdvisoryID, a.ArtifactName, a.ComponentName}, a.Aliases...)
 	return strings.ToLower(strings.Join(parts, "\n"))
 }
 
-// What filters ask of an advisory's events is kept as words, each between
-// line breaks, since no engine looks into JSON as another does.
+// eventWords returns the values of an advisory's events that filters use, each
+// between line breaks. They are not stored as JSON, because each engine queries JSON
+// differently.
 
 func eventWords(a *platform.Advisory, of func(*platform.AdvisoryEvent) string) *string {
 	var words []string
@@ -139,20 +140,21 @@ func eventAuthor(e *platform.AdvisoryEvent) string      { return e.Author }
 func eventReviewer(e *platform.AdvisoryEvent) string    { return e.Reviewer }
 func eventReviewState(e *platform.AdvisoryEvent) string { return string(e.ReviewState) }
 
-// hasWord adds the condition that a column of words holds one of values.
-func hasWord[S ~string](s *statement, column string, values []S) {
+// addHasWord adds the condition that a column of words contains one of values.
+func addHasWord[S ~string](s *statement, column string, values []S) {
 	if len(values) > 0 {
 		s.add(" AND ")
-		anyWord(s, column, values)
+		addAnyWord(s, column, values)
 	}
 }
 
-// anyWord tells whether a column of words holds one of values. They are rows,
-// not conditions in a row, of which SQLite takes no thousand.
-func anyWord[S ~string](s *statement, column string, values []S) {
+// addAnyWord adds an expression that is true if a column of words contains one of
+// values. The values are bound as rows, because SQLite does not allow a thousand
+// conditions.
+func addAnyWord[S ~string](s *statement, column string, values []S) {
 	patterns := make([]string, len(values))
 	for i, v := range values {
-		patterns[i] = containing(word(string(v)))
+		patterns[i] = likePattern(word(string(v)))
 	}
 	s.add("EXISTS (SELECT 1 FROM ")
 	s.sql.WriteString(s.dialect.Parents(s.arg, textPairs(patterns, patterns)...))
@@ -161,5 +163,5 @@ func anyWord[S ~string](s *statement, column string, values []S) {
 
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// containing is the LIKE pattern of texts that contain s.
-func containing(s string) string { return "%" + likeEscapes.Replace(s) + "%" }
+// likePattern returns the LIKE pattern of texts that contain s.
+func likePattern(s string) string { return "%" + likeEscapes.Replace(s) + "%" }

@@ -6,13 +6,13 @@ import (
 	"atrium/platform"
 )
 
-// Feed reads advisories of all groups, each once. What there is comes out of
-// an index alone, however many groups have it; then the latest of each is
-// looked up. Each row tells out of how many it comes, since what is looked up
-// may leave some out. Where no row tells, or nothing narrows the query, they are
-// counted by a statement of their own.
-func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
-	names := among(q.Names())
+// ListFeed reads advisories of all groups, each once. It finds them by an index
+// only, whatever the number of groups, and then looks up the latest version of each.
+// Each row contains the number of advisories found, because the lookup may drop
+// some. If there is no row, or the query has no conditions, a separate statement
+// counts them.
+func (s tables) ListFeed(ctx context.Context, q platform.FeedQuery) ([]*platform.Advisory, error) {
+	names := valueList(q.Names())
 	if len(q.Artifacts())+len(names) == 0 {
 		if err := s.checkFits(ctx, q); err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func (s tables) Feed(ctx context.Context, q platform.FeedQuery) ([]*platform.Adv
 }
 
 // feedRows selects the latest of each advisory that q asks for.
-func (s tables) feedRows(q platform.FeedQuery, names among) *statement {
+func (s tables) feedRows(q platform.FeedQuery, names valueList) *statement {
 	f := s.dialect.statement()
 	f.add("SELECT k.n, t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time" +
 		" FROM (SELECT c.artifact_name, c.advisory_id, COUNT(*) OVER () AS n FROM (")
@@ -45,12 +45,12 @@ func (s tables) feedRows(q platform.FeedQuery, names among) *statement {
 	f.add(") c) k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
 		" WHERE o.artifact_name = k.artifact_name AND o.advisory_id = k.advisory_id AND o.delete_time = ?"+
 		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", platform.Time{})
-	if len(names) > 0 { // the latest may have lost an alias
+	if len(names) > 0 { // the latest version may no longer have the alias
 		f.add(" AND (t.advisory_id ?", names)
 		f.add(" OR EXISTS (SELECT 1 FROM advisory_alias a WHERE a.uid = t.uid AND a.alias ?))", names)
 	}
 	if q.Fixed() {
-		hasWord(f, "event_types", []platform.EventType{platform.EventTypeFixed})
+		addHasWord(f, "event_types", []platform.EventType{platform.EventTypeFixed})
 	}
 	return f.add(" ORDER BY t.artifact_name, t.advisory_id")
 }
@@ -59,15 +59,15 @@ func (s tables) feedRows(q platform.FeedQuery, names among) *statement {
 func feedKeys(f *statement, q platform.FeedQuery, limit int) {
 	var none platform.Time
 	f.add("SELECT DISTINCT t.artifact_name, t.advisory_id FROM advisory t WHERE t.delete_time = ?", none)
-	anyOf(f, "artifact_name", q.Artifacts())
-	if names := among(q.Names()); len(names) > 0 {
+	addAnyOf(f, "artifact_name", q.Artifacts())
+	if names := valueList(q.Names()); len(names) > 0 {
 		f.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", names)
 		f.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", names)
 	}
 	f.add(" ORDER BY t.artifact_name, t.advisory_id LIMIT ?", int64(limit))
 }
 
-// checkFits refuses a query that finds more advisories than it may.
+// checkFits fails if a query finds more advisories than its limit.
 func (s tables) checkFits(ctx context.Context, q platform.FeedQuery) error {
 	var n int64
 	f := s.dialect.statement()

@@ -8,9 +8,9 @@ import (
 	"atrium/platform"
 )
 
-// SummarizeAdvisories counts the advisories of each scope by their classes: out of
-// counters for subtrees, and out of an index that holds the class for artifacts.
-// It takes one statement, however many scopes there are.
+// SummarizeAdvisories counts the advisories of each scope by class, with one
+// statement for all scopes. It uses the counters for subtrees, and an index that
+// contains the class for artifacts.
 func (s tables) SummarizeAdvisories(ctx context.Context, scopes []platform.Scope) ([]*platform.AdvisorySummary, error) {
 	summaries := make([]*platform.AdvisorySummary, len(scopes))
 	for i := range summaries {
@@ -54,6 +54,6 @@ func (p *part) classes(q *statement, n int) {
 	q.add(selected + "t.count_class, COUNT(*) FROM ")
 	q.sql.WriteString(q.dialect.Parents(q.arg, p.columns()...))
 	q.add(" JOIN advisory t ON ")
-	p.in(q)
+	p.addParentCondition(q)
 	q.add(" WHERE t.count_class > 0 GROUP BY p.i, t.count_class")
 }

@@ -30,7 +30,7 @@ var artifacts = newTable(table[platform.Artifact, platform.ArtifactFilter]{
 	},
 	// The ecosystems are the scope.
 	where: func(f platform.ArtifactFilter, s *statement) {
-		anyOf(s, "name", f.Names)
+		addAnyOf(s, "name", f.Names)
 		if f.CudaVersion != "" {
 			s.add(" AND t.cuda_version = ?", f.CudaVersion)
 		}
@@ -38,7 +38,7 @@ var artifacts = newTable(table[platform.Artifact, platform.ArtifactFilter]{
 			s.add(" AND t.remediated") // as the index on those says it
 		}
 		if f.Query != "" {
-			s.add(` AND t.search LIKE ? ESCAPE '\'`, containing(strings.ToLower(f.Query)))
+			s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(strings.ToLower(f.Query)))
 		}
 	},
 })

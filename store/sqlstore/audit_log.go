@@ -27,8 +27,8 @@ func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platfor
 	return events[:min(len(events), a.Limit+1)], nil
 }
 
-// logPage reads a page out of some branches, of which each gives no more than
-// the page may need.
+// logPage builds a statement that reads a page from several branches. Each branch
+// returns at most as many rows as the page can need.
 func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *statement {
 	q := s.dialect.statement()
 	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
@@ -41,7 +41,7 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 	}
 	q.add(selectEventTo + texts + selectEventFrom + "event e WHERE ")
 	if len(branches) == 1 {
-		logged(q, a, branches[0])
+		addLogConditions(q, a, branches[0])
 		return q.add(order, limit)
 	}
 	q.add("e.id IN (SELECT e.id FROM (")
@@ -50,13 +50,14 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 			q.add(" UNION ALL ")
 		}
 		q.add("SELECT * FROM (SELECT e.id FROM event e WHERE ")
-		logged(q, a, b)
+		addLogConditions(q, a, b)
 		q.add(order+") e", limit)
 	}
 	return q.add(") e"+order+")"+order, limit, limit)
 }
 
-// longOfEvents are the columns of long texts, without some.
+// longOfEvents returns the columns of long texts, with empty values for those to
+// leave out.
 func longOfEvents(without platform.LongTexts) string {
 	body, changes := "e.body", "e.changes"
 	if without.Has(platform.EventBodies) {
@@ -68,23 +69,23 @@ func longOfEvents(without platform.LongTexts) string {
 	return body + ", " + changes
 }
 
-// selectByID selects the events of ids that tell of one of the branches. They
-// are found by their ids before the branches are looked at: a plan that begins
-// with a branch may read millions.
+// selectByID selects the events with ids that belong to one of the branches. It
+// forces a plan that starts with the ids, because a plan that starts with a branch
+// may read millions of rows.
 func selectByID(q *statement, texts string, ids []string, branches []platform.Branch) *statement {
-	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ?) ", among(ids))
+	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ?) ", valueList(ids))
 	q.add(selectEventTo + texts + selectEventFrom + "e WHERE (")
 	for i, b := range branches {
 		if i > 0 {
 			q.add(" OR ")
 		}
-		inBranch(q, b)
+		addEventBranch(q, b)
 	}
 	return q.add(")")
 }
 
-// inBranch adds the condition that an event tells of a branch.
-func inBranch(q *statement, b platform.Branch) {
+// addEventBranch adds the condition that an event tells of a branch.
+func addEventBranch(q *statement, b platform.Branch) {
 	depth := b.UID.Depth()
 	near := min(depth, len(enclosing)-1)
 	if b.Relation == platform.Everything {
@@ -93,15 +94,15 @@ func inBranch(q *statement, b platform.Branch) {
 		q.add("e."+enclosing[near]+" = ?", string(b.UID.Enclosing(near)))
 	}
 	if depth > near {
-		// As texts, all UIDs within one are below it with a 0, which follows / in
-		// the order of bytes.
+		// The texts of all UIDs within a UID sort before that UID followed by 0,
+		// because 0 follows / in byte order.
 		q.add(" AND e.subject >= ? AND e.subject < ?", string(b.UID), string(b.UID)+"0")
 	}
 }
 
-// logged adds the condition that an event tells of a branch, and is asked for.
-func logged(q *statement, a platform.AuditQuery, b platform.Branch) {
-	inBranch(q, b)
+// addLogConditions adds the condition that an event tells of a branch, and is asked for.
+func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
+	addEventBranch(q, b)
 	if a.Actor != "" {
 		if q.add(" AND e.actor_subject = ?", a.Actor); b.UID.Depth() > 1 {
 			q.add(" AND e.root = ?", string(b.UID.Root())) // for the index of actors
@@ -117,15 +118,14 @@ func logged(q *statement, a platform.AuditQuery, b platform.Branch) {
 		}
 	}
 	if len(a.Types) > 0 {
-		q.add(" AND e.type ?", among(a.Types))
+		q.add(" AND e.type ?", valueList(a.Types))
 	}
 	if a.Denied != nil {
 		q.add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
 	}
 }
 
-// PurgeEvents removes what is older than the event of an id, but for what has
-// not become deliveries yet.
+// PurgeEvents deletes events that are older than an id and have been relayed.
 func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int64, error) {
 	return s.purge(ctx, "DELETE FROM event WHERE id IN (SELECT e.id FROM event e WHERE e.id < ?"+
 		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, limit)

@@ -9,9 +9,8 @@ import (
 	"atrium/platform"
 )
 
-// A capabilityColumn reads the capabilities of a role. Those of a few roles are
-// read with every request, so lists that were decoded are shared: nobody
-// changes them.
+// A capabilityColumn reads the capabilities of a role. Every request reads those of
+// a few roles, so decoded lists are shared. They must not be changed.
 type capabilityColumn struct{ to *[]platform.Capability }
 
 // Scan reads JSON text.
@@ -34,10 +33,10 @@ func (c capabilityColumn) ScanBytes(text []byte) (err error) {
 
 var decodedCapabilities capabilityLists
 
-// maxCapabilityLists is how many lists are remembered; then all are forgotten.
+// maxCapabilityLists limits the cache. A full cache is cleared.
 const maxCapabilityLists = 1000
 
-// capabilityLists are lists of capabilities by their JSON text.
+// capabilityLists is a cache of lists of capabilities by their JSON text.
 type capabilityLists struct {
 	lock   sync.RWMutex
 	byText map[string][]platform.Capability

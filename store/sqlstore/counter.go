@@ -12,16 +12,15 @@ import (
 	"atrium/platform"
 )
 
-// The counters hold, for every scope and kind, how many rows lie below the
-// scope (n) and how many are its children (nc). They change in the
-// transaction of the rows they count, so that a total is exact and one read
-// at any size.
+// The counters store, for every scope and kind, the number of rows below the scope
+// (n) and the number of its children (nc). They change in the transaction of the
+// rows they count. Thus a total is exact and needs one read at any size.
 
-// outside is the scope that counts the kinds outside the tree.
-const outside = "*"
+// outsideScope is the scope of counters for kinds outside of the tree.
+const outsideScope = "*"
 
-// counterColumn is what counts the rows that a reach finds by a column; ""
-// where nothing does.
+// counterColumn returns the counter of the rows that a reach finds by a column, or
+// "" if there is none.
 func counterColumn(column string) string {
 	switch column {
 	case "", "root", "g2", "g3", "ecosystem":
@@ -36,20 +35,20 @@ func counterColumn(column string) string {
 // filtered reports whether a filter has any condition.
 func (t *table[T, F]) filtered(f F) bool {
 	if t.uncounted {
-		return true // nothing but the rows tells how many there are
+		return true // the rows must be counted
 	}
 	return restricts(t.where, f)
 }
 
 // restricts reports whether where adds a condition for a filter.
 func restricts[F any](where func(F, *statement), f F) bool {
-	s := (&Dialect{List: noList, Among: noList, Parents: noParents, Elements: noElements}).statement()
+	s := (&Dialect{InKeys: noList, InValues: noList, Parents: noParents, Elements: noElements}).statement()
 	where(f, s)
 	return s.sql.Len() > 0
 }
 
-// counters are those whose sum is the total of a filter; none where the rows must
-// be counted.
+// counters returns the counters whose sum is the total of a filter, or none if the
+// rows must be counted.
 func (t *table[T, F]) counters(f F) []byte {
 	switch {
 	case t.filterCounters != nil:
@@ -61,8 +60,8 @@ func (t *table[T, F]) counters(f F) []byte {
 	}
 }
 
-// numbered is the condition that a counter is one of some.
-func numbered(counters []byte) string {
+// counterCondition returns the condition that a counter is one of several.
+func counterCondition(counters []byte) string {
 	if len(counters) == 1 {
 		return "c.kind = " + strconv.Itoa(int(counters[0]))
 	}
@@ -83,7 +82,7 @@ func noParents(func(any) string, ...ParentColumn) string { return "" }
 func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	s := r.dialect.statement()
 	s.add("SELECT 0")
-	var within, parents list
+	var within, parents keyList
 	self := 0
 	counters := r.counters(q.Filter)
 	filtered := len(counters) == 0
@@ -92,7 +91,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 		case filtered:
 			r.counted(s, q, b)
 		case b.Relation == platform.Everything:
-			within = append(within, outside)
+			within = append(within, outsideScope)
 		case b.Relation == platform.OfEcosystem:
 			within = append(within, b.Name)
 		case b.Relation == platform.Children:
@@ -100,7 +99,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 		case b.Relation == platform.Within || b.Relation == platform.Below:
 			within = append(within, string(b.UID))
 			if r.selfEnclosed && b.Relation == platform.Within {
-				self++ // the group itself, which bindings keep from vanishing
+				self++ // the group itself is not counted
 			}
 		default:
 			r.counted(s, q, b)
@@ -108,10 +107,10 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	}
 	for _, sum := range []struct {
 		column string
-		scopes list
+		scopes keyList
 	}{{"n", within}, {"nc", parents}} {
 		if len(sum.scopes) > 0 {
-			s.add(" + COALESCE((SELECT CAST(SUM(c."+sum.column+") AS BIGINT) FROM counter c WHERE "+numbered(counters)+" AND c.scope ?), 0)", sum.scopes)
+			s.add(" + COALESCE((SELECT CAST(SUM(c."+sum.column+") AS BIGINT) FROM counter c WHERE "+counterCondition(counters)+" AND c.scope ?), 0)", sum.scopes)
 		}
 	}
 	return s.done(func(scan func(...any) error) error {
@@ -125,7 +124,7 @@ func (r reader[T, F]) counted(s *statement, q platform.Query[F], b platform.Bran
 	s.add(" + (SELECT COUNT(*) FROM ")
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
-	r.in(s, b, false, ordering{}, nil)
+	r.addBranch(s, b, false, ordering{}, nil)
 	r.inRoot(s, q.Filter, b)
 	r.where(q.Filter, s)
 	s.add(")")
@@ -139,16 +138,14 @@ type counterKey struct {
 
 type counts struct{ n, nc int64 }
 
-// deltas sums what a transaction changes, so that each counter is written
-// once.
+// deltas sums the changes of a transaction, so that each counter is written once.
 type deltas map[counterKey]counts
 
-// countOutside notes that by rows more of a kind outside the tree are in a
-// group of its rows.
+// countOutside adds by to the counters of a kind outside of the tree.
 func (d deltas) countOutside(kind byte, group string, quiet bool, slot int, by int64) {
 	c := counts{n: by}
-	if group != outside {
-		c.nc = by // a list of children looks there
+	if group != outsideScope {
+		c.nc = by // lists of children read nc
 	}
 	if quiet {
 		slot = 0
@@ -156,7 +153,8 @@ func (d deltas) countOutside(kind byte, group string, quiet bool, slot int, by i
 	d.add(counterKey{group, kind, slot}, c)
 }
 
-// count notes that by rows more lie at uid. Busy scopes are spread over slots.
+// count adds by to the counters of all scopes that contain uid. Busy scopes use
+// several slots.
 func (d deltas) count(kind byte, uid platform.UID, quietParent bool, slot int, by int64) {
 	parent := uid.Parent()
 	for _, scope := range uid.Ancestors() {
@@ -171,8 +169,8 @@ func (d deltas) count(kind byte, uid platform.UID, quietParent bool, slot int, b
 	}
 }
 
-// forget drops what was noted of a scope whose counters are gone.
-func (d deltas) forget(scope platform.UID) {
+// dropScope discards the changes of a scope whose counters have been deleted.
+func (d deltas) dropScope(scope platform.UID) {
 	maps.DeleteFunc(d, func(k counterKey, _ counts) bool { return k.scope == string(scope) })
 }
 
@@ -181,10 +179,10 @@ func (d deltas) add(k counterKey, c counts) {
 	d[k] = counts{sum.n + c.n, sum.nc + c.nc}
 }
 
-// ordered lists the counters to be written, the deepest scopes first: those
-// have the fewest writers, so the most contended are held the shortest, and
-// every transaction locks them in the same order.
-func (d deltas) ordered() []counterKey {
+// sortedKeys lists the counters to write, deepest scopes first. All transactions
+// lock them in this order. The deepest scopes have the fewest writers, so the most
+// contended counters are locked for the shortest time.
+func (d deltas) sortedKeys() []counterKey {
 	keys := make([]counterKey, 0, len(d))
 	for k, c := range d {
 		if c != (counts{}) {
@@ -201,7 +199,7 @@ func (d deltas) ordered() []counterKey {
 func (d deltas) statements(dialect *Dialect) []*Statement {
 	const perStatement = 50
 	var run []*Statement
-	for keys := range slices.Chunk(d.ordered(), perStatement) {
+	for keys := range slices.Chunk(d.sortedKeys(), perStatement) {
 		s := dialect.statement()
 		s.add("INSERT INTO counter (scope, kind, slot, n, nc) VALUES ")
 		for i, k := range keys {
@@ -222,7 +220,7 @@ func randomSlot(d *Dialect) int { return rand.IntN(d.Slots) }
 type countedTable struct {
 	name   string
 	number byte
-	group  string // what selects the group of a row outside the tree; "": it is in the tree
+	group  string // SQL that selects the counter scope of a row outside of the tree; "": the kind is in the tree
 	place  func(platform.UID) platform.UID
 	key    func(platform.UID) any
 
@@ -233,12 +231,12 @@ type countedTable struct {
 func (t *table[T, F]) asCounted() (_ countedTable, counted bool) {
 	group := ""
 	if t.enclosed == nil {
-		group = cmp.Or(t.countedBy, "'"+outside+"'")
+		group = cmp.Or(t.countedBy, "'"+outsideScope+"'")
 	}
-	return countedTable{t.name, t.number, group, t.place, t.key, t.classColumn, t.classCounters}, !t.uncounted
+	return countedTable{t.name, t.number, group, t.treeUID, t.key, t.classColumn, t.classCounters}, !t.uncounted
 }
 
-// countersOf are the counters of a class.
+// countersOf returns the counters of a class.
 func (t countedTable) countersOf(class int64) []byte {
 	if t.classCounters == nil {
 		return nil
@@ -246,21 +244,21 @@ func (t countedTable) countersOf(class int64) []byte {
 	return t.classCounters(class)
 }
 
-// group is what a row outside the tree is counted by.
+// group returns the counter scope of a row outside of the tree.
 func (t *table[T, F]) group(row *T) string {
 	for _, c := range slices.Concat(t.columns, t.writeOnly) {
 		if c.sql == t.countedBy {
 			if key, ok := c.to(row).(*uidKey); ok {
 				return string(*key)
 			}
-			group, _ := stored(c.to(row)).(string)
+			group, _ := encodeColumn(c.to(row)).(string)
 			return group
 		}
 	}
-	return outside
+	return outsideScope
 }
 
-// Recount corrects the counters from the rows and tells how many were wrong.
+// Recount corrects the counters from the rows and returns how many were wrong.
 func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 	err = s.engine.Write(ctx, func(tx TxConn) error {
 		if err := tx.LockCounters(ctx); err != nil {
@@ -286,7 +284,7 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 	truth := deltas{}
 	var run []*Statement
-	for _, t := range s.counted() {
+	for _, t := range s.countedTables() {
 		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + ", " + cmp.Or(t.classColumn, "0") + " FROM " + t.name + " t"
 		run = append(run, s.dialect.statement().add(read).done(func(scan func(...any) error) error {
 			var uid, group string
@@ -307,7 +305,7 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 	return truth, err
 }
 
-// differences is what must be added to the counters to make them true.
+// differences returns what must be added to the counters to correct them.
 func (s *Store) differences(ctx context.Context, tx TxConn, truth deltas) (deltas, error) {
 	read := s.dialect.statement().add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
 	err := tx.Run(ctx, read.done(func(scan func(...any) error) error {

@@ -8,11 +8,11 @@ import (
 	"atrium/platform"
 )
 
-// Deliveries come and go by the million, so no counter keeps their number.
+// Deliveries have no counters, because millions of them are inserted and deleted.
 var deliveries = newTable(table[platform.Delivery, platform.DeliveryFilter]{
 	name: "delivery", uncounted: true,
 	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	columns: []column[platform.Delivery]{
 		{"t.uid", "", func(d *platform.Delivery) any { return keyOf(&d.UID) }},
 		{"t.event_id", "", func(d *platform.Delivery) any { return &d.EventID }},
@@ -39,8 +39,8 @@ var deliveries = newTable(table[platform.Delivery, platform.DeliveryFilter]{
 	},
 })
 
-// ReadyDeliveries lists what the queue is to be given. Stages stand in the SQL
-// of this file as numbers, since partial indexes name them.
+// ReadyDeliveries lists the deliveries that can be queued. The SQL in this file
+// contains stages as literal numbers, so that it matches partial indexes.
 func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Ticket, error) {
 	q := s.dialect.statement()
 	q.add("SELECT d.uid, d.ticket FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time, d.uid LIMIT ?", int64(limit))
@@ -54,10 +54,10 @@ func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Tick
 	return ready, err
 }
 
-// Waiting counts the deliveries that have not been tried and are not held.
-func (tx *transaction) Waiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
+// CountWaiting counts the deliveries that have not been attempted and are not held.
+func (tx *transaction) CountWaiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
 	q := tx.dialect.statement()
-	q.add("SELECT d.parent, count(*) FROM delivery d WHERE d.stage IN (1, 2) AND d.parent ? GROUP BY d.parent", amongUIDs(subscriptions))
+	q.add("SELECT d.parent, count(*) FROM delivery d WHERE d.stage IN (1, 2) AND d.parent ? GROUP BY d.parent", uidValueList(subscriptions))
 	waiting := map[platform.UID]int{}
 	err := tx.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		var uid platform.UID
@@ -69,18 +69,18 @@ func (tx *transaction) Waiting(ctx context.Context, subscriptions []platform.UID
 	return waiting, err
 }
 
-// Queued moves deliveries that are ready on.
-func (tx *transaction) Queued(ctx context.Context, tickets []platform.Ticket) error {
+// MarkQueued moves ready deliveries to their queued stage.
+func (tx *transaction) MarkQueued(ctx context.Context, tickets []platform.Ticket) error {
 	return tx.byTicket(ctx, "UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1", tickets)
 }
 
-// GiveBack makes deliveries ready by the next ticket.
-func (tx *transaction) GiveBack(ctx context.Context, tickets []platform.Ticket) error {
+// Requeue makes deliveries ready again, with the next ticket.
+func (tx *transaction) Requeue(ctx context.Context, tickets []platform.Ticket) error {
 	return tx.byTicket(ctx, "UPDATE delivery SET stage = 1, ticket = ticket + 1 WHERE stage IN (1, 2, 3)", tickets)
 }
 
-// byTicket runs an update of the deliveries whose tickets are good: once for
-// each number, of which there are few.
+// byTicket runs an update of the deliveries with valid tickets. It needs one
+// statement for each ticket number, and there are few different numbers.
 func (tx *transaction) byTicket(ctx context.Context, update string, tickets []platform.Ticket) error {
 	uids := map[int64][]platform.UID{}
 	for _, t := range tickets {
@@ -88,21 +88,21 @@ func (tx *transaction) byTicket(ctx context.Context, update string, tickets []pl
 	}
 	var run []*Statement
 	for _, number := range slices.Sorted(maps.Keys(uids)) {
-		run = append(run, tx.dialect.statement().add(update+" AND ticket = ? AND uid ?", number, uidList(uids[number])).done(nil))
+		run = append(run, tx.dialect.statement().add(update+" AND ticket = ? AND uid ?", number, uidKeyList(uids[number])).done(nil))
 	}
 	return tx.conn.Run(ctx, run...)
 }
 
-// NextHeld makes the oldest held delivery of a subscription ready.
-func (tx *transaction) NextHeld(ctx context.Context, subscription platform.UID) error {
+// ReleaseNextHeld makes the oldest held delivery of a subscription ready.
+func (tx *transaction) ReleaseNextHeld(ctx context.Context, subscription platform.UID) error {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET stage = 1 WHERE uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", subscription)
 	return tx.conn.Run(ctx, q.done(nil))
 }
 
-// Revive makes ready what was due before a time, and the first of what is held
-// behind nothing.
-func (tx *transaction) Revive(ctx context.Context, due platform.Time) error {
+// RequeueLost makes overdue deliveries ready, and the first held delivery of each
+// subscription that has no others.
+func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time) error {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET stage = 1 WHERE stage IN (2, 3) AND next_attempt_time < ?", due)
 	idle := tx.dialect.statement()
@@ -111,7 +111,7 @@ func (tx *transaction) Revive(ctx context.Context, due platform.Time) error {
 	return tx.conn.Run(ctx, q.done(nil), idle.done(nil))
 }
 
-// FailDeliveries ends what a subscription has under way.
+// FailDeliveries ends all pending deliveries of a subscription as failed.
 func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform.UID, reason string, at platform.Time) error {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE parent = ? AND stage < 4",
@@ -134,15 +134,15 @@ func (s *Store) purge(ctx context.Context, sql string, before any, limit int) (r
 	return removed, err
 }
 
-// Relayed is how far events have become deliveries.
-func (tx *transaction) Relayed(ctx context.Context) (at platform.EventPosition, err error) {
+// RelayPosition returns the position of the last relayed event.
+func (tx *transaction) RelayPosition(ctx context.Context) (at platform.EventPosition, err error) {
 	q := tx.dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
 	err = tx.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
 	return at, err
 }
 
-// SetRelayed notes how far.
-func (tx *transaction) SetRelayed(ctx context.Context, at platform.EventPosition) error {
+// SetRelayPosition stores the position of the last relayed event.
+func (tx *transaction) SetRelayPosition(ctx context.Context, at platform.EventPosition) error {
 	q := tx.dialect.statement().add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
 	return tx.conn.Run(ctx, q.done(nil))
 }

@@ -7,14 +7,14 @@ import (
 	"atrium/platform"
 )
 
-// A Dialect is what the engines spell differently in the SQL that they share.
+// A Dialect holds the parts of SQL statements that differ between engines.
 type Dialect struct {
 	Placeholder string // before the number of an argument
 
-	// List compares with the list that is argument n: the primary key. Among
+	// InKeys compares with the list that is argument n: the primary key. Among
 	// does so for other columns. What is listed are texts, or the bytes of UIDs.
-	List  func(n string, ofBytes bool) string
-	Among func(n string, ofBytes bool) string
+	InKeys   func(n string, ofBytes bool) string
+	InValues func(n string, ofBytes bool) string
 
 	// Parents is a table p of columns of the same length, whose rows p.i numbers
 	// addRows 1; arg adds an argument and answers how it is spelled.
@@ -28,12 +28,12 @@ type Dialect struct {
 	// changing it; "" where there is one writer.
 	KeepRow string
 
-	// Settled is the condition that every transaction that was there before
+	// NoEarlierWriters is the condition that every transaction that was there before
 	// that of an event e has ended.
-	Settled string
+	NoEarlierWriters string
 
-	// Moment is how a moment is bound where database/sql binds it.
-	Moment func(t platform.Time) any
+	// BindTime is how a moment is bound where database/sql binds it.
+	BindTime func(t platform.Time) any
 
 	// Intervals is the number of whole intervals, of so many seconds each, that
 	// lie between an origin and a column of times.
@@ -68,29 +68,29 @@ type Dialect struct {
 	DDL *strings.Replacer
 }
 
-// A ParentColumn is a column of the table p of parents: texts, or the bytes of
+// ParentColumn is a column of the table p of parents: texts, or the bytes of
 // UIDs.
 type ParentColumn struct {
 	Name  string
 	Texts []string
-	Bytes [][]byte // where Texts is nil
+	Bytes [][]byte // used if Texts is nil
 }
 
-// Len is how many rows the column has.
+// Len returns the number of rows.
 func (c ParentColumn) Len() int { return len(c.Texts) + len(c.Bytes) }
 
-// textPairs are the columns k and inside of texts.
+// textPairs makes the columns k and inside from texts.
 func textPairs(keys, insides []string) []ParentColumn {
 	return []ParentColumn{{Name: "k", Texts: keys}, {Name: "inside", Texts: insides}}
 }
 
-// underUIDs are the columns k and inside of UIDs and texts.
+// underUIDs makes the columns k and inside from UIDs and texts.
 func underUIDs(keys [][]byte, insides []string) []ParentColumn {
 	return []ParentColumn{{Name: "k", Bytes: keys}, {Name: "inside", Texts: insides}}
 }
 
-// A Statement is one SQL statement with its arguments and what is to be done
-// with its rows.
+// A Statement is one SQL statement with its arguments and the functions that
+// receive its rows.
 type Statement struct {
 	SQL  string
 	Args []any
@@ -114,33 +114,33 @@ type statement struct {
 
 func (d *Dialect) statement() *statement { return &statement{dialect: d} }
 
-// list is an argument that holds many texts; "x ?" with one becomes x = ANY
+// keyList is an argument with many texts for a primary key: "x ?" becomes x = ANY
 // or x IN.
-type list []string
+type keyList []string
 
-// among is a list that a column other than the primary key is compared with.
-type among []string
+// valueList is an argument with many texts for a column other than the primary key.
+type valueList []string
 
-// uidList and amongUIDs are the same for UIDs.
+// uidKeyList and uidValueList are the same for UIDs.
 type (
-	uidList   []platform.UID
-	amongUIDs []platform.UID
+	uidKeyList   []platform.UID
+	uidValueList []platform.UID
 )
 
-// add appends SQL in which each ? stands for the next argument.
+// add appends SQL in which each ? is replaced by the next argument.
 func (s *statement) add(sql string, args ...any) *statement {
 	for _, arg := range args {
 		before, after, _ := strings.Cut(sql, "?")
 		s.sql.WriteString(before)
 		switch arg := arg.(type) {
-		case list:
-			s.sql.WriteString(s.dialect.List(s.arg([]string(arg)), false))
-		case among:
-			s.sql.WriteString(s.dialect.Among(s.arg([]string(arg)), false))
-		case uidList:
-			s.sql.WriteString(s.dialect.List(s.arg(packedAll(arg)), true))
-		case amongUIDs:
-			s.sql.WriteString(s.dialect.Among(s.arg(packedAll(arg)), true))
+		case keyList:
+			s.sql.WriteString(s.dialect.InKeys(s.arg([]string(arg)), false))
+		case valueList:
+			s.sql.WriteString(s.dialect.InValues(s.arg([]string(arg)), false))
+		case uidKeyList:
+			s.sql.WriteString(s.dialect.InKeys(s.arg(packAllUIDs(arg)), true))
+		case uidValueList:
+			s.sql.WriteString(s.dialect.InValues(s.arg(packAllUIDs(arg)), true))
 		default:
 			s.sql.WriteString(s.arg(arg))
 		}
@@ -150,10 +150,10 @@ func (s *statement) add(sql string, args ...any) *statement {
 	return s
 }
 
-// arg adds an argument and answers how it is spelled.
+// arg adds an argument and returns its placeholder.
 func (s *statement) arg(value any) string {
 	if u, ok := value.(platform.UID); ok {
-		value = packed(u)
+		value = packUID(u)
 	}
 	s.args = append(s.args, value)
 	return s.dialect.Placeholder + strconv.Itoa(len(s.args))

@@ -8,10 +8,9 @@ import (
 	"atrium/platform"
 )
 
-// ListEach reads a page of each scope. Scopes that are found by the same
-// column share one part of the statement, in which the database reads, parent
-// by parent, no more than a page: what it costs does not depend on how much
-// lies below a parent.
+// ListEach reads a page of each scope. Scopes that are found by the same column
+// share one part of the statement. For each parent, the database reads at most one
+// page, so the cost does not depend on the number of rows below a parent.
 func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
 	found := make([]platform.Rows[T], len(scopes))
 	if len(scopes) == 1 && r.looksFor(q.Filter) {
@@ -19,7 +18,7 @@ func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes 
 		one, err := r.List(ctx, q)
 		return append(found[:0], one), err
 	}
-	parts, rest := r.parts(scopes, r.walks(q))
+	parts, rest := r.parts(scopes, r.walksPrimaryKey(q))
 	var run []*Statement
 	if len(parts) > 0 && q.Parts.Has(platform.PartItems) {
 		run = append(run, r.pages(q, parts, found))
@@ -37,10 +36,10 @@ func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes 
 		if len(scopes[i].Branches()) > 1 {
 			found[i].Items = found[i].Items[min(q.Skip, len(found[i].Items)):]
 		}
-		found[i].Items, found[i].More = cut(found[i].Items, q.Limit, q.Backward)
+		found[i].Items, found[i].More = trimPage(found[i].Items, q.Limit, q.Backward)
 	}
-	// A scope of single rows has no column in common with others. It only
-	// comes up for callers who see parts of a parent.
+	// A scope of single rows shares no column with others. It occurs only for
+	// callers who may see only parts of a parent.
 	for _, i := range rest {
 		q.Scope = scopes[i]
 		one, err := r.List(ctx, q)
@@ -52,17 +51,18 @@ func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes 
 	return found, nil
 }
 
-// A part is the parents whose rows the same conditions find.
+// A part holds the parents whose rows are found by the same conditions.
 type part struct {
-	shape
-	scopes []int          // places in the list of scopes
-	uids   []platform.UID // what column is compared with
-	names  []string       // the same, where it is no UID
-	within []string       // what the rows lie within, as counters name it
-	around []platform.UID // what the parents of rows enclose
+	partKey
+	scopes []int          // indices in the list of scopes
+	uids   []platform.UID // values that column is compared with
+	names  []string       // the same, if they are not UIDs
+	within []string       // counter scopes of the rows
+	around []platform.UID // UIDs that the parents of the rows contain
 }
 
-// columns are those of the table of parents that the conditions of a part use.
+// columns returns the columns of the table of parents that the conditions of a
+// part use.
 func (p *part) columns() []ParentColumn {
 	var columns []ParentColumn
 	switch {
@@ -70,30 +70,30 @@ func (p *part) columns() []ParentColumn {
 	case p.named:
 		columns = append(columns, ParentColumn{Name: "k", Texts: p.names})
 	default:
-		columns = append(columns, ParentColumn{Name: "k", Bytes: packedAll(p.uids)})
+		columns = append(columns, ParentColumn{Name: "k", Bytes: packAllUIDs(p.uids)})
 	}
 	if p.root || p.inside || p.but {
 		insides, pasts := make([][]byte, len(p.within)), make([][]byte, len(p.within))
 		for i, scope := range p.within {
-			insides[i], pasts[i] = packed(platform.UID(scope)), pastSubtree(platform.UID(scope))
+			insides[i], pasts[i] = packUID(platform.UID(scope)), pastSubtree(platform.UID(scope))
 		}
 		if columns = append(columns, ParentColumn{Name: "inside", Bytes: insides}); p.inside {
 			columns = append(columns, ParentColumn{Name: "past", Bytes: pasts})
 		}
 	}
 	if p.isAround {
-		columns = append(columns, ParentColumn{Name: "around", Bytes: packedAll(p.around)})
+		columns = append(columns, ParentColumn{Name: "around", Bytes: packAllUIDs(p.around)})
 	}
 	return columns
 }
 
-// scopeColumns are those that counters are found by.
+// scopeColumns returns the columns by which counters are found.
 func (p *part) scopeColumns() []ParentColumn {
 	return []ParentColumn{{Name: "inside", Texts: p.within}}
 }
 
-// A shape is what the branches of a part have in common.
-type shape struct {
+// A partKey holds what the branches of a part have in common.
+type partKey struct {
 	column                   string
 	named                    bool // column holds no UIDs
 	root, inside, below, but bool
@@ -101,10 +101,10 @@ type shape struct {
 	single                   bool // every scope has this one branch only
 }
 
-// parts sorts the branches of scopes by how they are found. Scopes that need
-// statements of their own are the rest.
+// parts groups the branches of scopes by the way they are found. rest lists the
+// scopes that need separate statements.
 func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, rest []int) {
-	byShape := map[shape]*part{}
+	byShape := map[partKey]*part{}
 	for i, scope := range scopes {
 		branches := scope.Branches()
 		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.reach(b, walk); return !ok }) {
@@ -113,10 +113,10 @@ func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, 
 		}
 		for _, b := range branches {
 			how, _ := r.reach(b, walk)
-			k := shape{how.column, how.uid == "", how.root != "", how.inside != "", how.below, how.but != "", how.around != "", len(branches) == 1}
+			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1}
 			p := byShape[k]
 			if p == nil {
-				p = &part{shape: k}
+				p = &part{partKey: k}
 				byShape[k] = p
 				parts = append(parts, p)
 			}
@@ -130,8 +130,8 @@ func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, 
 	return parts, rest
 }
 
-// in adds the condition that t belongs to the parent p.
-func (p *part) in(s *statement) {
+// addParentCondition adds the condition that t belongs to the parent p.
+func (p *part) addParentCondition(s *statement) {
 	and := ""
 	if p.column != "" {
 		s.add("t." + p.column + " = p.k")
@@ -169,12 +169,12 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		page := r.dialect.statement()
 		page.args = s.args
 		parents := r.dialect.Parents(page.arg, p.columns()...)
-		p.in(page)
+		p.addParentCondition(page)
 		r.where(q.Filter, page)
 		o.from(page, q.From)
 		page.add(o.orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
-		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selected(q.Without) + " FROM ")
+		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selectColumns(q.Without) + " FROM ")
 		s.sql.WriteString(r.dialect.PerParent(parents, r.name, r.names(q.Without), page.sql.String()))
 		s.add(r.joins)
 	}
@@ -191,7 +191,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 	})
 }
 
-// totals counts the rows of every scope: from the counters where they know it.
+// totals counts the rows of every scope, with the counters if possible.
 func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s := r.dialect.statement()
 	counters := r.counters(q.Filter)
@@ -203,13 +203,13 @@ func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfor
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, ")
 		if sum := counterColumn(p.column); sum != "" && len(counters) > 0 {
 			columns = p.scopeColumns()
-			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE " + numbered(counters) + " AND c.scope = p.inside), 0)")
+			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE " + counterCondition(counters) + " AND c.scope = p.inside), 0)")
 			if r.selfEnclosed && sum == "n" && !p.but && !p.below {
 				s.add(" + 1")
 			}
 		} else {
 			s.add("(SELECT COUNT(*) FROM " + r.name + " t WHERE ")
-			p.in(s)
+			p.addParentCondition(s)
 			r.where(q.Filter, s)
 			s.add(")")
 		}

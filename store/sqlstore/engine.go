@@ -10,9 +10,9 @@ import (
 	"atrium/platform"
 )
 
-// A Conn runs statements, all in one round trip where the engine can. It
-// stops at the first that fails. Arguments are string, []string, int64, bool,
-// []byte, [][]byte and platform.Time.
+// A Conn runs statements, all in one round trip if the engine supports it. It stops
+// at the first one that fails. Arguments are string, []string, int64, bool, []byte,
+// [][]byte and platform.Time.
 //
 // Errors: platform.ErrDuplicate, ErrForeignKey, platform.Unavailable.
 type Conn interface {
@@ -40,7 +40,7 @@ type TxConn interface {
 
 // An Engine is a database.
 type Engine interface {
-	Conn // for reads only, which an engine may run again where nothing came
+	Conn // for reads only, which an engine may repeat if no row was returned
 	Dialect() *Dialect
 
 	// Connections is how many statements can run at the same time.
@@ -62,21 +62,21 @@ type Engine interface {
 	Migrator(ctx context.Context) (*Migrator, error)
 }
 
-// A PoolState tells how the connections of an engine are used.
+// A PoolState describes the use of an engine's connections.
 type PoolState struct {
-	Used, Idle, Most int           // connections
-	Waits            int64         // how often a statement found no connection free, since the start
-	Waited           time.Duration // how long they waited, added up
+	Used, Idle, Max int           // connections
+	Waits           int64         // number of statements that had to wait for a connection
+	Waited          time.Duration // total waiting time
 }
 
-// ErrForeignKey says that a row points to one that is not there, or that a row
-// to be deleted is pointed to.
+// ErrForeignKey is the error if a row refers to a row that does not exist, or if
+// another row refers to a row that is to be deleted.
 var ErrForeignKey = errors.New("foreign key violation")
 
-// epoch stands for no time at all: columns that are sorted by hold no NULL.
+// epoch represents "no time", because columns used for sorting are never NULL.
 var epoch = time.UnixMilli(0).UTC()
 
-// StoredTime is how t is kept.
+// StoredTime returns the stored form of t.
 func StoredTime(t platform.Time) time.Time {
 	if t.IsZero() {
 		return epoch
@@ -84,7 +84,7 @@ func StoredTime(t platform.Time) time.Time {
 	return t.Time
 }
 
-// timeOrNull is a time that no list is sorted by: nothing stands for none.
+// timeOrNull is a time that no list is sorted by; "no time" is NULL.
 type timeOrNull struct{ time platform.Time }
 
 // timeColumn scans a time from either engine.
@@ -92,8 +92,8 @@ type timeColumn struct{ to *platform.Time }
 
 var _ sql.Scanner = timeColumn{}
 
-// What an engine can do for a column that it has the bytes of, without a value
-// of database/sql between.
+// These interfaces let an engine scan the bytes of a column without a value of
+// database/sql.
 type (
 	// A TextScanner is a column that shows a text, which AppendText makes of
 	// its bytes; nil is null.
@@ -107,7 +107,7 @@ type (
 	TimeScanner interface{ ScanTime(micros int64) }
 )
 
-// ScanTime reads a moment.
+// ScanTime reads a time.
 func (c timeColumn) ScanTime(micros int64) {
 	if *c.to = (platform.Time{}); micros != 0 {
 		*c.to = platform.At(time.UnixMicro(micros))

@@ -11,11 +11,11 @@ import (
 // Record adds events.
 func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx.events, events...) }
 
-// eventColumns are written of every event. Its capacity is its length, so that
-// appending copies it.
+// eventColumns lists the columns written for every event. Its capacity equals its
+// length, so that appending copies it.
 var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", "actor", "actor_subject", "body", "time", "denied", "changes"}
 
-// countDenial makes one row of denials that are equal.
+// countDenial combines equal denials into one row.
 const countDenial = " ON CONFLICT (denial) WHERE denial IS NOT NULL DO UPDATE SET times = event.times + excluded.times"
 
 // textOrNull is a UID of an event, which are kept as texts.
@@ -31,7 +31,7 @@ func encodeChanges(changes []platform.EventChange) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	encoded, _ := json.Marshal(changes) // names and valid JSON: it cannot fail
+	encoded, _ := json.Marshal(changes) // cannot fail for names and valid JSON
 	return string(encoded)
 }
 
@@ -54,7 +54,7 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		denial.SQL += countDenial
 		run = append(run, denial)
 	}
-	if len(values) >= bulk {
+	if len(values) >= copyThreshold {
 		return run, tx.conn.Copy(ctx, "event", eventColumns, values)
 	}
 	for _, v := range values {
@@ -72,13 +72,13 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 	case 1:
 		q.add(" AND e.root = ?", string(roots[0])) // an index has these in order
 	default:
-		texts := make(list, len(roots))
+		texts := make(keyList, len(roots))
 		for i, root := range roots {
 			texts[i] = string(root)
 		}
 		q.add(" AND e.root ?", texts)
 	}
-	q.add(" AND (e.xact, e.seq) > (?, ?) AND "+s.dialect.Settled+" ORDER BY e.xact, e.seq LIMIT ?", after.Transaction, after.Number, int64(limit))
+	q.add(" AND (e.xact, e.seq) > (?, ?) AND "+s.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", after.Transaction, after.Number, int64(limit))
 	return s.events(ctx, q)
 }
 
@@ -120,7 +120,7 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	q := s.dialect.statement()
 	q.add("SELECT e.xact, e.seq FROM event e WHERE ")
 	if id == "" {
-		q.add("e.denied = '' AND " + s.dialect.Settled + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
+		q.add("e.denied = '' AND " + s.dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
 	} else {
 		q.add("e.denied = '' AND e.id = ?", id)
 	}
@@ -131,25 +131,25 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	return at, found, err
 }
 
-// tell wakes who waits for an event, in this process and in others.
-func (s *Store) tell() {
-	s.changed.tell()
+// notifyStored wakes those who wait for an event, in this process and in others.
+func (s *Store) notifyStored() {
+	s.changed.notify()
 	select {
 	case s.stored <- struct{}{}:
-	default: // they are about to be told anyway
+	default: // a notification is already pending
 	}
 }
 
-// changed wakes all who wait for the next event.
-type changed struct {
+// A notifier wakes all who wait for the next event.
+type notifier struct {
 	lock sync.Mutex
 	next chan struct{}
 }
 
-// Wake closes what Changed gives.
-func (s *Store) Wake() { s.changed.tell() }
+// Wake closes the channel of Changed.
+func (s *Store) Wake() { s.changed.notify() }
 
-// Changed is closed when the next event may be there.
+// Changed returns a channel that is closed when the next event may exist.
 func (s *Store) Changed() <-chan struct{} {
 	s.changed.lock.Lock()
 	defer s.changed.lock.Unlock()
@@ -159,7 +159,7 @@ func (s *Store) Changed() <-chan struct{} {
 	return s.changed.next
 }
 
-func (c *changed) tell() {
+func (c *notifier) notify() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if c.next != nil {

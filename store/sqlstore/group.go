@@ -5,7 +5,7 @@ import "atrium/platform"
 var groups = newTable(table[platform.Group, platform.GroupFilter]{
 	name:         "grp",
 	uid:          func(g *platform.Group) platform.UID { return g.UID },
-	enclosed:     itself,
+	enclosed:     ownUID,
 	selfEnclosed: true,
 	columns: []column[platform.Group]{
 		{"t.uid", "", func(g *platform.Group) any { return keyOf(&g.UID) }},
@@ -24,37 +24,37 @@ var groups = newTable(table[platform.Group, platform.GroupFilter]{
 	searchText: "t.search", searchFor: func(f platform.GroupFilter) string { return f.Query },
 	searchOf: (*platform.Group).SearchText, searchFields: []string{"name", "description"},
 	where: func(f platform.GroupFilter, s *statement) {
-		s.name(f.Name)
-		s.lookFor("t.search", f.Query)
+		s.addName(f.Name)
+		s.addWords("t.search", f.Query)
 	},
 })
 
-// itself encloses groups; parent, everything else.
-func itself(u platform.UID) platform.UID { return u }
+// ownUID is the containing UID of groups, and parentUID that of all other kinds.
+func ownUID(u platform.UID) platform.UID { return u }
 
-func parent(u platform.UID) platform.UID { return u.Parent() }
+func parentUID(u platform.UID) platform.UID { return u.Parent() }
 
-// name adds the condition of an exact name.
-func (s *statement) name(name string) {
+// addName adds the condition of an exact name.
+func (s *statement) addName(name string) {
 	if name != "" {
 		s.add(" AND t.name = ?", name)
 	}
 }
 
-// anyElement adds the condition that a column that keeps a list holds one of many
+// addAnyElement adds the condition that a column with a list contains one of
 // values.
-func anyElement(s *statement, column string, values []string) {
+func addAnyElement(s *statement, column string, values []string) {
 	if len(values) > 0 {
-		s.add(" AND "+column+" <> '' AND EXISTS (SELECT 1 FROM "+s.dialect.Elements(column)+" WHERE e.value ?)", among(values))
+		s.add(" AND "+column+" <> '' AND EXISTS (SELECT 1 FROM "+s.dialect.Elements(column)+" WHERE e.value ?)", valueList(values))
 	}
 }
 
-// anyOf adds the condition that a column holds one of many values.
-func anyOf[S ~string](s *statement, column string, values []S) {
+// addAnyOf adds the condition that a column has one of values.
+func addAnyOf[S ~string](s *statement, column string, values []S) {
 	if len(values) == 0 {
 		return
 	}
-	texts := make(among, len(values))
+	texts := make(valueList, len(values))
 	for i, v := range values {
 		texts[i] = string(v)
 	}

@@ -5,7 +5,7 @@ import "atrium/platform"
 var groupInvites = newTable(table[platform.GroupInvite, platform.GroupInviteFilter]{
 	name:     "group_invite",
 	uid:      func(i *platform.GroupInvite) platform.UID { return i.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	joins:    " JOIN role r ON r.uid = t.role",
 	lookups:  map[string]lookup{"role_name": nameOf("r.name", "role", "role")},
 	columns: []column[platform.GroupInvite]{

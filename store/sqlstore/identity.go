@@ -11,7 +11,7 @@ import (
 var identities = newTable(table[platform.Identity, platform.IdentityFilter]{
 	name:     "identity",
 	uid:      func(i *platform.Identity) platform.UID { return i.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	columns: []column[platform.Identity]{
 		{"t.uid", "", func(i *platform.Identity) any { return keyOf(&i.UID) }},
 		{"t.name", "name", func(i *platform.Identity) any { return &i.Name }},
@@ -29,13 +29,13 @@ var identities = newTable(table[platform.Identity, platform.IdentityFilter]{
 		{"t.match_rule", "claimMatch", func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
 		{"t.static_rule", "staticKeys", func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
 		{"t.external_id", "", func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
-		{"t.provider", "", func(i *platform.Identity) any { return reference{i.Provider} }},
+		{"t.provider", "", func(i *platform.Identity) any { return uidReference{i.Provider} }},
 		{"t.search", "", func(i *platform.Identity) any { return new(i.SearchText()) }},
 	},
 	searchText: "t.search", searchFor: func(f platform.IdentityFilter) string { return f.Query },
 	searchOf: (*platform.Identity).SearchText, searchFields: []string{"name", "description"},
 	where: func(f platform.IdentityFilter, s *statement) {
-		s.name(f.Name)
+		s.addName(f.Name)
 		switch f.RelationshipType {
 		case platform.RelationshipTypeClaimMatch:
 			s.add(" AND t.claim_match <> ''")
@@ -45,22 +45,22 @@ var identities = newTable(table[platform.Identity, platform.IdentityFilter]{
 		if !f.LastSeenBefore.IsZero() {
 			s.add(" AND t.last_seen_time < ?", f.LastSeenBefore)
 		}
-		s.lookFor("t.search", f.Query)
+		s.addWords("t.search", f.Query)
 	},
 })
 
-// A rule is kept as one text, so that planners know how many identities have
-// it. A platform.PatternMark begins what comes from a pattern. Issuers and
-// subjects that rules name hold no control character.
+// A rule is stored as one text, so that query planners know how many identities
+// have it. A part that comes from a pattern begins with platform.PatternMark.
+// Issuers and subjects of rules contain no control characters.
 const (
 	ruleBreak = "\x02" // between issuer and subject
 	ruleEnd   = "\x03" // follows ruleBreak
 )
 
-// rule is what identities that name an issuer and a subject are found by.
+// rule returns the key of identities that name an issuer and a subject.
 func rule(issuer, subject string) string { return issuer + ruleBreak + subject }
 
-// ruleOf is what tokens find an identity by; "" where its rule matches none.
+// ruleOf returns the key of an identity's rule, or "" if the rule matches no token.
 func ruleOf(i *platform.Identity) string { return ruleText(i.ClaimMatch.Key()) }
 
 func ruleText(key platform.RuleKey) string {
@@ -70,7 +70,7 @@ func ruleText(key platform.RuleKey) string {
 	return rule(key.Issuer, key.Subject)
 }
 
-// staticRuleOf is what tokens find an identity with keys of its own by.
+// staticRuleOf returns the key of an identity with static keys.
 func staticRuleOf(i *platform.Identity) string {
 	if i.StaticKeys == nil {
 		return ""
@@ -78,7 +78,7 @@ func staticRuleOf(i *platform.Identity) string {
 	return rule(i.StaticKeys.Issuer, i.StaticKeys.Subject)
 }
 
-// externalRuleOf is what tokens find an identity by that a provider made.
+// externalRuleOf returns the key of an identity that a provider has provisioned.
 func externalRuleOf(i *platform.Identity) string {
 	if i.ExternalID.Issuer == "" {
 		return ""
@@ -86,7 +86,7 @@ func externalRuleOf(i *platform.Identity) string {
 	return rule(i.ExternalID.Issuer, i.ExternalID.ID)
 }
 
-// ruleParts takes a rule apart; what a pattern stands for is "".
+// ruleParts splits a rule into issuer and subject. A pattern is returned as "".
 func ruleParts(rule string) (issuer, subject string) {
 	issuer, subject, _ = strings.Cut(rule, ruleBreak)
 	exact := func(part string) string {
@@ -98,27 +98,26 @@ func ruleParts(rule string) (issuer, subject string) {
 	return exact(issuer), exact(subject)
 }
 
-// mostStatic bounds what one token makes the service read and try, since
-// anybody can name anybody's issuer.
-const mostStatic = int64(100)
+// maxStatic limits the identities with static keys that are read for one token,
+// because anybody can name any issuer.
+const maxStatic = int64(100)
 
-// StaticIdentities finds identities by the issuer and subject of keys of their
-// own.
+// StaticIdentities finds identities by the issuer and subject of their static keys.
 func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([]*platform.Identity, error) {
 	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
 		return nil, nil
 	}
 	var found []*platform.Identity
 	q := s.dialect.statement()
-	q.add("SELECT "+identities.selected(0)+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), mostStatic)
+	q.add("SELECT "+identities.selectColumns(0)+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), maxStatic)
 	err := s.conn.Run(ctx, q.done(identities.collect(&found)))
 	return found, err
 }
 
-// Grants reads what is bound to identities.
+// Grants reads the roles that are bound to identities.
 func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Grant, error) {
 	q := s.dialect.statement()
-	q.add("SELECT b.identity, b.parent, b.role, r.capabilities FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ?", uidList(uids))
+	q.add("SELECT b.identity, b.parent, b.role, r.capabilities FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ?", uidKeyList(uids))
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		var g platform.Grant
@@ -129,7 +128,7 @@ func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Gra
 	return grants, err
 }
 
-// KnowsIssuer looks for an identity or identity provider that names an issuer.
+// KnowsIssuer reports whether an identity or identity provider names an issuer.
 func (s tables) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
 	if strings.ContainsFunc(issuer, unicode.IsControl) {
 		return false, nil
@@ -156,9 +155,9 @@ func (s tables) LookupIdentity(ctx context.Context, issuer, subject string) (uid
 	return uid, err
 }
 
-// Seen notes when identities acted.
-func (s *Store) Seen(ctx context.Context, uids []platform.UID, at platform.Time) error {
+// MarkSeen sets the last seen time of identities.
+func (s *Store) MarkSeen(ctx context.Context, uids []platform.UID, at platform.Time) error {
 	return s.engine.Write(ctx, func(tx TxConn) error {
-		return tx.Run(ctx, s.dialect.statement().add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidList(uids)).done(nil))
+		return tx.Run(ctx, s.dialect.statement().add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidKeyList(uids)).done(nil))
 	})
 }

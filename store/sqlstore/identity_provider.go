@@ -10,7 +10,7 @@ import (
 var identityProviders = newTable(table[platform.IdentityProvider, platform.IdentityProviderFilter]{
 	name:     "identity_provider",
 	uid:      func(p *platform.IdentityProvider) platform.UID { return p.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	joins:    " LEFT JOIN issuer_proof v ON v.issuer = t.issuer AND v.root = t.root",
 	joinBy:   []string{"issuer", "root"},
 	columns: []column[platform.IdentityProvider]{
@@ -19,22 +19,22 @@ var identityProviders = newTable(table[platform.IdentityProvider, platform.Ident
 		{"t.description", "description", func(p *platform.IdentityProvider) any { return &p.Description }},
 		{"t.default_role", "defaultRole", func(p *platform.IdentityProvider) any { return keyOf(&p.DefaultRole) }},
 		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonColumn{&p.OIDC} }},
-		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.HiddenSecret }},
+		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.EncryptedSecret }},
 		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.CreateTime} }},
 		{"t.update_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.UpdateTime} }},
-		{"COALESCE(v.method, '')", "", func(p *platform.IdentityProvider) any { return verified{&p.IssuerVerified} }},
+		{"COALESCE(v.method, '')", "", func(p *platform.IdentityProvider) any { return verifiedColumn{&p.IssuerVerified} }},
 		{"v.verify_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.IssuerVerifyTime} }},
 	},
 	writeOnly: []column[platform.IdentityProvider]{
 		{"t.issuer", "oidc", func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
 	},
-	where: func(f platform.IdentityProviderFilter, s *statement) { s.name(f.Name) },
+	where: func(f platform.IdentityProviderFilter, s *statement) { s.addName(f.Name) },
 })
 
-// verified reads whether a proof is one that lets newcomers in.
-type verified struct{ to *bool }
+// verifiedColumn reads whether the method of a proof admits new users.
+type verifiedColumn struct{ to *bool }
 
-func (c verified) Scan(src any) error {
+func (c verifiedColumn) Scan(src any) error {
 	method, ok := src.(string)
 	if !ok {
 		return fmt.Errorf("cannot read a method from %T", src)
@@ -43,8 +43,8 @@ func (c verified) Scan(src any) error {
 }
 
 // ScanBytes reads the name of a method.
-func (c verified) ScanBytes(method []byte) error {
-	*c.to = platform.ProofMethod(method).Complete()
+func (c verifiedColumn) ScanBytes(method []byte) error {
+	*c.to = platform.ProofMethod(method).AdmitsNewcomers()
 	return nil
 }
 
@@ -55,12 +55,12 @@ func issuerOf(p *platform.IdentityProvider) string {
 	return p.OIDC.Issuer
 }
 
-// MappedGrants reads what a provider maps external groups to.
+// MappedGrants reads the roles that a provider maps external groups to.
 func (s tables) MappedGrants(ctx context.Context, provider platform.UID, externalGroups ...string) ([]platform.Grant, error) {
 	q := s.dialect.statement()
 	q.add("SELECT m.scope, m.role, m.external_group_id, r.capabilities FROM external_group_role_mapping m JOIN role r ON r.uid = m.role WHERE m.parent = ?", provider)
 	if len(externalGroups) > 0 {
-		q.add(" AND m.external_group_id ?", among(externalGroups))
+		q.add(" AND m.external_group_id ?", valueList(externalGroups))
 	}
 	var grants []platform.Grant
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {

@@ -11,12 +11,12 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	wanted := keys.Keys()
 	repos, digests := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, k := range wanted {
-		repos[i], digests[i] = packed(k.Repo), k.Digest
+		repos[i], digests[i] = packUID(k.Repo), k.Digest
 	}
 	q := s.dialect.statement()
 	q.add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
 	q.sql.WriteString(s.dialect.Parents(q.arg, underUIDs(repos, digests)...))
-	// CROSS JOIN has SQLite look each image up, instead of reading them all.
+	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
 	q.add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
@@ -27,7 +27,7 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	return images, err
 }
 
-// PutImages stores images over what was known of them.
+// PutImages inserts or replaces images.
 func (tx *transaction) PutImages(ctx context.Context, images []*platform.Image) error {
 	run := make([]*Statement, len(images))
 	for n, i := range images {

@@ -21,7 +21,7 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 	}
 }
 
-// IssuerProof reads what an organisation has proven of an issuer.
+// IssuerProof reads the proof of an organisation for an issuer.
 func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
 	found := &platform.IssuerProof{}
 	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
@@ -29,7 +29,7 @@ func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer strin
 	return found, err
 }
 
-// DueIssuerProofs lists proofs by a file that were not looked at since a time.
+// DueIssuerProofs lists proofs by a file that were not checked since a time.
 func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
 	var due []*platform.IssuerProof
 	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
@@ -37,8 +37,8 @@ func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit
 	return due, err
 }
 
-// IssuerProofs lists every proof, and what has none. It reads all identities
-// with patterns: it is the operator's question.
+// IssuerProofs lists all proofs, and the issuers without one. It reads all
+// identities with patterns, so only the operator may call it.
 func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, error) {
 	var all []*platform.IssuerProof
 	q := s.dialect.statement().add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")

@@ -47,7 +47,7 @@ func (tx *transaction) Secrets(ctx context.Context) ([]platform.StoredSecret, er
 		q := tx.dialect.statement().add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
 		err := tx.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 			s := platform.StoredSecret{Place: place}
-			err := scan(keyOf(&s.Owner), &s.Hidden)
+			err := scan(keyOf(&s.Owner), &s.Encrypted)
 			found = append(found, s)
 			return err
 		}))
@@ -63,7 +63,7 @@ func (tx *transaction) PutSecrets(ctx context.Context, secrets []platform.Stored
 	run := make([]*Statement, len(secrets))
 	for i, s := range secrets {
 		c := secretColumns[s.Place]
-		run[i] = tx.dialect.statement().add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Hidden, s.Owner).done(nil)
+		run[i] = tx.dialect.statement().add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).done(nil)
 	}
 	if len(run) == 0 {
 		return nil

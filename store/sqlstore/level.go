@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// A level is calls that read beside each other for one answer. Once each of them
-// waits for statements or has ended, these are sent in one round trip.
+// A level is a set of concurrent calls that read for one response. When each of
+// them waits for statements or has ended, the statements are sent in one round trip.
 type level struct {
 	lock    sync.Mutex
 	running int // calls that have not ended
-	waiting []*demand
-	late    *time.Timer // sends what waits for a call that comes to nothing; nil: none does
+	waiting []*pendingCall
+	timer   *time.Timer // sends the waiting statements if a call takes too long; nil: no call waits
 }
 
-// A demand is the statements that one call waits for.
-type demand struct {
+// A pendingCall holds the statements that one call waits for.
+type pendingCall struct {
 	ctx        context.Context //nolint:containedctx // of the call
 	conn       Conn
 	statements []*Statement
@@ -30,12 +30,12 @@ type demand struct {
 
 type levelKey struct{}
 
-// maxLevelWait is how long a call waits for those beside it. One of them may wait
-// for something else than statements.
+// maxLevelWait limits how long a call waits for the other calls of its level. They
+// may be waiting for something other than statements.
 const maxLevelWait = 5 * time.Millisecond
 
-// Gather says that n calls are about to read for one answer. Each reads with the
-// context that join makes of its own, and says by end that it is over.
+// Gather announces that n concurrent calls will read for one response. Each call
+// uses a context from join, and calls end when it has finished.
 func (s *Store) Gather(n int) (join func(context.Context) context.Context, end func()) {
 	if !s.dialect.Pipelines {
 		return func(ctx context.Context) context.Context { return ctx }, func() {}
@@ -44,78 +44,80 @@ func (s *Store) Gather(n int) (join func(context.Context) context.Context, end f
 	return func(ctx context.Context) context.Context { return context.WithValue(ctx, levelKey{}, l) }, l.end
 }
 
-// AwaitOther says that a call waits for something that another reads: until that is
-// there, nobody beside it waits for it.
+// AwaitOther calls wait while a call waits for the read of another call. In the
+// meantime, the level does not wait for this call.
 func (*Store) AwaitOther(ctx context.Context, wait func()) {
 	l, _ := ctx.Value(levelKey{}).(*level)
 	if l == nil {
 		wait()
 		return
 	}
-	_ = l.leave(func() error { wait(); return nil })
+	_ = l.runOutside(func() error { wait(); return nil })
 }
 
-// end says that a call has ended.
+// end records that a call has ended.
 func (l *level) end() {
 	l.lock.Lock()
 	l.running--
-	ready := l.take(false)
+	ready := l.takeWaiting(false)
 	l.lock.Unlock()
-	send(ready)
+	sendAll(ready)
 }
 
-// take gives what waits, if nobody is left to wait for or it is late.
-func (l *level) take(isLate bool) []*demand {
+// takeWaiting returns the waiting calls if all calls wait or have ended, or if
+// isLate is set.
+func (l *level) takeWaiting(isLate bool) []*pendingCall {
 	if len(l.waiting) == 0 || len(l.waiting) < l.running && !isLate {
 		return nil
 	}
-	if l.late != nil {
-		l.late.Stop()
-		l.late = nil
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
 	}
 	ready := l.waiting
 	l.waiting = nil
 	return ready
 }
 
-// run has statements run with those of the calls beside it.
-func (l *level) run(d *demand) error {
+// run runs the statements of a call together with those of the other calls.
+func (l *level) run(d *pendingCall) error {
 	l.lock.Lock()
 	l.waiting = append(l.waiting, d)
-	ready := l.take(false)
-	if ready == nil && l.late == nil {
-		l.late = time.AfterFunc(maxLevelWait, l.sendLate)
+	ready := l.takeWaiting(false)
+	if ready == nil && l.timer == nil {
+		l.timer = time.AfterFunc(maxLevelWait, l.sendLate)
 	}
 	l.lock.Unlock()
-	send(ready)
+	sendAll(ready)
 	<-d.done
 	return d.err
 }
 
 func (l *level) sendLate() {
 	l.lock.Lock()
-	ready := l.take(true)
+	ready := l.takeWaiting(true)
 	l.lock.Unlock()
-	send(ready)
+	sendAll(ready)
 }
 
-// leave runs what a call does without those beside it, who need not wait for it.
-func (l *level) leave(work func() error) error {
+// runOutside runs work of a call outside of the level: the other calls do not wait
+// for it.
+func (l *level) runOutside(work func() error) error {
 	l.end()
-	defer l.enter()
+	defer l.rejoin()
 	return work()
 }
 
-func (l *level) enter() {
+func (l *level) rejoin() {
 	l.lock.Lock()
 	l.running++
 	l.lock.Unlock()
 }
 
-// send runs the statements of all demands in one round trip. Those that did not
-// run because one before them failed run by themselves: the error of one call is
-// no other's.
-func send(all []*demand) {
+// sendAll runs the statements of all calls in one round trip. Statements that did
+// not run because an earlier one failed are run separately, so that the error of one
+// call does not affect the others.
+func sendAll(all []*pendingCall) {
 	if len(all) == 0 {
 		return
 	}
@@ -136,8 +138,8 @@ func send(all []*demand) {
 	}
 }
 
-// runSafely makes an error of a panic, which would end the process: the goroutine
-// need not be that of the call.
+// runSafely converts a panic into an error. The goroutine can belong to another
+// call, and an unrecovered panic would end the process.
 func runSafely(ctx context.Context, conn Conn, statements []*Statement) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -147,28 +149,28 @@ func runSafely(ctx context.Context, conn Conn, statements []*Statement) (err err
 	return conn.Run(ctx, statements...)
 }
 
-func (d *demand) isDone() bool {
+func (d *pendingCall) isDone() bool {
 	return !slices.ContainsFunc(d.statements, func(s *Statement) bool { return !s.Done })
 }
 
-// A gathering connection runs the statements of calls beside each other together.
-type gathering struct{ Conn }
+// A gatheringConn runs the statements of the calls of a level together.
+type gatheringConn struct{ Conn }
 
-// Run runs statements. Those that look at many rows take long, and keep nobody
-// waiting.
-func (g gathering) Run(ctx context.Context, statements ...*Statement) error {
+// Run runs statements. Slow ones run outside of the level, so that other calls do
+// not wait for them.
+func (g gatheringConn) Run(ctx context.Context, statements ...*Statement) error {
 	l, _ := ctx.Value(levelKey{}).(*level)
 	switch {
 	case l == nil:
 		return g.Conn.Run(ctx, statements...)
-	case slices.ContainsFunc(statements, looksAtMany):
-		return l.leave(func() error { return g.Conn.Run(ctx, statements...) })
+	case slices.ContainsFunc(statements, isSlow):
+		return l.runOutside(func() error { return g.Conn.Run(ctx, statements...) })
 	default:
-		return l.run(&demand{ctx: ctx, conn: g.Conn, statements: statements, done: make(chan struct{})})
+		return l.run(&pendingCall{ctx: ctx, conn: g.Conn, statements: statements, done: make(chan struct{})})
 	}
 }
 
-// looksAtMany tells a statement that counts rows, or looks for words in them.
-func looksAtMany(s *Statement) bool {
+// isSlow reports whether a statement counts rows or searches for words.
+func isSlow(s *Statement) bool {
 	return strings.Contains(s.SQL, "COUNT(") || strings.Contains(s.SQL, " LIKE ")
 }

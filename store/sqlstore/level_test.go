@@ -49,7 +49,7 @@ func runLevel(conn *scriptedConn, calls ...func(ctx context.Context, conn Conn) 
 	for i, call := range calls {
 		all.Go(func() {
 			defer end()
-			errs[i] = call(join(context.Background()), gathering{conn})
+			errs[i] = call(join(context.Background()), gatheringConn{conn})
 		})
 	}
 	all.Wait()

@@ -15,8 +15,8 @@ type reader[T, F any] struct {
 	dialect *Dialect
 }
 
-// names lists the table's own columns, as they are selected from t, without
-// some long texts.
+// names lists the table's own columns as they are selected from t, without the
+// given long texts.
 func (t *table[T, F]) names(without platform.LongTexts) string {
 	names := make([]string, 0, len(t.columns)+5)
 	names = append(names, "t.uid")
@@ -31,9 +31,9 @@ func (t *table[T, F]) names(without platform.LongTexts) string {
 	return strings.Join(names, ", ")
 }
 
-// selected lists every column that a row is scanned from. In the place of a
-// long text that is left out stands an empty one.
-func (t *table[T, F]) selected(without platform.LongTexts) string {
+// selectColumns lists every column that a row is scanned from. A long text that is
+// left out is replaced by an empty text.
+func (t *table[T, F]) selectColumns(without platform.LongTexts) string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		if names[i] = c.sql; t.leavesOut(c, without) {
@@ -43,13 +43,13 @@ func (t *table[T, F]) selected(without platform.LongTexts) string {
 	return strings.Join(names, ", ")
 }
 
-// leavesOut reports whether a read without some long texts leaves a column out.
+// leavesOut reports whether a read without the given long texts leaves out a column.
 func (t *table[T, F]) leavesOut(c column[T], without platform.LongTexts) bool {
 	text, long := t.long[c.sql]
 	return long && without.Has(text)
 }
 
-// destinations are where the columns of a row are scanned to, after extra.
+// destinations returns the scan destinations of a row, after extra.
 func (t *table[T, F]) destinations(row *T, extra ...any) []any {
 	to := make([]any, 0, len(t.columns)+len(extra))
 	to = append(to, extra...)
@@ -68,9 +68,8 @@ func (t *table[T, F]) collect(into *[]*T) func(scan func(...any) error) error {
 	}
 }
 
-// scanner gives a function that scans one row after the other, each after
-// extra. All of them go through one row, so that places for columns are made
-// once.
+// scanner returns a function that scans rows, each after extra. All rows are
+// scanned through one row value, so that the scan destinations are made only once.
 func (t *table[T, F]) scanner(extra ...any) func(scan func(...any) error) (*T, error) {
 	var through, empty T
 	var free []T
@@ -87,15 +86,15 @@ func (t *table[T, F]) scanner(extra ...any) func(scan func(...any) error) (*T, e
 	}
 }
 
-// maxRowsAtOnce is how many rows share one piece of memory, which is kept as
-// long as one of them is.
+// maxRowsAtOnce is the number of rows that are allocated together. Their memory is
+// freed only when none of them is used any more.
 const maxRowsAtOnce = 32
 
 // Get reads rows by UID.
 func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error) {
 	var rows []*T
 	s := r.dialect.statement()
-	s.add("SELECT " + r.selected(keys.Without()) + " FROM " + r.name + " t" + r.joins)
+	s.add("SELECT " + r.selectColumns(keys.Without()) + " FROM " + r.name + " t" + r.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
 		s.add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
@@ -105,11 +104,11 @@ func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error)
 	return rows, err
 }
 
-// A skip past this many rows is worth a look at the total first: the page may
-// be nearer to the other end.
+// For a skip of more than farSkip rows, the total is read first: the page may be
+// nearer to the other end.
 const farSkip = 1000
 
-// maxBranches is how many branches one statement reads.
+// maxBranches limits the branches that one statement reads.
 const maxBranches = 32
 
 // List reads one page, and its total in the same round trip.
@@ -139,13 +138,13 @@ func (r reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.R
 		slices.SortFunc(items, r.compare(q.Order, q.Backward))
 		items = items[min(q.Skip, len(items)):]
 	}
-	found.Items, found.More = cut(items, q.Limit, q.Backward)
+	found.Items, found.More = trimPage(items, q.Limit, q.Backward)
 	return found, nil
 }
 
-// cut takes the one row more that was read away again, and turns what was
-// read backward.
-func cut[T any](items []*T, limit int, backward bool) ([]*T, bool) {
+// trimPage removes the extra row beyond the limit, and reverses rows that were read
+// backward. It reports whether there was an extra row.
+func trimPage[T any](items []*T, limit int, backward bool) ([]*T, bool) {
 	more := len(items) > limit
 	if more {
 		items = items[:limit]
@@ -156,8 +155,7 @@ func cut[T any](items []*T, limit int, backward bool) ([]*T, bool) {
 	return items, more
 }
 
-// farPage reads a page that lies far from the start, from whichever end is
-// nearer.
+// farPage reads a page far from the start, from the nearer end.
 func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found platform.Rows[T]) (platform.Rows[T], error) {
 	total := int(found.Total)
 	if q.Skip >= total || !q.Parts.Has(platform.PartItems) {
@@ -190,8 +188,8 @@ func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found pl
 	return found, nil
 }
 
-// page reads up to one row more than the limit, so that it is known whether
-// more follow. The rows of several branches are merged.
+// page builds a statement that reads one row more than the limit, which shows
+// whether more rows follow. It merges the rows of several branches.
 func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]*T) *Statement {
 	s := r.dialect.statement()
 	o := r.orderingOf(q)
@@ -202,24 +200,24 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 	simple := len(branches) == 1 && skip == 0
 	switch {
 	case simple && r.joins == "":
-		s.add("SELECT " + r.selected(q.Without) + " FROM ")
+		s.add("SELECT " + r.selectColumns(q.Without) + " FROM ")
 		r.branch(s, q, branches[0], o)
 		s.add(o.orderBy()+" LIMIT ?", limit)
 	case simple:
-		s.add("SELECT " + r.selected(q.Without) + " FROM (SELECT " + r.names(q.Without) + " FROM ")
+		s.add("SELECT " + r.selectColumns(q.Without) + " FROM (SELECT " + r.names(q.Without) + " FROM ")
 		r.branch(s, q, branches[0], o)
 		s.add(o.orderBy()+" LIMIT ?) t"+r.joins+o.orderBy(), limit)
 	default:
-		// Keys first: what is skipped is only counted in the index.
-		s.add("SELECT " + r.selected(q.Without) + " FROM (")
+		// The keys are selected first, so that skipped rows are read from the index only.
+		s.add("SELECT " + r.selectColumns(q.Without) + " FROM (")
 		r.pageKeys(s, q, branches, o, limit, skip)
 		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.orderBy())
 	}
 	return s.done(r.collect(into))
 }
 
-// pageKeys adds a select of the UIDs of a page out of one or several branches, of
-// which each gives no more than the page may need.
+// pageKeys adds a select of the UIDs of a page from one or several branches. Each
+// branch returns at most as many rows as the page can need.
 func (r reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
 	one := func(b platform.Branch, limit int64) {
 		s.add("SELECT " + o.keys() + " FROM ")
@@ -247,24 +245,24 @@ func (r reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pla
 func (r reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering) {
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
-	r.in(s, b, r.walks(q), o, q.From)
+	r.addBranch(s, b, r.walksPrimaryKey(q), o, q.From)
 	r.inRoot(s, q.Filter, b)
 	r.where(q.Filter, s)
 }
 
-// walks reports whether a page is read along the primary key: where one counter
-// counts what the filter leaves, that is all rows or nearly all. Where a filter
-// leaves few rows, its index may be the better way, and is for the planner to
-// choose.
-func (r reader[T, F]) walks(q platform.Query[F]) bool {
+// walksPrimaryKey reports whether a page is read along the primary key. This is the
+// case if one counter counts the rows of the filter, which then are all or nearly
+// all rows. If a filter matches few rows, its index may be better, and the planner
+// chooses.
+func (r reader[T, F]) walksPrimaryKey(q platform.Query[F]) bool {
 	return q.Order.Field == "uid" && len(r.counters(q.Filter)) == 1
 }
 
-// compare orders rows as a page is read.
+// compare returns the order in which the rows of a page are read.
 func (r reader[T, F]) compare(order platform.Order, backward bool) func(a, b *T) int {
 	shown := "t." + order.Field
 	if l, elsewhere := r.lookups[order.Field]; elsewhere {
-		shown = l.shown
+		shown = l.column
 	}
 	at := slices.IndexFunc(r.columns, func(c column[T]) bool { return c.sql == shown })
 	sign := 1
@@ -279,7 +277,7 @@ func (r reader[T, F]) compare(order platform.Order, backward bool) func(a, b *T)
 	}
 }
 
-// compareColumns compares what two rows have in one column.
+// compareColumns compares the values of two rows in one column.
 func compareColumns(a, b any) int {
 	switch a := a.(type) {
 	case timeColumn:
@@ -296,15 +294,15 @@ func compareColumns(a, b any) int {
 	}
 }
 
-// pairs reads rows by pairs, each by one look into an index: found says, with
-// args, how the columns of p name at most one row.
-func pairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []ParentColumn, found string, args ...any) ([]*T, error) {
+// readPairs reads rows by pairs of values, with one index lookup each. found is the
+// condition, with args, by which the columns of p identify at most one row.
+func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []ParentColumn, found string, args ...any) ([]*T, error) {
 	q, one := s.dialect.statement(), s.dialect.statement()
 	parents := s.dialect.Parents(q.arg, columns...)
 	one.args = q.args
 	one.add(found+" LIMIT 1", args...)
 	q.args = one.args
-	q.add("SELECT " + t.selected(0) + " FROM ")
+	q.add("SELECT " + t.selectColumns(0) + " FROM ")
 	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(0), one.sql.String()))
 	var rows []*T
 	err := s.conn.Run(ctx, q.done(t.collect(&rows)))

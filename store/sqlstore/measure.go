@@ -8,12 +8,12 @@ import (
 	"atrium/platform"
 )
 
-// A measured connection counts what it reads for the answer of its context,
-// and stops reading where that is more than the answer may hold.
-type measured struct{ Conn }
+// A measuredConn counts the bytes that it reads for the response of its context. It
+// stops reading when the response exceeds its limit.
+type measuredConn struct{ Conn }
 
 // Run runs statements.
-func (m measured) Run(ctx context.Context, statements ...*Statement) error {
+func (m measuredConn) Run(ctx context.Context, statements ...*Statement) error {
 	if answer := platform.AnswerOf(ctx); answer != nil {
 		for _, s := range statements {
 			if s.Row != nil {
@@ -24,11 +24,11 @@ func (m measured) Run(ctx context.Context, statements ...*Statement) error {
 	return m.Conn.Run(ctx, statements...)
 }
 
-// rowBytes is about what a row takes beside its texts.
+// rowBytes estimates the memory of a row without its texts.
 const rowBytes = 512
 
-// A meter counts the rows of one statement, one after the other. What it needs
-// for that it makes for the first of them and uses for all.
+// A meter counts the bytes of the rows of one statement. It allocates its buffers
+// for the first row and reuses them.
 type meter struct {
 	ctx    context.Context //nolint:containedctx // of the one statement whose rows it counts
 	answer *platform.Answer
@@ -41,7 +41,7 @@ type meter struct {
 	measured func(...any) error
 }
 
-// measure reads one row and counts it.
+// measure reads one row and counts its bytes.
 func (m *meter) measure(scan func(...any) error) error {
 	if m.measured == nil {
 		m.measured = m.scanAndCount
@@ -79,8 +79,8 @@ func (m *meter) scanAndCount(to ...any) error {
 	return m.answer.Read(m.ctx, n)
 }
 
-// measuredJSON counts what a column of JSON becomes: a list of short texts
-// takes far more than its JSON.
+// measuredJSON counts the memory of a decoded JSON column: a list of short texts
+// takes much more than its JSON.
 type measuredJSON struct {
 	jsonColumn
 	n *int

@@ -43,7 +43,7 @@ func readPage(ctx context.Context, conn Conn) error {
 }
 
 func counted(t testing.TB) context.Context {
-	ctx, end := platform.NewAnswerPool(platform.AnswerLimits{One: 1 << 40}, nil).Open(t.Context())
+	ctx, end := platform.NewAnswerPool(platform.AnswerLimits{PerAnswer: 1 << 40}, nil).Open(t.Context())
 	t.Cleanup(end)
 	return ctx
 }
@@ -52,7 +52,7 @@ func TestWhatMeasuringAllocatesDoesNotGrowWithRows(t *testing.T) {
 	allocations := func(rows int) float64 {
 		ctx := counted(t)
 		return testing.AllocsPerRun(10, func() {
-			if err := readPage(ctx, measured{rowsConn{rows}}); err != nil {
+			if err := readPage(ctx, measuredConn{rowsConn{rows}}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -64,7 +64,7 @@ func TestWhatMeasuringAllocatesDoesNotGrowWithRows(t *testing.T) {
 
 // BenchmarkMeasure tells what measuring adds to a page of 200 rows.
 func BenchmarkMeasure(b *testing.B) {
-	for name, conn := range map[string]Conn{"plain": rowsConn{200}, "measured": measured{rowsConn{200}}} {
+	for name, conn := range map[string]Conn{"plain": rowsConn{200}, "measured": measuredConn{rowsConn{200}}} {
 		b.Run(name, func(b *testing.B) {
 			ctx := counted(b)
 			b.ReportAllocs()

@@ -13,7 +13,7 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// A Migrator brings the schema of one database up to date.
+// A Migrator migrates the schema of one database.
 type Migrator struct {
 	db       *sql.DB
 	dialect  *Dialect
@@ -21,9 +21,9 @@ type Migrator struct {
 	tries    int
 }
 
-// NewMigrator makes a Migrator, which owns db. tries is how often it tries:
-// once, where options lock other replicas out. Where nothing does, the one
-// that lost finds on its next try what another has done meanwhile.
+// NewMigrator makes a Migrator, which owns db. tries limits its attempts. One
+// suffices if the options lock out other replicas. Otherwise, a replica that
+// conflicts with another one finds on its next try what the other has done.
 func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, options ...goose.ProviderOption) (*Migrator, error) {
 	migrations, err := migrations(dialect)
 	if err != nil {
@@ -37,8 +37,8 @@ func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, 
 	return &Migrator{db, dialect, provider, tries}, nil
 }
 
-// afterSQL is what a migration does beside its file, by its number: what SQL
-// cannot say.
+// afterSQL maps migration numbers to steps that cannot be written in SQL. They run
+// after the file of the migration.
 var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
 	6:  rekeyPatterns,
 	12: rateAdvisories,
@@ -46,7 +46,7 @@ var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
 	17: noteFixTimes,
 }
 
-// migrations reads the files of SQL, in the words of a dialect.
+// migrations reads the SQL files, adapted to a dialect.
 func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 	files, err := listMigrations()
 	if err != nil {
@@ -74,7 +74,7 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 	return all, nil
 }
 
-// Up applies what is missing. Several replicas may do it at once.
+// Up applies the missing migrations. Several replicas may do so at the same time.
 func (m *Migrator) Up(ctx context.Context) error {
 	if err := m.UpTo(ctx, math.MaxInt64); err != nil || m.dialect.Trigrams {
 		return err
@@ -83,7 +83,8 @@ func (m *Migrator) Up(ctx context.Context) error {
 	return err
 }
 
-// UpTo applies what is missing up to a version, as an older program would have.
+// UpTo applies the missing migrations up to a version, as an older program would
+// have done.
 func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 	for try := 1; ; try++ {
 		_, err := m.provider.UpTo(ctx, version)
@@ -98,7 +99,7 @@ func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 	}
 }
 
-// MigrationState tells of one migration.
+// MigrationState describes one migration.
 type MigrationState struct {
 	Version   int64
 	Name      string // of what it does, such as uid_bytes
@@ -106,7 +107,7 @@ type MigrationState struct {
 	AppliedAt time.Time // zero where it is not applied
 }
 
-// Status tells of every migration, in order.
+// Status lists all migrations in order.
 func (m *Migrator) Status(ctx context.Context) ([]MigrationState, error) {
 	found, err := m.provider.Status(ctx)
 	if err != nil {

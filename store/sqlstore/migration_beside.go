@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// besideServers rebuilds the tables of PostgreSQL while servers of the program
-// before go on reading and writing the old ones. A trigger on each old table
-// repeats in the new one what they write. Only the last step keeps them out, for
-// as long as renaming takes. From then on they answer errors, until this program
-// has taken their place.
+// runConcurrently rebuilds the tables of PostgreSQL while servers of the previous
+// version continue to use the old tables. A trigger on each old table copies their
+// writes into the new table. Only the last step, which renames the tables, blocks
+// these servers. After it they return errors until they are replaced by this
+// version.
 //
-// It is no single transaction, so it begins anew where it was interrupted.
-func (r rebuild) besideServers(ctx context.Context, db *sql.DB) error {
+// It is not a single transaction. If it is interrupted, it starts from the beginning.
+func (r rebuild) runConcurrently(ctx context.Context, db *sql.DB) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	b := beside{r, conn}
+	b := concurrentRebuild{r, conn}
 	types, err := b.texts(ctx, "SELECT data_type FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'grp' AND column_name = 'uid'")
 	if err != nil || slices.Contains(types, "bytea") {
-		return err // the last step had ended, but nobody noted it
+		return err // the last step had been done, but was not recorded
 	}
 	if err := b.exec(ctx, "SET lock_timeout = 0"); err != nil { // an index waits for every transaction that is older
 		return err
@@ -39,13 +39,13 @@ func (r rebuild) besideServers(ctx context.Context, db *sql.DB) error {
 	return b.exec(ctx, "RESET lock_timeout")
 }
 
-// beside is a rebuild through one connection.
-type beside struct {
+// A concurrentRebuild is a rebuild through one connection.
+type concurrentRebuild struct {
 	rebuild
 	conn *sql.Conn
 }
 
-func (b beside) exec(ctx context.Context, statements ...string) error {
+func (b concurrentRebuild) exec(ctx context.Context, statements ...string) error {
 	return execAll(ctx, b.conn, statements)
 }
 
@@ -61,7 +61,7 @@ func execAll(ctx context.Context, to interface {
 }
 
 // texts reads one column.
-func (b beside) texts(ctx context.Context, query string) (found []string, err error) {
+func (b concurrentRebuild) texts(ctx context.Context, query string) (found []string, err error) {
 	rows, err := b.conn.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -77,16 +77,16 @@ func (b beside) texts(ctx context.Context, query string) (found []string, err er
 	return found, rows.Err()
 }
 
-// lockWait bounds how long a step waits for a lock that keeps servers out, who
-// wait behind it. lockTries is how often the step is tried.
+// lockWait limits how long a step waits for a lock, because servers wait behind it.
+// lockTries limits the attempts of a step.
 const (
 	lockWait  = "SET LOCAL lock_timeout = '1s'"
 	lockTries = 100
 )
 
-// transact runs statements in one transaction, again where they wait for too
-// long or against each other.
-func (b beside) transact(ctx context.Context, statements ...string) error {
+// transact runs statements in one transaction, and tries again after a lock timeout
+// or a deadlock.
+func (b concurrentRebuild) transact(ctx context.Context, statements ...string) error {
 	for try := 1; ; try++ {
 		err := b.transactOnce(ctx, statements)
 		var state interface{ SQLState() string }
@@ -101,7 +101,7 @@ func (b beside) transact(ctx context.Context, statements ...string) error {
 	}
 }
 
-func (b beside) transactOnce(ctx context.Context, statements []string) error {
+func (b concurrentRebuild) transactOnce(ctx context.Context, statements []string) error {
 	tx, err := b.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -112,11 +112,12 @@ func (b beside) transactOnce(ctx context.Context, statements []string) error {
 	return tx.Commit()
 }
 
-// decodeUID is how PostgreSQL makes bytes of the text of a UID.
+// decodeUID returns the PostgreSQL expression that converts the text of a UID into
+// bytes.
 func decodeUID(column string) string { return "decode(replace(" + column + ", '/', ''), 'hex')" }
 
 // dropTriggers removes the triggers of all tables, with their functions.
-func (b beside) dropTriggers() []string {
+func (b concurrentRebuild) dropTriggers() []string {
 	drops := make([]string, len(b.tables))
 	for i, t := range b.tables {
 		drops[i] = "DROP FUNCTION IF EXISTS move_" + t.name + "() CASCADE"
@@ -125,7 +126,7 @@ func (b beside) dropTriggers() []string {
 }
 
 // begin makes the new tables.
-func (b beside) begin(ctx context.Context) error {
+func (b concurrentRebuild) begin(ctx context.Context) error {
 	if err := b.transact(ctx, b.dropTriggers()...); err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (b beside) begin(ctx context.Context) error {
 	return b.exec(ctx, run...)
 }
 
-func (b beside) names() []string {
+func (b concurrentRebuild) names() []string {
 	names := make([]string, len(b.tables))
 	for i, t := range b.tables {
 		names[i] = t.name
@@ -144,10 +145,10 @@ func (b beside) names() []string {
 	return names
 }
 
-// copyRows copies one table after the other, each after those that it refers
-// to. Groups refer to groups, so they come over in one transaction with their
-// trigger, which holds up who creates or changes one.
-func (b beside) copyRows(ctx context.Context) error {
+// copyRows copies the tables, each after those that it refers to. Groups refer to
+// groups, so they are copied in one transaction with their trigger. This blocks
+// changes of groups.
+func (b concurrentRebuild) copyRows(ctx context.Context) error {
 	for _, t := range b.tables {
 		if t.name == "grp" {
 			if err := b.transact(ctx, append(t.createTrigger(), t.insert()+"SELECT "+t.listValues("t", decodeUID)+" FROM grp t ORDER BY t.uid")...); err != nil {
@@ -165,7 +166,8 @@ func (b beside) copyRows(ctx context.Context) error {
 	return nil
 }
 
-// createTrigger makes the trigger that takes along what servers write.
+// createTrigger returns the statements for the trigger that copies the writes of
+// servers.
 func (t movedTable) createTrigger() []string {
 	same, sets := make([]string, len(t.key)), make([]string, len(t.columns))
 	for i, column := range t.key {
@@ -184,14 +186,13 @@ func (t movedTable) createTrigger() []string {
 	}
 }
 
-// batchRows is how many rows are copied at once: servers that change one of
-// them wait meanwhile.
+// batchRows is the number of rows that are copied at once. Servers that change one
+// of them wait.
 const batchRows = 5000
 
-// copyBatches copies the rows in the order of their keys. It locks what it
-// copies, so that nobody deletes or changes a row between its being read and
-// its being there for the trigger.
-func (b beside) copyBatches(ctx context.Context, t movedTable) error {
+// copyBatches copies the rows in the order of their keys. It locks them, so that no
+// row is changed between being read and being copied.
+func (b concurrentRebuild) copyBatches(ctx context.Context, t movedTable) error {
 	marks, last := make([]string, len(t.key)), make([]any, len(t.key))
 	for i := range t.key {
 		marks[i], last[i] = fmt.Sprintf("$%d", i+1), ""
@@ -218,7 +219,7 @@ func (b beside) copyBatches(ctx context.Context, t movedTable) error {
 }
 
 // finishTables makes the indexes and the statistics.
-func (b beside) finishTables(ctx context.Context) error {
+func (b concurrentRebuild) finishTables(ctx context.Context) error {
 	var run []string
 	for _, statement := range b.indexes {
 		run = append(run, strings.Replace(b.addPrefix(statement), "INDEX ", "INDEX CONCURRENTLY ", 1))
@@ -229,9 +230,8 @@ func (b beside) finishTables(ctx context.Context) error {
 	return b.exec(ctx, run...)
 }
 
-// replaceTables puts the new tables in the place of the old ones, with the
-// privileges of these.
-func (b beside) replaceTables(ctx context.Context) error {
+// replaceTables replaces the old tables by the new ones, with the same privileges.
+func (b concurrentRebuild) replaceTables(ctx context.Context) error {
 	old := strings.Join(b.names(), ", ")
 	grants, err := b.texts(ctx, `SELECT format('GRANT %s ON `+newPrefix+`%s TO %s', a.privilege_type, c.relname, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
 		FROM pg_class c, aclexplode(c.relacl) a WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('`+strings.Join(b.names(), "', '")+"')")

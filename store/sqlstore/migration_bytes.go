@@ -11,9 +11,9 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// A rebuild copies the rows of tables into new ones, in which UIDs are bytes,
-// and puts these in the place of the old ones: migration 10. Until then the new
-// tables have names with a prefix.
+// A rebuild is migration 10. It copies the rows of tables into new tables, in which
+// UIDs are bytes, and replaces the old tables by them. Until then the new tables
+// have names with a prefix.
 type rebuild struct {
 	tables  []movedTable // each after those that it refers to
 	indexes []string     // statements that follow when the rows are there
@@ -39,7 +39,7 @@ var (
 	commentPattern = regexp.MustCompile(`(?m)^--.*\n`)
 )
 
-// parseRebuild reads a file in the words of a dialect.
+// parseRebuild parses a file, adapted to a dialect.
 func parseRebuild(file string, dialect *Dialect) rebuild {
 	var r rebuild
 	tables, indexes, _ := strings.Cut(file, indexesFollow)
@@ -66,12 +66,11 @@ func parseRebuild(file string, dialect *Dialect) rebuild {
 	return r
 }
 
-// newPrefix begins the names of what is new until it takes the place of the
-// old.
+// newPrefix is the prefix of the names of new tables and indexes until they replace
+// the old ones.
 const newPrefix = "new_"
 
-// addPrefix gives every table that a statement names, and every index that it
-// makes, the name with the prefix.
+// addPrefix adds the prefix to the names of the tables and indexes in a statement.
 func (r rebuild) addPrefix(statement string) string {
 	for _, t := range r.tables {
 		for _, before := range []string{"CREATE TABLE ", "ALTER TABLE ", "REFERENCES ", " ON "} {
@@ -81,7 +80,7 @@ func (r rebuild) addPrefix(statement string) string {
 	return strings.Replace(statement, "INDEX ", "INDEX "+newPrefix, 1)
 }
 
-// listValues lists the columns of t as the new table has them, out of a row.
+// listValues lists the values of a row for the columns of the new table.
 func (t movedTable) listValues(row string, packed func(column string) string) string {
 	values := make([]string, len(t.columns))
 	for i, column := range t.columns {
@@ -101,24 +100,24 @@ func (t movedTable) insert() string {
 	return "INSERT INTO " + newPrefix + t.name + " (" + strings.Join(t.columns, ", ") + ") "
 }
 
-// packUIDs is migration 10: beside a server that runs, where the dialect can
-// do that, else in one transaction.
+// packUIDs is migration 10. It runs concurrently with servers if the dialect
+// supports it, and otherwise in one transaction.
 func packUIDs(file string, dialect *Dialect) *goose.GoFunc {
 	r := parseRebuild(file, dialect)
 	if dialect.Triggers {
-		return &goose.GoFunc{RunDB: r.besideServers}
+		return &goose.GoFunc{RunDB: r.runConcurrently}
 	}
-	return &goose.GoFunc{RunTx: r.inTransaction}
+	return &goose.GoFunc{RunTx: r.runInTransaction}
 }
 
-// inTransaction rebuilds the tables of SQLite.
-func (r rebuild) inTransaction(ctx context.Context, tx *sql.Tx) error {
+// runInTransaction rebuilds the tables of SQLite.
+func (r rebuild) runInTransaction(ctx context.Context, tx *sql.Tx) error {
 	unhex := func(column string) string { return "unhex(" + column + ", '/')" }
 	var run []string
 	for _, t := range r.tables {
 		run = append(run, r.addPrefix(t.ddl), t.insert()+"SELECT "+t.listValues("t", unhex)+" FROM "+t.name+" t ORDER BY t."+strings.Join(t.key, ", t."))
 	}
-	for _, t := range slices.Backward(r.tables) { // nothing refers to one that is dropped
+	for _, t := range slices.Backward(r.tables) { // no remaining table refers to a dropped one
 		run = append(run, "DROP TABLE "+t.name)
 	}
 	for _, t := range r.tables {

@@ -7,7 +7,7 @@ import (
 
 // noteFixTimes notes when the advisories that are there were fixed: migration 17.
 func noteFixTimes(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
-	update := marked(dialect, "UPDATE advisory SET fix_time = ? WHERE uid = ?")
+	update := withPlaceholders(dialect, "UPDATE advisory SET fix_time = ? WHERE uid = ?")
 	for after := []byte{}; ; {
 		some, err := unratedAfter(ctx, tx, dialect, after)
 		if err != nil {
@@ -19,7 +19,7 @@ func noteFixTimes(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 			if fixed.IsZero() {
 				continue
 			}
-			if _, err := tx.ExecContext(ctx, update, dialect.Moment(fixed), a.key); err != nil {
+			if _, err := tx.ExecContext(ctx, update, dialect.BindTime(fixed), a.key); err != nil {
 				return err
 			}
 		}

@@ -17,7 +17,7 @@ func fillSearchTexts(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	for _, t := range []struct{ table, columns string }{
 		{"grp", "name, description, ''"}, {"identity", "name, description, email || '\n' || email_unverified"}, {"role", "name, description, ''"}, {"repo", "name, description, aliases"},
 	} {
-		read := marked(dialect, "SELECT uid, "+t.columns+" FROM "+t.table+" WHERE uid > ? ORDER BY uid LIMIT ?")
+		read := withPlaceholders(dialect, "SELECT uid, "+t.columns+" FROM "+t.table+" WHERE uid > ? ORDER BY uid LIMIT ?")
 		for after, full := []byte{}, true; full; {
 			texts, err := readSearchTexts(ctx, tx, read, t.table, after)
 			if err != nil {

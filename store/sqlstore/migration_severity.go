@@ -26,7 +26,7 @@ func rateAdvisories(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 		return err
 	}
 	counted := deltas{}
-	update := marked(dialect, "UPDATE advisory SET severity = ?, severity_vector = ?, severity_version = ?, severity_source = ?, count_class = ? WHERE uid = ?")
+	update := withPlaceholders(dialect, "UPDATE advisory SET severity = ?, severity_vector = ?, severity_version = ?, severity_source = ?, count_class = ? WHERE uid = ?")
 	for after := []byte{}; ; {
 		some, err := unratedAfter(ctx, tx, dialect, after)
 		if err != nil {
@@ -64,15 +64,15 @@ func hasVector(all []platform.Severity) bool {
 	return false
 }
 
-// marked gives a statement the placeholders of a dialect.
-func marked(dialect *Dialect, text string) string {
+// withPlaceholders gives a statement the placeholders of a dialect.
+func withPlaceholders(dialect *Dialect, text string) string {
 	s := dialect.statement()
 	return s.add(text, make([]any, strings.Count(text, "?"))...).sql.String()
 }
 
 // unratedAfter reads the next advisories.
 func unratedAfter(ctx context.Context, tx *sql.Tx, dialect *Dialect, after []byte) (some []*unratedAdvisory, err error) {
-	query := marked(dialect, "SELECT uid, advisory_id, aliases, events, severities, delete_time FROM advisory WHERE uid > ? ORDER BY uid LIMIT ?")
+	query := withPlaceholders(dialect, "SELECT uid, advisory_id, aliases, events, severities, delete_time FROM advisory WHERE uid > ? ORDER BY uid LIMIT ?")
 	rows, err := tx.QueryContext(ctx, query, after, unratedAtOnce)
 	if err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func severitiesByName(ctx context.Context, tx *sql.Tx) (map[string][]platform.Se
 }
 
 func insertCounters(ctx context.Context, tx *sql.Tx, dialect *Dialect, counted deltas) error {
-	insert := marked(dialect, "INSERT INTO counter (scope, kind, slot, n, nc) VALUES (?, ?, 0, ?, ?)")
-	for _, k := range counted.ordered() {
+	insert := withPlaceholders(dialect, "INSERT INTO counter (scope, kind, slot, n, nc) VALUES (?, ?, 0, ?, ?)")
+	for _, k := range counted.sortedKeys() {
 		if _, err := tx.ExecContext(ctx, insert, k.scope, int64(k.kind), counted[k].n, counted[k].nc); err != nil {
 			return err
 		}

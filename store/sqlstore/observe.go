@@ -7,31 +7,31 @@ import (
 	"atrium/platform"
 )
 
-// An Observer hears of each round trip to the database.
+// An Observer is notified of each round trip to the database.
 type Observer interface {
-	// RoundTrip is called with the statements that were sent together, whose
-	// arguments it must not show: they hold what people wrote.
+	// RoundTrip is called with the statements that were sent together. It must not
+	// show their arguments, which contain user data.
 	RoundTrip(ctx context.Context, statements []*Statement, took time.Duration, err error)
 }
 
-// An observed engine tells observers, and the trace of the request, how long
-// the database took.
-type observed struct {
+// An observedEngine reports the duration of round trips to observers and to the
+// trace of the request.
+type observedEngine struct {
 	Engine
 	observers []Observer
 }
 
 // Run reads outside of any transaction.
-func (o observed) Run(ctx context.Context, statements ...*Statement) error {
+func (o observedEngine) Run(ctx context.Context, statements ...*Statement) error {
 	return o.observe(ctx, statements, func() error { return o.Engine.Run(ctx, statements...) })
 }
 
 // Write runs unit in a transaction.
-func (o observed) Write(ctx context.Context, unit func(TxConn) error) error {
+func (o observedEngine) Write(ctx context.Context, unit func(TxConn) error) error {
 	return o.Engine.Write(ctx, func(conn TxConn) error { return unit(observedTx{conn, o}) })
 }
 
-func (o observed) observe(ctx context.Context, statements []*Statement, run func() error) error {
+func (o observedEngine) observe(ctx context.Context, statements []*Statement, run func() error) error {
 	start := time.Now()
 	err := run()
 	took := time.Since(start)
@@ -44,7 +44,7 @@ func (o observed) observe(ctx context.Context, statements []*Statement, run func
 
 type observedTx struct {
 	TxConn
-	engine observed
+	engine observedEngine
 }
 
 // Run runs statements in the transaction.

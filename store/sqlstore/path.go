@@ -11,28 +11,27 @@ func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platfo
 	var found []*platform.Group
 	q := s.dialect.statement()
 	s.walk(q, path)
-	q.add("SELECT "+groups.selected(0)+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
+	q.add("SELECT "+groups.selectColumns(0)+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
 	err := s.conn.Run(ctx, q.done(groups.collect(&found)))
 	return found, err
 }
 
-// ReposOfPath reads the repos that a path leads to: one in each of its groups
-// that has a repo which is named like the rest of the path.
+// ReposOfPath reads the repos that a path can name: in each of its groups, the repo
+// whose name is the rest of the path.
 func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platform.Repo, error) {
 	var found []*platform.Repo
 	q := s.dialect.statement()
 	parents := s.walk(q, path)
-	q.add("SELECT " + repos.selected(0) + " FROM ")
+	q.add("SELECT " + repos.selectColumns(0) + " FROM ")
 	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "repo", repos.names(0), "t.parent = w.uid AND t.name = p.inside LIMIT 1"))
 	q.add(" WHERE p.i = w.depth AND p.inside <> ''")
 	err := s.conn.Run(ctx, q.done(repos.collect(&found)))
 	return found, err
 }
 
-// walk begins a statement with the table w of the groups that the first names of a
-// path lead to, each with how many names that takes, and answers the names as a
-// table. It is one text for all paths, and takes one look into an index for each
-// name.
+// walk begins a statement with the table w of the groups on a path, each with its
+// number of names, and returns the table of names. The text of the statement is the
+// same for all paths. It needs one index lookup for each name.
 func (s tables) walk(q *statement, path platform.Path) (parents string) {
 	names := path.Names()
 	rests := make([]string, len(names))

@@ -6,18 +6,17 @@ import (
 	"atrium/platform"
 )
 
-// A proving connection sends, with the first statements of a request whose
-// caller is presumed, the one that proves who the caller is.
-type proving struct {
+// A provingConn adds, to the first statements of a request with a presumption, the
+// statement that proves it.
+type provingConn struct {
 	Conn
 	dialect *Dialect
 }
 
-// Run runs statements. Once the presumption is refuted or cannot be proven, it runs
-// none.
-func (c proving) Run(ctx context.Context, statements ...*Statement) error {
+// Run runs statements. It fails once the presumption is refuted or cannot be proven.
+func (c provingConn) Run(ctx context.Context, statements ...*Statement) error {
 	presumption := platform.PresumptionOf(ctx)
-	bearer, isAsked := presumption.Ask()
+	bearer, isAsked := presumption.TakeBearer()
 	if !isAsked {
 		if err := presumption.Err(); err != nil {
 			return err
@@ -31,7 +30,7 @@ func (c proving) Run(ctx context.Context, statements ...*Statement) error {
 		presumption.Fail(ctx, err)
 		return err
 	}
-	if refuted := presumption.Hear(found.candidates, found.entrances); refuted != nil {
+	if refuted := presumption.Resolve(found.candidates, found.entrances); refuted != nil {
 		return refuted
 	}
 	return err

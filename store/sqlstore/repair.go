@@ -6,23 +6,23 @@ import (
 )
 
 // MoveEvents repairs the order of events in a database that was restored into
-// another server. Events are in the order of their transactions' ids, and a new
-// server begins to count these anew: what the restored events have would be in
-// the future, and new events would come before them, where nobody looks any
-// more. All events and the position of the relay are moved before the present,
-// in their order. It tells whether that was needed.
+// another server. Events are ordered by transaction ids, and a new server starts
+// counting them again. The ids of restored events would be in the future, and new
+// events would come before them and would never be read. MoveEvents moves all
+// events and the relay position before the present, in their order. It reports
+// whether that was necessary.
 func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 	newest, next, err := s.newestTransaction(ctx)
 	if err != nil || newest < next {
 		return false, err
 	}
 	err = s.engine.Write(ctx, func(tx TxConn) error {
-		if err := tx.LockCounters(ctx); err != nil { // which also lets this take as long as it takes
+		if err := tx.LockCounters(ctx); err != nil { // this also removes the time limit of statements
 			return err
 		}
 		q := s.dialect.statement
 		return tx.Run(ctx,
-			// What was recorded since the restore has higher numbers, and stays.
+			// Events recorded since the restore have higher numbers and stay.
 			q().add("UPDATE event SET xact = xact - ? WHERE seq <= (SELECT max(f.seq) FROM event f WHERE f.xact >= ?)", newest, next).done(nil),
 			q().add("UPDATE relay SET xact = xact - ? WHERE id = 1", newest).done(nil),
 		)
@@ -30,8 +30,8 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 	return err == nil, err
 }
 
-// newestTransaction gives the highest id of a transaction that events or the
-// relay name, and the lowest that the next transaction can have.
+// newestTransaction returns the highest transaction id of events and the relay
+// position, and the lowest id that the next transaction can have.
 func (s *Store) newestTransaction(ctx context.Context) (newest, next int64, err error) {
 	if s.dialect.NextTransaction == "" {
 		return 0, math.MaxInt64, nil // transactions have no ids

@@ -2,8 +2,8 @@ package sqlstore
 
 import "context"
 
-// Beat counts the beats of a replica up, and reads those of all.
-func (s *Store) Beat(ctx context.Context, replica string) (map[string]int64, error) {
+// Heartbeat increments the heartbeat count of a replica and reads those of all.
+func (s *Store) Heartbeat(ctx context.Context, replica string) (map[string]int64, error) {
 	var beats map[string]int64
 	err := s.engine.Write(ctx, func(conn TxConn) error {
 		beats = map[string]int64{}
@@ -20,9 +20,9 @@ func (s *Store) Beat(ctx context.Context, replica string) (map[string]int64, err
 	return beats, err
 }
 
-// RemoveReplicas forgets replicas.
+// RemoveReplicas deletes replicas.
 func (s *Store) RemoveReplicas(ctx context.Context, ids []string) error {
 	return s.engine.Write(ctx, func(conn TxConn) error {
-		return conn.Run(ctx, s.dialect.statement().add("DELETE FROM replica WHERE id ?", list(ids)).done(nil))
+		return conn.Run(ctx, s.dialect.statement().add("DELETE FROM replica WHERE id ?", keyList(ids)).done(nil))
 	})
 }

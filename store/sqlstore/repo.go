@@ -9,7 +9,7 @@ import (
 var repos = newTable(table[platform.Repo, platform.RepoFilter]{
 	name:     "repo",
 	uid:      func(r *platform.Repo) platform.UID { return r.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	columns: []column[platform.Repo]{
 		{"t.uid", "", func(r *platform.Repo) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Repo) any { return &r.Name }},
@@ -28,19 +28,19 @@ var repos = newTable(table[platform.Repo, platform.RepoFilter]{
 	searchText: "t.search", searchFor: func(f platform.RepoFilter) string { return f.Query },
 	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},
 	where: func(f platform.RepoFilter, s *statement) {
-		s.name(f.Name)
-		anyOf(s, "name", f.Names)
-		anyOf(s, "catalog_tier", f.Tiers)
-		anyElement(s, "t.bundles", f.Bundles)
-		anyElement(s, "t.aliases", f.Aliases)
-		s.lookFor("t.search", f.Query)
+		s.addName(f.Name)
+		addAnyOf(s, "name", f.Names)
+		addAnyOf(s, "catalog_tier", f.Tiers)
+		addAnyElement(s, "t.bundles", f.Bundles)
+		addAnyElement(s, "t.aliases", f.Aliases)
+		s.addWords("t.search", f.Query)
 	},
 })
 
-// Readmes reads the readmes of repos, which lists leave alone.
+// Readmes reads the readmes of repos, which lists do not read.
 func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
 	var readmes []*platform.Readme
-	q := s.dialect.statement().add("SELECT uid, readme FROM repo WHERE uid ?", uidList(keys.UIDs()))
+	q := s.dialect.statement().add("SELECT uid, readme FROM repo WHERE uid ?", uidKeyList(keys.UIDs()))
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
 		r := new(platform.Readme)
 		readmes = append(readmes, r)

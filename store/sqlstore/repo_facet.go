@@ -33,14 +33,14 @@ func (s tables) FacetRepos(ctx context.Context, filter platform.RepoFilter, scop
 		count(strconv.Itoa(n)+", p.i", func() {
 			q.sql.WriteString(s.dialect.Parents(q.arg, p.columns()...))
 			q.add(" JOIN repo t ON ")
-			p.in(q)
+			p.addParentCondition(q)
 		}, "p.i, ")
 	}
 	for _, i := range rest {
 		for _, b := range scopes[i].Branches() {
 			count("-1, "+strconv.Itoa(i), func() {
 				q.add("repo t JOIN (SELECT 1 AS one) o ON ")
-				r.in(q, b, false, ordering{}, nil)
+				r.addBranch(q, b, false, ordering{}, nil)
 			}, "")
 		}
 	}
@@ -59,7 +59,7 @@ func (s tables) FacetRepos(ctx context.Context, filter platform.RepoFilter, scop
 	return facets, err
 }
 
-// addFacet adds what one branch of a scope has to what the others have.
+// addFacet adds the count of one branch to those of the other branches.
 func addFacet(to *platform.RepoFacets, isBundle bool, value string, count int64) {
 	if isBundle {
 		to.Bundle = addCount(to.Bundle, value, count)

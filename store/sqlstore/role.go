@@ -9,7 +9,7 @@ import (
 var roles = newTable(table[platform.Role, platform.RoleFilter]{
 	name:     "role",
 	uid:      func(r *platform.Role) platform.UID { return r.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	rootless: platform.IsBuiltInRole,
 	columns: []column[platform.Role]{
 		{"t.uid", "", func(r *platform.Role) any { return keyOf(&r.UID) }},
@@ -25,13 +25,13 @@ var roles = newTable(table[platform.Role, platform.RoleFilter]{
 	searchText: "t.search", searchFor: func(f platform.RoleFilter) string { return f.Query },
 	searchOf: (*platform.Role).SearchText, searchFields: []string{"name", "description"},
 	where: func(f platform.RoleFilter, s *statement) {
-		s.name(f.Name)
-		s.lookFor("t.search", f.Query)
+		s.addName(f.Name)
+		s.addWords("t.search", f.Query)
 	},
 })
 
-// SyncBuiltInRoles makes the built-in roles what this version says they are.
-// Several replicas may do it at once.
+// SyncBuiltInRoles makes the stored built-in roles equal to those of this version.
+// Several replicas may do so at the same time.
 func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) error {
 	return s.engine.Write(ctx, func(tx TxConn) error {
 		var run []*Statement

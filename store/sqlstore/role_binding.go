@@ -9,7 +9,7 @@ import (
 var roleBindings = newTable(table[platform.RoleBinding, platform.RoleBindingFilter]{
 	name:     "role_binding",
 	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	joins:    " JOIN identity i ON i.uid = t.identity JOIN grp g ON g.uid = t.parent JOIN role r ON r.uid = t.role",
 	joinBy:   []string{"parent", "identity", "role"},
 	lookups: map[string]lookup{
@@ -22,9 +22,9 @@ var roleBindings = newTable(table[platform.RoleBinding, platform.RoleBindingFilt
 		{"i.name", "", func(b *platform.RoleBinding) any { return &b.Identity.Name }},
 		{"i.description", "", func(b *platform.RoleBinding) any { return &b.Identity.Description }},
 		{"i.email", "", func(b *platform.RoleBinding) any { return &b.Identity.Email }},
-		{"i.match_rule", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
-		{"i.static_rule", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
-		{"i.external_id", "", func(b *platform.RoleBinding) any { return boundTo{&b.Identity} }},
+		{"i.match_rule", "", func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
+		{"i.static_rule", "", func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
+		{"i.external_id", "", func(b *platform.RoleBinding) any { return ruleColumn{&b.Identity} }},
 		{"g.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Group.UID) }},
 		{"g.name", "", func(b *platform.RoleBinding) any { return &b.Group.Name }},
 		{"g.description", "", func(b *platform.RoleBinding) any { return &b.Group.Description }},
@@ -47,16 +47,15 @@ var roleBindings = newTable(table[platform.RoleBinding, platform.RoleBindingFilt
 			s.add(" AND t.role = ?", f.Role)
 		}
 		if f.Capability != "" {
-			s.add(" AND t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')", containing(`"`+f.Capability.WireName()+`"`))
+			s.add(" AND t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')", likePattern(`"`+f.Capability.WireName()+`"`))
 		}
 	},
 })
 
-// boundTo reads the issuer and subject of a bound identity from its rule, of
-// which there are several kinds.
-type boundTo struct{ to *platform.BoundIdentity }
+// A ruleColumn reads the issuer and subject of a bound identity from its rule.
+type ruleColumn struct{ to *platform.BoundIdentity }
 
-func (c boundTo) Scan(src any) error {
+func (c ruleColumn) Scan(src any) error {
 	text, ok := src.(string)
 	if !ok {
 		return fmt.Errorf("cannot read a rule from %T", src)
@@ -65,7 +64,7 @@ func (c boundTo) Scan(src any) error {
 }
 
 // ScanBytes reads a rule.
-func (c boundTo) ScanBytes(text []byte) error {
+func (c ruleColumn) ScanBytes(text []byte) error {
 	if len(text) > 0 {
 		c.to.Issuer, c.to.Subject = ruleParts(string(text))
 	}

@@ -36,7 +36,7 @@ func listMigrations() ([]migrationFile, error) {
 	return files, nil
 }
 
-// migrationNames gives the name of each migration: what its file is called
+// migrationNames returns the name of each migration: the part of the file name
 // after the number.
 func migrationNames() (map[int64]string, error) {
 	files, err := listMigrations()
@@ -48,14 +48,14 @@ func migrationNames() (map[int64]string, error) {
 	return names, err
 }
 
-// CheckSchema reports whether the schema of the database is the one that this
-// program knows. Another program may have migrated the database meanwhile.
+// CheckSchema fails if the schema of the database is not that of this program.
+// Another version may have migrated the database.
 func (s tables) CheckSchema(ctx context.Context) error {
 	return s.compareSchema(ctx, true)
 }
 
-// CheckMigratable reports whether this program may migrate the database: it
-// refuses one that a newer program has migrated.
+// CheckMigratable fails if this program cannot migrate the database, because a newer
+// version has migrated it.
 func (s tables) CheckMigratable(ctx context.Context) error {
 	return s.compareSchema(ctx, false)
 }
@@ -89,8 +89,8 @@ func schemaError(format string, versions ...any) error {
 // appliedMigrations lists the migrations that the database has. The first is 0,
 // which stands for an empty database.
 //
-// It looks for the table before it reads it: a replica that starts beside this
-// one may make the table between two statements, and none ever drops it.
+// It checks whether the table exists before it reads it: another starting replica
+// can create the table between two statements, and nobody ever drops it.
 func (s tables) appliedMigrations(ctx context.Context) ([]int64, error) {
 	applied, exists := []int64{0}, false
 	q := s.dialect.statement().add(s.dialect.TableExists, "goose_db_version")

@@ -6,33 +6,31 @@ import (
 	"atrium/platform"
 )
 
-// Which column says that a row lies in a scope follows from the depth of the
-// scope's UID.
+// The depth of a scope's UID determines the column by which its rows are found.
 
-// A reach is how a branch of a scope is found in a table: by one column, of
-// which an index gives every order that is promised to be fast. Root stands
-// beside it only where it comes second in that index. Beside parent, g2 or g3
-// it says nothing new, and planners take conditions for independent: they
-// would expect next to no rows and sort all of them, or walk another index.
+// A reach describes how the rows of a branch are found in a table: by one column,
+// which has an index for every order that must be fast. root is an additional
+// condition only if it is the second column of that index. With parent, g2 or g3 it
+// would be redundant. Planners assume that conditions are independent: they would
+// expect almost no rows, and then sort all rows or use another index.
 type reach struct {
-	column string // compared with key; "" where inside says it all
-	uid    platform.UID
-	name   string       // the key, where that is no UID
-	root   platform.UID // if set: only rows of this organisation
-	inside platform.UID // if set: only UIDs within it
-	below  bool         // not inside itself
-	but    platform.UID // if set: not this row itself
-	around platform.UID // if set: only rows whose parent encloses this UID
+	column        string // compared with key; "" if inside suffices
+	uid           platform.UID
+	name          string       // the key, if it is not a UID
+	root          platform.UID // if set: only rows of this organisation
+	inside        platform.UID // if set: only UIDs within it
+	strictlyBelow bool         // not inside itself
+	exclude       platform.UID // if set: not this row itself
+	around        platform.UID // if set: only rows whose parent encloses this UID
 }
 
-// enclosing names the column for what lies within a UID of each depth. What
-// is deeper is found below its third level, by the range of its UIDs: the
-// index of the third level is walked in order, so a page costs no more than
-// what lies within that level.
+// enclosing names the column that finds the rows within a UID of each depth. Deeper
+// UIDs are found through their third level, by a range of UIDs. The index of the
+// third level is read in order, so a page costs at most the rows within that level.
 var enclosing = []string{"", "root", "g2", "g3"}
 
-// reach tells how a branch is found. walk says that all its rows are read in
-// the order of UIDs: that order is the tree's, so they are a range of the
+// reach returns how a branch is found. walk means that all its rows are read in the
+// order of UIDs. This is the order of the tree, so the rows are a range of the
 // primary key.
 func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	switch b.Relation {
@@ -40,7 +38,7 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 		return reach{column: "parent", uid: b.UID}, true
 	case platform.OfIdentity:
 		return reach{column: "identity", uid: b.UID, root: b.UID.Root(), inside: b.Inside}, true
-	case platform.OfRole: // which can be one of all organisations
+	case platform.OfRole: // a built-in role belongs to all organisations
 		return reach{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfArtifact:
 		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside, around: b.Around}, true
@@ -49,15 +47,15 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	case platform.Within, platform.Below:
 		below, depth := b.Relation == platform.Below && !t.sharesUID, b.UID.Depth()
 		if walk {
-			return reach{inside: b.UID, below: below}, true
+			return reach{inside: b.UID, strictlyBelow: below}, true
 		}
 		if depth >= len(enclosing) {
 			depth = len(enclosing) - 1
-			return reach{column: enclosing[depth], uid: b.UID.Enclosing(depth), inside: b.UID, below: below}, true
+			return reach{column: enclosing[depth], uid: b.UID.Enclosing(depth), inside: b.UID, strictlyBelow: below}, true
 		}
 		r := reach{column: enclosing[depth], uid: b.UID}
 		if below && t.selfEnclosed {
-			r.but = b.UID
+			r.exclude = b.UID
 		}
 		return r, true
 	default:
@@ -65,7 +63,7 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	}
 }
 
-// key is what the column is compared with.
+// key returns the value that the column is compared with.
 func (r reach) key() any {
 	if r.uid == "" {
 		return r.name
@@ -73,8 +71,8 @@ func (r reach) key() any {
 	return r.uid
 }
 
-// scope is what counters count the rows of a branch by: the narrowest UID that
-// all of them lie within, or the ecosystem.
+// scope returns the counter scope of a branch: the smallest UID that contains all of
+// its rows, or the ecosystem.
 func (r reach) scope(b platform.Branch) string {
 	switch {
 	case r.inside != "":
@@ -86,9 +84,9 @@ func (r reach) scope(b platform.Branch) string {
 	}
 }
 
-// in adds the condition that a row lies in a branch and, for a page, comes
+// addBranch adds the condition that a row is in a branch and, for a page, comes
 // after a position.
-func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering, after *platform.Position) {
+func (t *table[T, F]) addBranch(s *statement, b platform.Branch, walk bool, o ordering, after *platform.Position) {
 	r, ok := t.reach(b, walk)
 	switch {
 	case ok:
@@ -102,14 +100,14 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 		}
 		if r.inside != "" {
 			s.add(and)
-			if s.within(r, o, after); o.byUID() {
+			if s.addWithin(r, o, after); o.byUID() {
 				after = nil
 			}
 		}
-		if r.but != "" {
-			s.add(" AND t.uid <> ?", r.but)
+		if r.exclude != "" {
+			s.add(" AND t.uid <> ?", r.exclude)
 		}
-		s.around(r.around)
+		s.addAround(r.around)
 	case b.Relation == platform.Listed:
 		s.add("t.uid ?", t.keys(b.UIDs))
 	case b.Relation == platform.BuiltIn:
@@ -120,23 +118,23 @@ func (t *table[T, F]) in(s *statement, b platform.Branch, walk bool, o ordering,
 	o.from(s, after)
 }
 
-// around adds the condition that the parent of a row encloses a UID.
-func (s *statement) around(uid platform.UID) {
+// addAround adds the condition that the parent of a row contains a UID.
+func (s *statement) addAround(uid platform.UID) {
 	if uid != "" {
-		s.add(" AND t.parent ?", amongUIDs(uid.Ancestors()))
+		s.add(" AND t.parent ?", uidValueList(uid.Ancestors()))
 	}
 }
 
-// within adds the condition that a UID lies within another and, where UIDs
-// are what rows are sorted by, after a position: one lower and one upper
-// bound, since SQLite starts at no more than one.
-func (s *statement) within(r reach, o ordering, after *platform.Position) {
-	from, low, high := ">=", packed(r.inside), pastSubtree(r.inside)
-	if r.below {
+// addWithin adds the condition that a UID is within another and, if rows are sorted
+// by UID, comes after a position. It uses one lower and one upper bound, because
+// SQLite uses only one of each in an index.
+func (s *statement) addWithin(r reach, o ordering, after *platform.Position) {
+	from, low, high := ">=", packUID(r.inside), pastSubtree(r.inside)
+	if r.strictlyBelow {
 		from = ">"
 	}
 	if after != nil && o.byUID() {
-		switch at := packed(after.UID); {
+		switch at := packUID(after.UID); {
 		case o.desc && bytes.Compare(at, high) < 0:
 			high = at
 		case !o.desc && bytes.Compare(at, low) >= 0:
@@ -146,24 +144,24 @@ func (s *statement) within(r reach, o ordering, after *platform.Position) {
 	s.add("t.uid "+from+" ? AND t.uid < ?", low, high)
 }
 
-// An ordering is what rows of t are sorted by before their UIDs, as SQL, and
-// the direction.
+// An ordering is the SQL expression by which rows of t are sorted before their UIDs,
+// and the direction.
 type ordering struct {
-	value string // "" where UIDs alone are what rows are sorted by
-	desc  bool
-	alone bool                   // no index gives it: see orderingOf
-	key   func(platform.UID) any // what UIDs are compared with
+	value     string // "" if rows are sorted by UID only
+	desc      bool
+	unindexed bool                   // no index gives it: see orderingOf
+	key       func(platform.UID) any // what UIDs are compared with
 }
 
-// A lookup is an order by a column of another table: all rows of a scope are
-// read for it and sorted, since no index holds it. statement_timeout ends what
-// takes too long.
+// A lookup is an order by a column of another table. No index supports it, so all
+// rows of a scope are read and sorted. statement_timeout limits the time.
 type lookup struct {
-	shown string // the column as it is selected: i.name
-	value string // the same, looked up for a row of t
+	column string // the column as it is selected: i.name
+	value  string // the same, looked up for a row of t
 }
 
-// nameOf looks up the name of the row of another table to which column points.
+// nameOf makes a lookup of the name of the row in another table that column refers
+// to.
 func nameOf(shown, table, column string) lookup {
 	return lookup{shown, "(SELECT o.name FROM " + table + " o WHERE o.uid = t." + column + ")"}
 }
@@ -181,8 +179,8 @@ func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
 // byUID reports whether UIDs alone are what rows are sorted by.
 func (o ordering) byUID() bool { return o.value == "" }
 
-// keys are the columns that a page of keys is sorted by, when it is merged
-// with others.
+// keys returns the columns by which a page of keys is sorted when it is merged with
+// others.
 func (o ordering) keys() string {
 	if o.byUID() {
 		return "t.uid"
@@ -190,21 +188,21 @@ func (o ordering) keys() string {
 	return o.value + " AS sorted, t.uid"
 }
 
-// by is the ORDER BY clause over rows of t.
+// orderBy returns the ORDER BY clause for rows of t.
 func (o ordering) orderBy() string {
-	if !o.alone {
+	if !o.unindexed {
 		return o.clause(o.value, "t.uid")
 	}
 	if o.byUID() {
-		return o.clause("", alone("t.uid"))
+		return o.clause("", withoutIndex("t.uid"))
 	}
-	return o.clause(alone(o.value), "t.uid")
+	return o.clause(withoutIndex(o.value), "t.uid")
 }
 
-// alone is a value that no index holds.
-func alone(value string) string { return "COALESCE(" + value + ", " + value + ")" }
+// withoutIndex changes an expression so that no index matches it.
+func withoutIndex(value string) string { return "COALESCE(" + value + ", " + value + ")" }
 
-// byKeys is the ORDER BY clause over keys.
+// byKeys returns the ORDER BY clause for keys.
 func (o ordering) byKeys() string {
 	if o.byUID() {
 		return o.clause("", "b.uid")
@@ -223,8 +221,8 @@ func (o ordering) clause(value, uid string) string {
 	return " ORDER BY " + value + uid + direction
 }
 
-// addRows adds the condition that a row comes after a position. It compares the
-// columns as one row value: the form that an index answers by one descent.
+// from adds the condition that a row comes after a position. It compares the columns
+// as one row value, which needs a single index search.
 func (o ordering) from(s *statement, p *platform.Position) {
 	if p == nil {
 		return

@@ -9,37 +9,38 @@ import (
 	"atrium/platform"
 )
 
-// Words are looked for in the search text of a row (platform.SearchText), by an
-// index of its trigrams: on PostgreSQL one on the text, behind the organisation,
-// and on SQLite a table of its own, which triggers keep. Without the index of
-// PostgreSQL the same statements read the rows of the organisation.
+// Searches use a trigram index of the search text of rows (platform.SearchText). On
+// PostgreSQL it is an index on the organisation and the text. On SQLite it is a
+// separate table, which triggers update. Without the index of PostgreSQL, the same
+// statements read all rows of the organisation.
 
-// lookFor adds the condition that a text holds all words of a query.
-func (s *statement) lookFor(text, query string) { s.holds(text, platform.SearchWords(query)) }
+// addWords adds the condition that a text contains all words of a query.
+func (s *statement) addWords(text, query string) { s.addTexts(text, platform.SearchWords(query)) }
 
-func (s *statement) holds(text string, words []string) {
+func (s *statement) addTexts(text string, words []string) {
 	for _, word := range words {
-		s.add(" AND "+text+` LIKE ? ESCAPE '\'`, containing(word))
+		s.add(" AND "+text+` LIKE ? ESCAPE '\'`, likePattern(word))
 	}
 }
 
-// looksFor reports whether a filter looks for words.
+// looksFor reports whether a filter searches for words.
 func (t *table[T, F]) looksFor(f F) bool { return t.searchFor != nil && t.searchFor(f) != "" }
 
-// addRows adds the rows that a filter finds by their words, or all of them, as t.
+// addRows adds the table t with the rows that a filter finds by words, or with all
+// rows.
 func (r reader[T, F]) addRows(s *statement, f F) {
 	if r.looksFor(f) {
-		r.holding(s, platform.SearchWords(r.searchFor(f))...)
+		r.addTrigramMatches(s, platform.SearchWords(r.searchFor(f))...)
 		return
 	}
 	s.add(r.name + " t")
 }
 
-// holding adds the rows, as t, that an index of trigrams finds by texts. Those
-// that hold them are among them.
-func (t *table[T, F]) holding(s *statement, texts ...string) {
+// addTrigramMatches adds the table t with the rows that a trigram index finds by
+// texts. They include all rows that contain the texts.
+func (t *table[T, F]) addTrigramMatches(s *statement, texts ...string) {
 	if s.dialect.Trigrams {
-		// CROSS JOIN has SQLite begin with the index.
+		// CROSS JOIN makes SQLite start with the index.
 		s.add("(SELECT e.uid FROM search_index x CROSS JOIN search_entry e ON e.id = x.rowid WHERE x.search_index MATCH ?) f CROSS JOIN ", t.name+" : ("+trigrams(texts)+")")
 		s.add(t.name + " t ON t.uid = f.uid")
 		return
@@ -47,7 +48,7 @@ func (t *table[T, F]) holding(s *statement, texts ...string) {
 	s.add(t.name + " t")
 }
 
-// trigrams asks an index for what holds every three letters of texts.
+// trigrams returns the index query for rows that contain all trigrams of texts.
 func trigrams(texts []string) string {
 	var all []string
 	for _, text := range texts {
@@ -59,20 +60,20 @@ func trigrams(texts []string) string {
 	return strings.Join(all, " AND ")
 }
 
-// inRoot adds the organisation to a branch that a filter looks for words in: the
-// index of these begins with it.
+// inRoot adds the organisation to a branch if a filter searches for words, because
+// the search index begins with it.
 func (t *table[T, F]) inRoot(s *statement, f F, b platform.Branch) {
 	if b.UID != "" && t.looksFor(f) {
 		s.add(" AND t.root = ?", b.UID.Root())
 	}
 }
 
-// orderingOf is what the rows of a page are sorted by. Where a filter looks for
-// words, no index may give that order: a planner would walk it to the end of the
-// organisation for a word that is rare.
+// orderingOf returns the order of the rows of a page. If a filter searches for
+// words, no index must match that order: for a rare word, the planner would read
+// such an index to the end of the organisation.
 func (r reader[T, F]) orderingOf(q platform.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
-	o.alone = r.looksFor(q.Filter)
+	o.unindexed = r.looksFor(q.Filter)
 	return o
 }
 
@@ -100,8 +101,8 @@ func (s tables) Search(ctx context.Context, q platform.SearchQuery) ([]platform.
 	return places, err
 }
 
-// searching adds a select of what a search finds of a kind, behind those of
-// other kinds, where it is among scopes.
+// searching adds a select of the hits of a kind to those of other kinds, if the kind
+// is in scopes.
 func (t *table[T, F]) searching(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope) {
 	scope, asked := scopes[t.number]
 	if !asked || t.searchText == "" {
@@ -115,19 +116,19 @@ func (t *table[T, F]) searching(found *statement, q platform.SearchQuery, scopes
 	stage := fmt.Sprintf(`CASE WHEN %[1]s LIKE ? ESCAPE '\' THEN %[2]d WHEN %[1]s LIKE ? ESCAPE '\' THEN %[3]d ELSE %[4]d END`,
 		t.searchText, platform.SearchExact, platform.SearchPrefix, platform.SearchPart)
 	found.add(fmt.Sprintf("SELECT * FROM (SELECT %d AS kind, %s AS stage, t.name AS name, t.uid AS uid FROM ", t.number, stage), exact, prefix)
-	t.holding(found, q.Words()...)
+	t.addTrigramMatches(found, q.Words()...)
 	found.add(" WHERE ")
 	t.inScope(found, scope)
-	found.holds(t.searchText, q.Words())
+	found.addTexts(t.searchText, q.Words())
 	if after := q.After(); after != nil {
 		found.add(fmt.Sprintf(" AND (%s, t.name, %d, t.uid) > (?, ?, ?, ?)", stage, t.number), exact, prefix, int64(after.Stage), after.Name, int64(after.Kind), after.UID)
 	}
-	found.add(" ORDER BY stage, "+alone("t.name")+", t.uid LIMIT ?) u", int64(q.Limit()))
+	found.add(" ORDER BY stage, "+withoutIndex("t.name")+", t.uid LIMIT ?) u", int64(q.Limit()))
 }
 
-// inScope adds the condition that a row lies in one of the branches of a scope:
-// one condition for all of them, however many there are, beside the organisation
-// where there is one.
+// inScope adds the condition that a row is in one of the branches of a scope. It is
+// one condition for any number of branches, with the organisation in addition if
+// there is one.
 func (t *table[T, F]) inScope(q *statement, scope platform.Scope) {
 	var lows, pasts [][]byte
 	var roots []platform.UID
@@ -137,9 +138,9 @@ func (t *table[T, F]) inScope(q *statement, scope platform.Scope) {
 			isBuiltIn = true
 			continue
 		}
-		low := packed(b.UID)
+		low := packUID(b.UID)
 		if b.Relation == platform.Below && t.selfEnclosed {
-			low = append(low, 0) // which is behind the UID itself, and before all below it
+			low = append(low, 0) // sorts after the UID itself and before everything below it
 		}
 		lows, pasts = append(lows, low), append(pasts, pastSubtree(b.UID))
 		if root := b.UID.Root(); len(roots) == 0 || roots[len(roots)-1] != root {
@@ -152,7 +153,7 @@ func (t *table[T, F]) inScope(q *statement, scope platform.Scope) {
 	switch {
 	case len(lows) == 0:
 		q.add("t.root = ?", platform.UID(""))
-	case len(lows) == 1 && !isBuiltIn && bytes.Equal(lows[0], packed(roots[0])):
+	case len(lows) == 1 && !isBuiltIn && bytes.Equal(lows[0], packUID(roots[0])):
 		q.add("1 = 1")
 	case len(lows) == 1 && !isBuiltIn:
 		q.add("t.uid >= ? AND t.uid < ?", lows[0], pasts[0])

@@ -2,14 +2,13 @@ package sqlstore
 
 import "context"
 
-// On PostgreSQL the index of search texts needs two extensions of its contrib
-// folder, which not every server has and not every role may make.
+// On PostgreSQL the search index needs two extensions from contrib, which not every
+// server has and not every role may create.
 
-// makeSearchIndex makes the indexes, where the extensions are there or may be made.
-// It is run at every start that migrates: an operator may have made the extensions
-// meanwhile. The schema of an extension is looked up, since it need not be one that
-// names are looked for in. Of what is new only some pages wait for their place in
-// the index, since every search reads them.
+// makeSearchIndex creates the indexes if the extensions exist or can be created. It
+// runs at every start that migrates, because an operator may have created the
+// extensions. It looks up the schema of an extension, which need not be in the search
+// path. The pending list of the index is kept small, because every search reads it.
 const makeSearchIndex = `DO $$
 DECLARE trigrams text; organisations text; of record;
 BEGIN
@@ -33,8 +32,8 @@ BEGIN
 	END LOOP;
 END $$`
 
-// IsSearchIndexed reports whether words are looked for by an index. Without it a
-// search reads every row of an organisation, until statement_timeout ends it.
+// IsSearchIndexed reports whether searches use an index. Without it, a search reads
+// all rows of an organisation, limited by statement_timeout.
 func (s tables) IsSearchIndexed(ctx context.Context) (indexed bool, err error) {
 	if s.dialect.Trigrams {
 		return true, nil

@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// A severityColumn keeps rating and score as the text that they sort by.
+// A severityColumn stores rating and score as their sort key.
 type severityColumn struct{ to *platform.AdvisorySeverity }
 
 // Scan reads a sort key.
@@ -25,9 +25,9 @@ func (c severityColumn) Scan(src any) error {
 	return nil
 }
 
-// rated adds the condition that an advisory has one of ratings, as ranges of the
-// key that an index holds: one for neighbours, which is then read in order.
-func rated(s *statement, ratings []platform.SeverityRating) {
+// addRatings adds the condition that an advisory has one of ratings, as ranges of
+// the indexed sort key. Neighbouring ratings form one range, which is read in order.
+func addRatings(s *statement, ratings []platform.SeverityRating) {
 	ranks := make([]int, len(ratings))
 	for i, r := range ratings {
 		ranks[i] = r.Rank()
@@ -49,9 +49,10 @@ func rated(s *statement, ratings []platform.SeverityRating) {
 	s.add(")")
 }
 
-// The class of an advisory says how it is counted: 0 where it is withdrawn, else
-// 1 and more by its rating and its state. A scope has a counter of all that
-// stand, and one for each class. These numbers are stored.
+// The class of an advisory determines its counters. It is 0 for withdrawn
+// advisories, and otherwise follows from the rating and the state. A scope has a
+// counter of all advisories that are not withdrawn, and one for each class. These
+// numbers are stored.
 const (
 	allAdvisories = 7 // the number of the kind: withdrawn ones too
 
@@ -67,8 +68,7 @@ func classOf(a *platform.Advisory) int64 {
 	return int64(1 + a.Severity.Rating.Rank()*states + a.State().Rank())
 }
 
-// advisoryCounters are the counters that a class is counted by, beside that of
-// its kind.
+// advisoryCounters returns the counters of a class, besides that of the kind.
 func advisoryCounters(class int64) []byte {
 	if class == 0 {
 		return nil
@@ -78,8 +78,8 @@ func advisoryCounters(class int64) []byte {
 
 func classCounter(class int64) byte { return byte(firstClass + class - 1) }
 
-// countersOfAdvisories are the counters that together count what a filter finds;
-// nil where the rows must be counted.
+// countersOfAdvisories returns the counters whose sum is the total of a filter, or
+// nil if the rows must be counted.
 func countersOfAdvisories(f platform.AdvisoryFilter) []byte {
 	severities, withdrawn := f.Severities, f.Withdrawn
 	f.Severities, f.Withdrawn = nil, true
@@ -104,14 +104,14 @@ func countersOfAdvisories(f platform.AdvisoryFilter) []byte {
 	return counters
 }
 
-// AdvisoriesInheriting reads the advisories that have one of names as id or
-// alias, and that no vector of their own rates.
+// AdvisoriesInheriting reads the advisories that have one of names as id or alias,
+// and no CVSS severity of their own.
 func (s tables) AdvisoriesInheriting(ctx context.Context, names []string) ([]*platform.Advisory, error) {
 	var found []*platform.Advisory
 	q := s.dialect.statement()
-	q.add("SELECT "+advisories.selected(0)+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
-	q.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", among(names))
-	q.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", among(names))
+	q.add("SELECT "+advisories.selectColumns(0)+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
+	q.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
+	q.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", valueList(names))
 	err := s.conn.Run(ctx, q.done(advisories.collect(&found)))
 	return found, err
 }

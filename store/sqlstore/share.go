@@ -6,37 +6,36 @@ import (
 	"atrium/platform"
 )
 
-// shared is an engine that does not give all of its connections to background
-// work.
-type shared struct {
+// A sharedEngine reserves a part of its connections for requests.
+type sharedEngine struct {
 	Engine
-	places chan struct{} // holds one for each statement or transaction in the background
+	slots chan struct{} // holds one for each statement or transaction in the background
 }
 
-// shareOf lets background work have half of the connections of an engine. The
-// other half belongs to requests, which may use all of them.
-func shareOf(e Engine) shared {
-	return shared{e, make(chan struct{}, max(1, e.Connections()/2))}
+// newSharedEngine limits background work to half of the connections of an engine.
+// Requests may use all of them.
+func newSharedEngine(e Engine) sharedEngine {
+	return sharedEngine{e, make(chan struct{}, max(1, e.Connections()/2))}
 }
 
 // Run reads outside of any transaction.
-func (s shared) Run(ctx context.Context, statements ...*Statement) error {
-	return s.inPlace(ctx, func() error { return s.Engine.Run(ctx, statements...) })
+func (s sharedEngine) Run(ctx context.Context, statements ...*Statement) error {
+	return s.withSlot(ctx, func() error { return s.Engine.Run(ctx, statements...) })
 }
 
 // Write runs unit in a transaction.
-func (s shared) Write(ctx context.Context, unit func(TxConn) error) error {
-	return s.inPlace(ctx, func() error { return s.Engine.Write(ctx, unit) })
+func (s sharedEngine) Write(ctx context.Context, unit func(TxConn) error) error {
+	return s.withSlot(ctx, func() error { return s.Engine.Write(ctx, unit) })
 }
 
-// inPlace waits for a place where ctx is of background work.
-func (s shared) inPlace(ctx context.Context, work func() error) error {
+// withSlot calls work. For background work, it waits for a free slot first.
+func (s sharedEngine) withSlot(ctx context.Context, work func() error) error {
 	if !platform.IsBackground(ctx) {
 		return work()
 	}
 	select {
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
 		return work()
 	case <-ctx.Done():
 		return ctx.Err()

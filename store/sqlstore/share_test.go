@@ -29,7 +29,7 @@ func (e *busyEngine) Write(ctx context.Context, _ func(TxConn) error) error { re
 func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
 	t.Parallel()
 	busy := &busyEngine{running: make(chan struct{}), release: make(chan struct{})}
-	s := shareOf(busy)
+	s := newSharedEngine(busy)
 	background, cancel := context.WithCancel(platform.InBackground(t.Context()))
 	ended := make(chan error, 8)
 	go func() { ended <- s.Run(background) }()

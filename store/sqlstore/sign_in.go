@@ -7,35 +7,35 @@ import (
 	"atrium/platform"
 )
 
-// Candidates reads, by one statement of three parts, the identities whose rule
-// may match a bearer, the identity providers of its issuer with whom they let
-// in, and what these map the bearer's external groups to.
-func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.Entrance, error) {
+// Candidates reads, with one statement of three parts, the identities whose rule may
+// match a bearer, the identity providers of the issuer with the identities that they
+// provisioned, and the mappings of the bearer's external groups.
+func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
 	var found signIns
 	err := s.conn.Run(ctx, found.statement(s.dialect, b))
 	return found.candidates, found.entrances, err
 }
 
-// statement is the one that finds them. Its rows have one order, so that what
-// was found twice can be compared.
+// statement builds the statement. Its rows are sorted, so that the results of two
+// reads can be compared.
 func (found *signIns) statement(d *Dialect, b platform.Bearer) *Statement {
 	q := d.statement()
 	if len(b.Static) > 0 {
-		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidList(b.Static))
+		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidKeyList(b.Static))
 	} else {
 		q.add("SELECT 0, CASE c.place WHEN 2 THEN i.uid ELSE ? END, '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM (", platform.UID(""))
-		chosen(q, b)
+		addCandidates(q, b)
 		q.add(") c JOIN identity i ON i.uid = c.uid" + boundJoins)
-		entrances(q, b)
+		addSignInOptions(q, b)
 	}
 	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
 	return q.done(found.add)
 }
 
-// chosen selects the candidates: of each organisation as many as its share, and
-// so many in all. Each part stops at the limit on its index, so that it costs
-// the same however many rules there are elsewhere.
-func chosen(q *statement, b platform.Bearer) {
+// addCandidates selects the candidates, with a limit per organisation and a limit in
+// total. Each part stops reading its index at the limit, so the cost does not depend
+// on the number of other rules.
+func addCandidates(q *statement, b platform.Bearer) {
 	q.add("SELECT uid, place FROM (SELECT uid, place, create_time, row_number() OVER (PARTITION BY root ORDER BY place, create_time, uid) AS share FROM (")
 	withKey := func(place, limit int, key string) {
 		q.add(fmt.Sprintf("SELECT * FROM (SELECT uid, root, create_time, %d AS place FROM identity WHERE match_rule = ? ORDER BY create_time, uid LIMIT %d) k%d", place, limit, len(q.args)), key)
@@ -46,19 +46,19 @@ func chosen(q *statement, b platform.Bearer) {
 		withKey(1, platform.MaxCandidates, rule(b.Issuer, subject))
 	}
 	q.add(" UNION ALL SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.dialect.Parents(q.arg, textPairs(b.Subjects, b.Subjects)...))
-	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, among(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
+	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, valueList(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
 	q.add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
 		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
 }
 
-// What is bound to an identity i: one row for each role, or one of empty texts.
+// The grants of an identity i: one row for each role, or one row of empty texts.
 const (
 	boundColumns = "b.parent, b.role, COALESCE(r.capabilities, '')"
 	boundJoins   = " LEFT JOIN role_binding b ON b.identity = i.uid LEFT JOIN role r ON r.uid = b.role"
 )
 
-func entrances(q *statement, b platform.Bearer) {
-	external := make(among, len(b.ExternalIDs))
+func addSignInOptions(q *statement, b platform.Bearer) {
+	external := make(valueList, len(b.ExternalIDs))
 	for i, id := range b.ExternalIDs {
 		external[i] = rule(b.Issuer, id)
 	}
@@ -69,13 +69,13 @@ func entrances(q *statement, b platform.Bearer) {
 	}
 	q.add(" UNION ALL SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities"+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root JOIN external_group_role_mapping m ON m.parent = p.uid AND m.external_group_id ?"+
-		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", among(b.Groups), b.Issuer)
+		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", valueList(b.Groups), b.Issuer)
 }
 
-// signIns collects the rows, whose parts come one after the other.
+// signIns collects the rows. The parts of the statement follow one another.
 type signIns struct {
 	candidates []platform.Candidate
-	entrances  []platform.Entrance
+	entrances  []platform.SignInOption
 }
 
 func (found *signIns) add(scan func(...any) error) error {
@@ -96,12 +96,12 @@ func (found *signIns) add(scan func(...any) error) error {
 		}
 		last := &found.candidates[len(found.candidates)-1]
 		last.Proven = last.Proven || provider.UID != ""
-		bind(last, g)
+		addGrant(last, g)
 	case 1:
 		if n := len(found.entrances); n == 0 || found.entrances[n-1].Provider.UID != provider.UID {
-			found.entrances = append(found.entrances, platform.Entrance{Provider: &provider, Proof: platform.ProofMethod(text)})
+			found.entrances = append(found.entrances, platform.SignInOption{Provider: &provider, Proof: platform.ProofMethod(text)})
 		}
-		found.person(&i, external, g)
+		found.addProvisioned(&i, external, g)
 	case 2:
 		for n := range found.entrances {
 			if e := &found.entrances[n]; e.Provider.UID == provider.UID {
@@ -113,20 +113,21 @@ func (found *signIns) add(scan func(...any) error) error {
 	return nil
 }
 
-// person adds somebody whom the last provider let in, if there is one.
-func (found *signIns) person(i *platform.Identity, external string, g platform.Grant) {
+// addProvisioned adds an identity that the last provider provisioned, if there is
+// one.
+func (found *signIns) addProvisioned(i *platform.Identity, external string, g platform.Grant) {
 	if i.UID == "" {
 		return
 	}
 	e := &found.entrances[len(found.entrances)-1]
-	if n := len(e.People); n == 0 || e.People[n-1].Identity.UID != i.UID {
+	if n := len(e.Provisioned); n == 0 || e.Provisioned[n-1].Identity.UID != i.UID {
 		_, id := ruleParts(external)
-		e.People = append(e.People, platform.Person{Candidate: platform.Candidate{Identity: i}, ExternalID: id})
+		e.Provisioned = append(e.Provisioned, platform.ProvisionedIdentity{Candidate: platform.Candidate{Identity: i}, ExternalID: id})
 	}
-	bind(&e.People[len(e.People)-1].Candidate, g)
+	addGrant(&e.Provisioned[len(e.Provisioned)-1].Candidate, g)
 }
 
-func bind(c *platform.Candidate, g platform.Grant) {
+func addGrant(c *platform.Candidate, g platform.Grant) {
 	if g.Identity = c.Identity.UID; g.Role != "" {
 		c.Grants = append(c.Grants, g)
 	}

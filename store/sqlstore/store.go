@@ -1,9 +1,9 @@
-// Package sqlstore keeps the platform's state in a SQL database: one schema
-// and one SQL text for every engine. What engines spell differently is a
-// Dialect; what they do differently, an Engine.
+// Package sqlstore stores the state of the platform in a SQL database, with the same
+// schema and the same SQL for every engine. A Dialect holds differences in SQL, and
+// an Engine holds differences in behaviour.
 //
-// It must not decide who may read or change a row: it is given scopes and keys
-// that only package platform can make.
+// It must not decide who may read or change a row. It gets scopes and keys, which
+// only package platform can make.
 package sqlstore
 
 import (
@@ -17,26 +17,25 @@ import (
 type Store struct {
 	tables
 	engine  Engine
-	changed changed
-	stored  chan struct{} // for Follow: holds one where an event is there that no other process was told of
+	changed notifier
+	stored  chan struct{} // for Follow: holds one element if other processes must be notified of an event
 }
 
 var _ platform.Store = (*Store)(nil)
 
-// New makes a store of an engine whose schema is up to date. The observers hear
-// of each round trip.
+// New makes a store of an engine whose schema is up to date. The observers are
+// notified of each round trip.
 func New(engine Engine, observers ...Observer) *Store {
-	engine = shareOf(observed{engine, observers})
-	return &Store{tables: tables{measured{gathering{proving{engine, engine.Dialect()}}}, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
+	engine = newSharedEngine(observedEngine{engine, observers})
+	return &Store{tables: tables{measuredConn{gatheringConn{provingConn{engine, engine.Dialect()}}}, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
 }
 
-// Follow tells Changed of what other processes store, and them of what this
-// one does.
+// Follow exchanges notifications of stored events with other processes.
 func (s *Store) Follow(ctx context.Context, deaf func(error)) {
-	s.engine.Follow(ctx, s.stored, s.changed.tell, deaf)
+	s.engine.Follow(ctx, s.stored, s.changed.notify, deaf)
 }
 
-// Pool tells how the connections are used.
+// Pool describes the use of the connections.
 func (s *Store) Pool() PoolState { return s.engine.Pool() }
 
 // Close ends every connection.
@@ -53,17 +52,17 @@ func read[T, F any](t *table[T, F], s tables) reader[T, F] { return reader[T, F]
 // A kindTable is a table of any kind.
 type kindTable interface {
 	row() reflect.Type
-	reading(s tables) any
-	writing(tx *transaction) any
+	newReader(s tables) any
+	newWriter(tx *transaction) any
 	asCounted() (_ countedTable, counted bool)
 	searching(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
 }
 
 func (*table[T, F]) row() reflect.Type { return reflect.TypeFor[T]() }
 
-func (t *table[T, F]) reading(s tables) any { return read(t, s) }
+func (t *table[T, F]) newReader(s tables) any { return read(t, s) }
 
-func (t *table[T, F]) writing(tx *transaction) any { return writer[T, F]{read(t, tx.tables), tx} }
+func (t *table[T, F]) newWriter(tx *transaction) any { return writer[T, F]{read(t, tx.tables), tx} }
 
 // newTable makes the table of a kind of platform, whose number its rows are counted
 // under.
@@ -92,16 +91,16 @@ func indexByRow(all []kindTable) map[reflect.Type]kindTable {
 	return index
 }
 
-// Table gives the table of a kind.
+// Table returns the table of a kind.
 func (s tables) Table(row reflect.Type) any {
 	if t, known := kindsByRow[row]; known {
-		return t.reading(s)
+		return t.newReader(s)
 	}
 	return nil
 }
 
-// counted lists the tables that counters count.
-func (tables) counted() []countedTable {
+// countedTables lists the tables that counters count.
+func (tables) countedTables() []countedTable {
 	all := make([]countedTable, 0, len(kinds))
 	for _, t := range kinds {
 		if counter, counted := t.asCounted(); counted {
@@ -114,7 +113,7 @@ func (tables) counted() []countedTable {
 // Exists looks for a UID in every kind.
 func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 	q, found := s.dialect.statement(), false
-	for _, t := range s.counted() {
+	for _, t := range s.countedTables() {
 		if len(q.args) > 0 {
 			q.add(" UNION ALL ")
 		}
@@ -124,7 +123,7 @@ func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 	return found, err
 }
 
-// A transaction collects what is written last: counters and events.
+// A transaction collects the counters and events, which are written last.
 type transaction struct {
 	tables
 	conn   TxConn
@@ -133,7 +132,8 @@ type transaction struct {
 	events []*platform.Event
 }
 
-// Write runs unit in a transaction, once it is proven who the caller is.
+// Write runs unit in a transaction, after the presumption about the caller is
+// proven.
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	if err := platform.Prove(ctx); err != nil {
 		return err
@@ -146,20 +146,20 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 		}
 		recorded = 0
 		for _, e := range tx.events {
-			if e.Denied == "" { // nobody waits for a denial
+			if e.Denied == "" { // nobody waits for denials
 				recorded++
 			}
 		}
 		return tx.finish(ctx)
 	})
 	if err == nil && recorded > 0 {
-		s.tell()
+		s.notifyStored()
 	}
 	return err
 }
 
-// finish writes events and counters in one round trip, the counters last:
-// they are what concurrent writers wait for.
+// finish writes events and counters in one round trip. The counters come last,
+// because concurrent writers wait for them.
 func (tx *transaction) finish(ctx context.Context) error {
 	run, err := tx.recordEvents(ctx)
 	if err != nil {
@@ -172,22 +172,20 @@ func (tx *transaction) finish(ctx context.Context) error {
 	return tx.conn.Run(ctx, run...)
 }
 
-// Lock makes transactions that change who may do what in an organisation wait
-// for each other.
+// Lock locks a name exclusively until the transaction ends.
 func (tx *transaction) Lock(ctx context.Context, root platform.UID) error {
 	return tx.conn.Lock(ctx, string(root))
 }
 
-// LockShared makes a transaction wait for those that Lock the same name, and
-// them for it, but not for others that share the lock.
+// LockShared locks a name shared until the transaction ends.
 func (tx *transaction) LockShared(ctx context.Context, root platform.UID) error {
 	return tx.conn.LockShared(ctx, string(root))
 }
 
-// Rows changes the rows of a kind.
+// Rows returns the RowWriter of a kind.
 func (tx *transaction) Rows(row reflect.Type) any {
 	if t, known := kindsByRow[row]; known {
-		return t.writing(tx)
+		return t.newWriter(tx)
 	}
 	return nil
 }

@@ -9,13 +9,13 @@ import (
 var subscriptions = newTable(table[platform.Subscription, platform.SubscriptionFilter]{
 	name:     "subscription",
 	uid:      func(s *platform.Subscription) platform.UID { return s.UID },
-	enclosed: parent,
+	enclosed: parentUID,
 	columns: []column[platform.Subscription]{
 		{"t.uid", "", func(s *platform.Subscription) any { return keyOf(&s.UID) }},
 		{"t.sink", "", func(s *platform.Subscription) any { return &s.Sink }},
 		{"t.types", "", func(s *platform.Subscription) any { return jsonColumn{&s.Types} }},
-		{"t.secret", "secret", func(s *platform.Subscription) any { return &s.HiddenSecret }},
-		{"t.old_secret", "oldSecret", func(s *platform.Subscription) any { return &s.OldHiddenSecret }},
+		{"t.secret", "secret", func(s *platform.Subscription) any { return &s.EncryptedSecret }},
+		{"t.old_secret", "oldSecret", func(s *platform.Subscription) any { return &s.OldEncryptedSecret }},
 		{"t.old_secret_until", "oldSecret", func(s *platform.Subscription) any { return timeColumn{&s.OldSecretUntil} }},
 		{"t.failing_since", "failingSince", func(s *platform.Subscription) any { return timeColumn{&s.FailingSince} }},
 		{"t.disable_time", "disableTime", func(s *platform.Subscription) any { return timeColumn{&s.DisableTime} }},
@@ -30,11 +30,12 @@ var subscriptions = newTable(table[platform.Subscription, platform.SubscriptionF
 	},
 })
 
-// ActiveSubscriptions reads what events of organisations may go to.
+// ActiveSubscriptions reads the subscriptions of organisations that are not
+// disabled.
 func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) ([]*platform.Subscription, error) {
 	var found []*platform.Subscription
 	q := s.dialect.statement()
-	q.add("SELECT "+subscriptions.selected(0)+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", amongUIDs(roots))
+	q.add("SELECT "+subscriptions.selectColumns(0)+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
 	err := s.conn.Run(ctx, q.done(subscriptions.collect(&found)))
 	return found, err
 }

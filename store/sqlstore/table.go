@@ -8,9 +8,9 @@ import (
 	"atrium/platform"
 )
 
-// A table tells how one kind is stored. Every kind of the tree has, before
-// its own columns, uid, root (the first segment), parent, and g2 and g3: what
-// encloses it on the second and third level, with groups enclosing themselves.
+// A table describes how one kind is stored. Every kind of the tree has these columns
+// before its own: uid, root (the first segment), parent, and g2 and g3, the ancestors
+// on the second and third level. A group counts as its own ancestor.
 type table[T, F any] struct {
 	name    string
 	number  byte // of the kind, in counters
@@ -69,7 +69,7 @@ type table[T, F any] struct {
 	derive func(*T)
 }
 
-// key is what the primary key is compared with.
+// key returns the value that the primary key is compared with.
 func (t *table[T, F]) key(u platform.UID) any {
 	if t.textKeys {
 		return string(u)
@@ -77,19 +77,19 @@ func (t *table[T, F]) key(u platform.UID) any {
 	return u
 }
 
-// keys is what the primary key is looked for among.
+// keys returns the list that the primary key is compared with.
 func (t *table[T, F]) keys(uids []platform.UID) any {
 	if !t.textKeys {
-		return uidList(uids)
+		return uidKeyList(uids)
 	}
-	texts := make(list, len(uids))
+	texts := make(keyList, len(uids))
 	for i, u := range uids {
 		texts[i] = string(u)
 	}
 	return texts
 }
 
-// A column is one that is read with its kind.
+// A column is a column that is read with its kind.
 type column[T any] struct {
 	sql   string // as it is selected: t.name
 	field string // the field that an update names; "": never updated
@@ -121,7 +121,7 @@ func (c jsonColumn) ScanBytes(text []byte) error {
 }
 
 func (c jsonColumn) text() string {
-	b, _ := json.Marshal(c.to) // plain data: it cannot fail
+	b, _ := json.Marshal(c.to) // cannot fail for plain data
 	switch s := string(b); s {
 	case "null", "[]", "{}":
 		return ""
@@ -130,11 +130,11 @@ func (c jsonColumn) text() string {
 	}
 }
 
-// reference keeps the UID of a row that there may not be.
-type reference struct{ to platform.UID }
+// uidReference is the UID of a row that need not exist.
+type uidReference struct{ to platform.UID }
 
-// stored is the argument that keeps what a column scans into.
-func stored(to any) any {
+// encodeColumn converts a scan destination into an argument that stores its value.
+func encodeColumn(to any) any {
 	switch to := to.(type) {
 	case *string:
 		return *to
@@ -156,10 +156,10 @@ func stored(to any) any {
 	case severityColumn:
 		return to.to.SortKey()
 	case *uidKey:
-		return packed(platform.UID(*to))
+		return packUID(platform.UID(*to))
 	case uidColumn:
-		return packed(*to.uid)
-	case reference:
+		return packUID(*to.uid)
+	case uidReference:
 		return orNull(to.to)
 	case jsonColumn:
 		return to.text()

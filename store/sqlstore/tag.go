@@ -9,7 +9,7 @@ import (
 var tags = newTable(table[platform.Tag, platform.TagFilter]{
 	name:        "tag",
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
-	enclosed:    parent,
+	enclosed:    parentUID,
 	quietParent: true,
 	columns: []column[platform.Tag]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},
@@ -26,14 +26,14 @@ var tags = newTable(table[platform.Tag, platform.TagFilter]{
 	},
 	searchText: tagText, searchFor: func(f platform.TagFilter) string { return f.Query },
 	where: func(f platform.TagFilter, s *statement) {
-		s.name(f.Name)
-		anyOf(s, "name", f.Names)
-		s.lookFor(tagText, f.Query)
+		s.addName(f.Name)
+		addAnyOf(s, "name", f.Names)
+		s.addWords(tagText, f.Query)
 		if !f.UpdatedSince.IsZero() {
 			s.add(" AND t.update_time >= ?", f.UpdatedSince)
 		}
 		if f.Digest != "" {
-			// The index has 64 bits of a digest.
+			// The index contains 64 bits of a digest.
 			s.add(" AND t.digest = ? AND substr(t.digest, 8, 16) = substr(?, 8, 16)", f.Digest, f.Digest)
 		}
 		if f.Deprecated != nil {
@@ -45,34 +45,34 @@ var tags = newTable(table[platform.Tag, platform.TagFilter]{
 	},
 })
 
-// tagText is platform.SearchText of the name of a tag, which has neither blanks nor
-// letters beyond ASCII. An index holds it, and the table does not.
+// tagText is the SQL form of platform.SearchText for the name of a tag, which has no
+// blanks and only ASCII letters. It is indexed and not stored.
 const tagText = "('  ' || lower(t.name) || '\n')"
 
-// TagsNamed reads tags by repo and name, each by one look into the index.
-func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
+// TagsByName reads tags by repo and name, with one index lookup each.
+func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
 	wanted := names.Names()
 	repos, texts := make([][]byte, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
-		repos[i], texts[i] = packed(n.Repo), n.Name
+		repos[i], texts[i] = packUID(n.Repo), n.Name
 	}
-	return pairs(ctx, s, tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return readPairs(ctx, s, tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
-// TagsFrom reads the tags of a repo that a source brought.
-func (s tables) TagsFrom(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
+// TagsOfSource reads the tags of a repo that were imported from a source.
+func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
 	var found []*platform.Tag
 	q := s.dialect.statement()
-	q.add("SELECT "+tags.selected(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
+	q.add("SELECT "+tags.selectColumns(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
 	err := s.conn.Run(ctx, q.done(tags.collect(&found)))
 	return found, err
 }
 
-// RepoSources reads which repos of a group hold tags from a registry.
+// RepoSources reads the sources of tags in the repos of a group, for one registry.
 func (s tables) RepoSources(ctx context.Context, group platform.UID, registry string) ([]platform.RepoSource, error) {
 	var found []platform.RepoSource
 	q := s.dialect.statement()
-	// CROSS JOIN has SQLite begin with the repos of the group. '0' follows '/'.
+	// CROSS JOIN makes SQLite start with the repos of the group. '0' follows '/'.
 	q.add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", group)
 	q.add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", registry+"/", registry+"0")
 	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
@@ -84,7 +84,7 @@ func (s tables) RepoSources(ctx context.Context, group platform.UID, registry st
 	return found, err
 }
 
-// ClaimTags notes the source that brought tags.
+// ClaimTags sets the source of tags.
 func (tx *transaction) ClaimTags(ctx context.Context, source string, uids []platform.UID) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE tag SET source = ? WHERE uid ? AND source <> ?", source, uidList(uids), source).done(nil))
+	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE tag SET source = ? WHERE uid ? AND source <> ?", source, uidKeyList(uids), source).done(nil))
 }

@@ -7,14 +7,14 @@ import (
 	"atrium/platform"
 )
 
-// UIDs are kept as bytes, in columns that the migrations call {uid}: 20 for the
-// root segment and 8 for each further one, which is less than half of the text.
-// They become bytes where an argument is bound, and text where a column is
-// scanned. The tables of events and counters keep texts.
+// UIDs are stored as bytes, in columns that the migrations call {uid}: 20 for the
+// root segment and 8 for each further one. This is less than half of the text. They
+// are converted when an argument is bound and when a column is scanned. The tables
+// of events and counters store texts.
 
-// packed is what a UID is kept as. What is no UID becomes bytes that no UID
-// has, so that nothing is found by it.
-func packed(u platform.UID) []byte {
+// packUID returns the stored form of a UID. An invalid UID becomes bytes that no row
+// has.
+func packUID(u platform.UID) []byte {
 	if u == "" {
 		return []byte{}
 	}
@@ -24,34 +24,34 @@ func packed(u platform.UID) []byte {
 	return bytes.Repeat([]byte{0xff}, 21)
 }
 
-// packedAll is packed for many.
-func packedAll(uids []platform.UID) [][]byte {
+// packAllUIDs returns the stored forms of UIDs.
+func packAllUIDs(uids []platform.UID) [][]byte {
 	all := make([][]byte, len(uids))
 	for i, u := range uids {
-		all[i] = packed(u)
+		all[i] = packUID(u)
 	}
 	return all
 }
 
-// pastSubtree is the least key above those of all UIDs within u: the next one
-// of the same length.
+// pastSubtree returns the smallest key after those of all UIDs within u: the next
+// key of the same length.
 func pastSubtree(u platform.UID) []byte {
-	key := packed(u)
+	key := packUID(u)
 	for i := len(key) - 1; i >= 0; i-- {
 		if key[i]++; key[i] != 0 {
 			return key
 		}
 	}
-	return bytes.Repeat([]byte{0xff}, 22) // no key of that length follows
+	return bytes.Repeat([]byte{0xff}, 22) // there is no next key of that length
 }
 
-// A uidKey is a UID that is kept as bytes.
+// A uidKey is a UID that is stored as bytes.
 type uidKey platform.UID
 
-// keyOf is where a column of UIDs is scanned to.
+// keyOf returns the scan destination for a column of UIDs.
 func keyOf(u *platform.UID) *uidKey { return (*uidKey)(u) }
 
-// AppendText appends the UID that a column of bytes holds.
+// AppendText appends the UID of a column of bytes.
 func (k *uidKey) AppendText(b, src []byte) ([]byte, error) {
 	text, ok := platform.AppendUID(b, src)
 	if !ok && len(src) > 0 {
@@ -63,7 +63,7 @@ func (k *uidKey) AppendText(b, src []byte) ([]byte, error) {
 // SetText sets the UID.
 func (k *uidKey) SetText(text string) { *k = uidKey(text) }
 
-// Scan reads a column of bytes, or the empty text that stands for no UID.
+// Scan reads a column of bytes, or an empty text for "no UID".
 func (k *uidKey) Scan(src any) error {
 	switch src := src.(type) {
 	case []byte:
@@ -79,7 +79,7 @@ func (k *uidKey) Scan(src any) error {
 	return fmt.Errorf("cannot read a UID from %T", src)
 }
 
-// A uidColumn keeps a UID, and sets the parent that follows from it.
+// A uidColumn scans a UID and also sets its parent.
 type uidColumn struct{ uid, parent *platform.UID }
 
 // Scan reads the column.
@@ -98,8 +98,8 @@ func (c uidColumn) SetText(text string) {
 	*c.parent = c.uid.Parent()
 }
 
-// A scopeColumn reads what rows outside the tree are counted by: a text, or a
-// UID, which counters keep as a text.
+// A scopeColumn reads the counter scope of rows outside of the tree: a text, or a
+// UID, which counters store as a text.
 type scopeColumn struct{ to *string }
 
 // Scan reads the column.

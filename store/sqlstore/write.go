@@ -15,8 +15,8 @@ type writer[T, F any] struct {
 	tx *transaction
 }
 
-// bulk is from how many rows on an insert copies.
-const bulk = 16
+// copyThreshold is the number of rows from which an insert uses COPY.
+const copyThreshold = 16
 
 // Insert adds rows.
 func (w writer[T, F]) Insert(ctx context.Context, rows ...*T) error {
@@ -43,28 +43,28 @@ func (w writer[T, F]) Insert(ctx context.Context, rows ...*T) error {
 	return nil
 }
 
-// count notes that by rows like row more are there.
+// count adds by to the counters of a row.
 func (w writer[T, F]) count(row *T, by int64) {
 	switch {
 	case w.uncounted:
 	case w.enclosed == nil:
 		w.tx.deltas.countOutside(w.number, w.group(row), w.quietParent, w.tx.slot, by)
 	default:
-		w.tx.deltas.count(w.number, w.place(w.uid(row)), w.quietParent, w.tx.slot, by)
+		w.tx.deltas.count(w.number, w.treeUID(w.uid(row)), w.quietParent, w.tx.slot, by)
 		if w.class != nil {
 			w.countClass(w.uid(row), w.class(row), by)
 		}
 	}
 }
 
-// countClass notes that by rows more of a class are there.
+// countClass adds by to the counters of a class.
 func (w writer[T, F]) countClass(uid platform.UID, class, by int64) {
 	for _, number := range w.classCounters(class) {
-		w.tx.deltas.count(number, w.place(uid), false, w.tx.slot, by)
+		w.tx.deltas.count(number, w.treeUID(uid), false, w.tx.slot, by)
 	}
 }
 
-// reclassify notes that a row is about to leave its class for another.
+// reclassify updates the counters of a row whose class is about to change.
 func (w writer[T, F]) reclassify(ctx context.Context, row *T) error {
 	uid := w.uid(row)
 	was := w.dialect.statement()
@@ -80,9 +80,9 @@ func (w writer[T, F]) reclassify(ctx context.Context, row *T) error {
 	}))
 }
 
-// add writes rows one by one, or copies them where there are many.
+// add inserts rows one by one, or with COPY if there are many.
 func (w writer[T, F]) add(ctx context.Context, table string, columns []string, values [][]any) error {
-	if len(values) >= bulk {
+	if len(values) >= copyThreshold {
 		return w.tx.conn.Copy(ctx, table, columns, values)
 	}
 	run := make([]*Statement, len(values))
@@ -115,11 +115,11 @@ func (t *table[T, F]) insertColumns() []string {
 			columns = append(columns, name)
 		}
 	}
-	return append(columns, t.hidden()...)
+	return append(columns, t.writeOnlyColumns()...)
 }
 
-// hidden lists columns that are written but not read with their kind.
-func (t *table[T, F]) hidden() []string {
+// writeOnlyColumns lists columns that are written but not read with their kind.
+func (t *table[T, F]) writeOnlyColumns() []string {
 	names := make([]string, len(t.writeOnly))
 	for i, c := range t.writeOnly {
 		names[i], _ = c.own()
@@ -130,39 +130,39 @@ func (t *table[T, F]) hidden() []string {
 func (t *table[T, F]) values(row *T) []any {
 	var values []any
 	if t.enclosed != nil {
-		values = append(values, t.placed(t.uid(row))...)
+		values = append(values, t.ancestorValues(t.uid(row))...)
 	}
 	for _, c := range t.columns {
 		if _, own := c.own(); own {
-			values = append(values, stored(c.to(row)))
+			values = append(values, encodeColumn(c.to(row)))
 		}
 	}
 	for _, c := range t.writeOnly {
-		values = append(values, stored(c.to(row)))
+		values = append(values, encodeColumn(c.to(row)))
 	}
 	return values
 }
 
-// placed gives root, parent, g2 and g3 of a UID.
-func (t *table[T, F]) placed(uid platform.UID) []any {
+// ancestorValues returns root, parent, g2 and g3 of a UID.
+func (t *table[T, F]) ancestorValues(uid platform.UID) []any {
 	root := uid.Root()
 	if t.rootless != nil && t.rootless(uid) {
 		root = ""
 	}
 	encloser := t.enclosed(uid)
-	return []any{packed(root), orNull(t.place(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
+	return []any{packUID(root), orNull(t.treeUID(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
 }
 
 func orNull(u platform.UID) any {
 	if u == "" {
 		return nil
 	}
-	return packed(u)
+	return packUID(u)
 }
 
-// place is a UID that lies in the tree as a row does, which may have that of
-// its parent.
-func (t *table[T, F]) place(uid platform.UID) platform.UID {
+// treeUID returns a UID with the position of a row in the tree. A row can share the
+// UID of its parent.
+func (t *table[T, F]) treeUID(uid platform.UID) platform.UID {
 	if t.sharesUID {
 		return uid + "/0000000000000000"
 	}
@@ -179,7 +179,7 @@ func (w writer[T, F]) addAliases(ctx context.Context, rows []*T) error {
 		slices.Sort(names)
 		key := w.key(w.uid(row))
 		if u, ok := key.(platform.UID); ok {
-			key = packed(u)
+			key = packUID(u)
 		}
 		for _, alias := range slices.Compact(names) {
 			values = append(values, []any{alias, key})
@@ -209,10 +209,10 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 		if set++; set > 1 {
 			s.add(", ")
 		}
-		s.add(name+" = ?", stored(c.to(row)))
+		s.add(name+" = ?", encodeColumn(c.to(row)))
 	}
 	if set == 0 {
-		s.add("uid = uid") // nothing to change; the row is still read back
+		s.add("uid = uid") // changes nothing, but reads the row back
 	}
 	s.add(" WHERE uid = ?", w.key(w.uid(row)))
 	s.add(" RETURNING " + w.returning())
@@ -231,7 +231,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 		return platform.ErrNotFound
 	}
 	if w.joins != "" { // RETURNING has the table's own columns only
-		rows, err := w.lastLook(ctx, w.uid(row))
+		rows, err := w.readBeforeDelete(ctx, w.uid(row))
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	return w.addAliases(ctx, []*T{row})
 }
 
-// updateSearchText follows a change of fields that words are looked for in.
+// updateSearchText updates the search text after a change of searched fields.
 func (w writer[T, F]) updateSearchText(ctx context.Context, row *T, fields []string) error {
 	if !slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
 		return nil
@@ -257,7 +257,8 @@ func (w writer[T, F]) updateSearchText(ctx context.Context, row *T, fields []str
 	return w.conn.Run(ctx, w.dialect.statement().add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", w.searchOf(row), w.key(w.uid(row))).done(nil))
 }
 
-// returning lists the table's own columns for RETURNING, which knows no alias.
+// returning lists the table's own columns for RETURNING, which does not accept the
+// alias t.
 func (t *table[T, F]) returning() string {
 	var names []string
 	for _, c := range t.columns {
@@ -280,14 +281,14 @@ func (t *table[T, F]) ownDestinations(row *T) []any {
 
 // Delete removes a row.
 func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) {
-	rows, err := w.lastLook(ctx, uid)
+	rows, err := w.readBeforeDelete(ctx, uid)
 	if err != nil {
 		return nil, err
 	}
 	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).done(nil)
 	run := []*Statement{s}
-	if !w.sharesUID { // a group's counters are the group's
-		w.tx.deltas.forget(uid)
+	if !w.sharesUID { // otherwise the counters belong to the group
+		w.tx.deltas.dropScope(uid)
 		run = append(run, w.dialect.statement().add("DELETE FROM counter WHERE scope = ?", string(uid)).done(nil))
 	}
 	switch err = w.conn.Run(ctx, run...); {
@@ -302,26 +303,26 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 	return rows[0], nil
 }
 
-// Current reads a row that is about to be updated, and keeps others from it.
-func (w writer[T, F]) Current(ctx context.Context, uid platform.UID) (*T, error) {
-	rows, err := w.look(ctx, uid, w.dialect.KeepRow)
+// GetForUpdate reads a row and locks it until the transaction ends.
+func (w writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (*T, error) {
+	rows, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
 	if err != nil {
 		return nil, err
 	}
 	return rows[0], nil
 }
 
-// lastLook reads a row, with all that is joined to it, before it goes.
-func (w writer[T, F]) lastLook(ctx context.Context, uid platform.UID) ([]*T, error) {
-	return w.look(ctx, uid, "")
+// readBeforeDelete reads a row and its joined columns before it is deleted.
+func (w writer[T, F]) readBeforeDelete(ctx context.Context, uid platform.UID) ([]*T, error) {
+	return w.readJoined(ctx, uid, "")
 }
 
-// look reads a row with all that is joined to it; keeping is what is said of the
-// row itself.
-func (w writer[T, F]) look(ctx context.Context, uid platform.UID, keeping string) ([]*T, error) {
+// readJoined reads a row and its joined columns. keeping is the lock clause for the
+// row.
+func (w writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) ([]*T, error) {
 	var rows []*T
 	s := w.dialect.statement()
-	s.add("SELECT "+w.selected(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
+	s.add("SELECT "+w.selectColumns(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	if err := w.conn.Run(ctx, s.done(w.collect(&rows))); err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (b *bigWorld) plant() {
 }
 
 // chunks inserts n rows, many in one transaction.
-func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.Rower[T], one func(i int) *T) {
+func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) *T) {
 	all := times(n, one)
 	for some := range slices.Chunk(all, 10_000) {
 		b.insert(func(tx platform.Tx) error { return rows(tx).Insert(b.t.Context(), some...) })

@@ -86,7 +86,7 @@ func (w *warehouse) stock(b *testing.B) {
 }
 
 // measured inserts rows of a kind and reports what they take.
-func measured[T any](b *testing.B, w *warehouse, table string, n int, rows func(platform.Tx) platform.Rower[T], one func(i int) *T) []*T {
+func measured[T any](b *testing.B, w *warehouse, table string, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) *T) []*T {
 	b.Helper()
 	all := times(n, one)
 	const position = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"

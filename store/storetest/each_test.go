@@ -213,7 +213,7 @@ func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 			counts := sieve[platform.RoleBinding, platform.RoleBindingFilter]{keeps: func(b *platform.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
 			order := platform.Order{Field: "create_time", Desc: true}
 			want := k.uids(k.truth(c, platform.UIDFilter{}, counts, order))
-			page, err := f.p.RoleBindings.Effective(f.as(c.subject), g.UID, "", platform.ListRequest[platform.RoleBindingFilter]{PageSize: 200})
+			page, err := f.p.RoleBindings.ListEffectiveOn(f.as(c.subject), g.UID, "", platform.ListRequest[platform.RoleBindingFilter]{PageSize: 200})
 			if err != nil || !slices.Equal(k.uids(page.Items), want) || page.TotalCount != int64(len(want)) {
 				t.Fatalf("%s: got %v of %d (%v), want %v", g.UID, k.uids(page.Items), page.TotalCount, err, want)
 			}
@@ -235,7 +235,7 @@ func TestEffectiveBindingsOfManyGroupsAreThoseOfEach(t *testing.T) {
 				req := platform.ListRequest[platform.RoleBindingFilter]{PageSize: 3}
 				pages, errs := f.p.RoleBindings.ListEffective(f.as(c.subject), groups, capability, req)
 				for i, g := range groups {
-					alone, err := f.p.RoleBindings.Effective(f.as(c.subject), g, capability, req)
+					alone, err := f.p.RoleBindings.ListEffectiveOn(f.as(c.subject), g, capability, req)
 					together := pages[i]
 					if fmt.Sprint(errs[i]) != fmt.Sprint(err) || together.TotalCount != alone.TotalCount || together.HasNext != alone.HasNext || !slices.EqualFunc(together.Items, alone.Items, func(a, b *platform.RoleBinding) bool { return a.UID == b.UID }) {
 						t.Fatalf("%s with %q: together %d of %d (%v), alone %d of %d (%v)", g, capability, len(together.Items), together.TotalCount, errs[i], len(alone.Items), alone.TotalCount, err)

@@ -101,7 +101,7 @@ func (b *bigWorld) fill(n sizes) {
 		return &platform.Vulnerability{ID: id, Aliases: []string{"CVE-" + id}, Details: strings.Repeat("details ", 30), UpdateTime: b.when()}
 	})
 	chunks(b, 1000, platform.RowsOf[platform.Subscription], func(i int) *platform.Subscription {
-		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), HiddenSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
+		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
 	})
 }
 

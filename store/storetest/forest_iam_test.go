@@ -17,7 +17,7 @@ type comers struct {
 // open furnishes a group with ways in.
 func (f *forest) open(group platform.UID) {
 	for _, name := range f.distinct(words, f.d.IntN(3)) {
-		p := &platform.IdentityProvider{UID: f.d.below(group), Name: name, DefaultRole: platform.ViewerRole, HiddenSecret: []byte{1}, CreateTime: f.when(), UpdateTime: f.when()}
+		p := &platform.IdentityProvider{UID: f.d.below(group), Name: name, DefaultRole: platform.ViewerRole, EncryptedSecret: []byte{1}, CreateTime: f.when(), UpdateTime: f.when()}
 		if f.d.IntN(2) == 0 {
 			p.OIDC = &platform.OIDC{Issuer: "https://elsewhere.example.com", ClientID: name, GroupsClaim: "groups"}
 		}

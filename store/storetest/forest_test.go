@@ -144,7 +144,7 @@ func (f *forest) furnish(group platform.UID) {
 		f.advisories = append(f.advisories, f.advisory(group, i))
 	}
 	for i := range some(2) {
-		f.subscriptions = append(f.subscriptions, &platform.Subscription{UID: f.d.below(group), Sink: fmt.Sprintf("https://sink.example.com/%d", i), HiddenSecret: []byte("x"), CreateTime: f.when(), UpdateTime: f.when()})
+		f.subscriptions = append(f.subscriptions, &platform.Subscription{UID: f.d.below(group), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: f.when(), UpdateTime: f.when()})
 	}
 }
 

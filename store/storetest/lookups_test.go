@@ -23,7 +23,7 @@ func (r *reading) bindings() {
 	r.add("bindings by uid", page, asked(p.RoleBindings.List, request{UIDP: all, OrderBy: "uid"}))
 	r.add("bindings in the root by uid", page, asked(p.RoleBindings.List, request{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
 	effective := r.add("effective bindings", 5*page, func(ctx context.Context) error {
-		_, err := p.RoleBindings.Effective(ctx, r.b.deep[4], "", request{})
+		_, err := p.RoleBindings.ListEffectiveOn(ctx, r.b.deep[4], "", request{})
 		return err
 	})
 	effective.total, effective.sorts = 5*barTotal, true
@@ -195,7 +195,9 @@ func (r *reading) single() {
 func (r *reading) imports() {
 	const batch = 200
 	group := r.b.deep[1]
-	operator := func(ctx context.Context) context.Context { return platform.WithActor(ctx, platform.Operator("test")) }
+	operator := func(ctx context.Context) context.Context {
+		return platform.WithActor(ctx, platform.NewOperator("test"))
+	}
 	known, err := r.p.Advisories.List(operator(r.b.t.Context()), platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(group), PageSize: batch})
 	if err != nil {
 		r.b.t.Fatal(err)

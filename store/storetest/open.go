@@ -1,5 +1,5 @@
-// Package storetest holds how a store behaves, checked on every engine.
-// It is for tests only, and must not be built into the program.
+// Package storetest tests the behaviour of stores on every engine.
+// It is for tests only and must not be linked into the program.
 package storetest
 
 import (
@@ -79,12 +79,12 @@ func Postgres(t testing.TB) string {
 // EmptyPostgres makes a database without a schema and gives its URL.
 func EmptyPostgres(t testing.TB) string {
 	t.Helper()
-	return create(t, likeProduction)
+	return create(t, productionLocale)
 }
 
-// likeProduction has the linguistic order of production clusters: text that
-// must compare by bytes has to say so itself.
-const likeProduction = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'und'"
+// productionLocale uses the linguistic sort order of production servers. Thus tests
+// fail if a column that must sort by bytes does not say so.
+const productionLocale = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'und'"
 
 // server is the URL of the server that tests may make databases on.
 func server(t testing.TB) string {
@@ -120,7 +120,7 @@ var template = func() func(server string) (string, error) {
 	var failed error
 	return func(server string) (string, error) {
 		once.Do(func() {
-			failed = onServer(server, "CREATE DATABASE "+name+" "+likeProduction)
+			failed = onServer(server, "CREATE DATABASE "+name+" "+productionLocale)
 			if failed == nil {
 				failed = store.Migrate(context.Background(), database(server, name))
 			}

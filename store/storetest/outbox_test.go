@@ -12,7 +12,7 @@ import (
 func (b *bigWorld) deliver(n int) {
 	const others = 100
 	subscriptions := times(1+others, func(i int) *platform.Subscription {
-		return &platform.Subscription{UID: b.d.below(b.root), Sink: fmt.Sprintf("https://outbox.example.com/%d", i), HiddenSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
+		return &platform.Subscription{UID: b.d.below(b.root), Sink: fmt.Sprintf("https://outbox.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
 	})
 	for _, s := range subscriptions {
 		b.subscriptions = append(b.subscriptions, s.UID)

@@ -124,7 +124,7 @@ func TestBeingSeenIsNoChange(t *testing.T) {
 		events := len(w.recorded())
 		at := platform.At(w.now())
 		w.ahead.Add(5000)
-		if err := w.store.Seen(ctx, []platform.UID{who.UID}, at); err != nil {
+		if err := w.store.MarkSeen(ctx, []platform.UID{who.UID}, at); err != nil {
 			t.Fatal(err)
 		}
 		got := must[*platform.Identity](t)(w.p.Identities.Get(ctx, who.UID))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A Relay stands between a client and its PostgreSQL, and can make that look
-// lost, away or dead.
+// A Relay is a proxy between a client and PostgreSQL that can simulate lost
+// connections and an unavailable or silent server.
 type Relay struct {
 	URL string // of the database, through the relay
 
@@ -54,13 +54,13 @@ func NewRelay(t testing.TB, databaseURL string) *Relay {
 	return r
 }
 
-// Cut ends every connection. New ones are made.
+// Cut ends every connection. New connections work.
 func (r *Relay) Cut() { r.become(relaying) }
 
-// Refuse ends every connection, and new ones too.
+// Refuse ends every connection and rejects new ones.
 func (r *Relay) Refuse() { r.become(refusing) }
 
-// Silence lets nothing through any more, on connections that stay open.
+// Silence keeps connections open but forwards no data any more.
 func (r *Relay) Silence() {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -77,7 +77,7 @@ func (r *Relay) become(s relayState) {
 	clear(r.open)
 }
 
-// keep reports whether the relay takes another connection.
+// keep registers a connection and returns the state of the relay.
 func (r *Relay) keep(conn net.Conn) (s relayState) {
 	r.lock.Lock()
 	defer r.lock.Unlock()

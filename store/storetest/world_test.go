@@ -60,7 +60,7 @@ func (w *world) now() time.Time {
 
 // operator gives the context of an operator's command.
 func (w *world) operator() context.Context {
-	return platform.WithActor(w.t.Context(), platform.Operator("test"))
+	return platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 }
 
 // found makes an organisation and gives the context of its owner.
