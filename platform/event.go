@@ -29,6 +29,10 @@ type Event struct {
 	Position EventPosition // its place in the feed, once it is stored
 	Burst    *Burst        // with which others a live feed gives it; nil: none does
 
+	// Cause is the W3C traceparent of the request that made the change; "": it
+	// named none.
+	Cause string
+
 	// Denial is what a denial has in common with those that are equal to it:
 	// they are one event, which counts them. "" of a change that was made.
 	Denial string
@@ -97,7 +101,7 @@ func (p *Platform) event(ctx context.Context, kind, verb string, subject, group 
 	b, _ := json.Marshal(body) // a resource is plain data: it cannot fail
 	return &Event{
 		ID: newEventID(now.Time), Type: eventType(kind, verb),
-		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1,
+		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1, Cause: TraceOf(ctx).parent(),
 	}
 }
 

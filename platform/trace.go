@@ -18,7 +18,13 @@ type Trace struct {
 
 	ID      string // of the request, as its answer and its errors show it
 	TraceID string // of the distributed trace that it is part of; "": of none
+	Parent  string // what the request causes elsewhere names as its cause, as a W3C traceparent; "": nothing
 	Shared  bool   // by all operations on one connection, which have traces of their own
+
+	// Begin is told that an operation begins, and by which route of its protocol.
+	// It gives the context that the operation runs in and what is to be called at
+	// its end; nil: nobody is told.
+	Begin func(ctx context.Context, operation, route string) (context.Context, func())
 
 	lock  sync.Mutex
 	facts Facts
@@ -70,6 +76,26 @@ func (t *Trace) NoteResource(kind string, uid UID) {
 			f.Kind, f.UID = kind, uid
 		}
 	})
+}
+
+// BeginOperation notes what the contract calls the request, and gives the
+// context that the operation runs in and what is to be called at its end.
+func (t *Trace) BeginOperation(ctx context.Context, name, route string) (context.Context, func()) {
+	t.NoteOperation(name)
+	if t == nil || t.Begin == nil {
+		return ctx, ended
+	}
+	return t.Begin(ctx, name, route)
+}
+
+func ended() {}
+
+// parent is what the request causes elsewhere names as its cause; "": nothing.
+func (t *Trace) parent() string {
+	if t == nil {
+		return ""
+	}
+	return t.Parent
 }
 
 // NoteOperation notes what the contract calls the request.

@@ -17,10 +17,11 @@ import (
 
 // NewExecutor executes documents over p. Each response reads for itself, so
 // that nobody is shown what was read for someone else or before a change.
-func NewExecutor(p *platform.Platform, errors *Presenter) *executor.Executor {
+// Around is told of each field that reads; nil: nobody is.
+func NewExecutor(p *platform.Platform, errors *Presenter, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) *executor.Executor {
 	start := func(ctx context.Context) context.Context { return withReads(ctx, p) }
 	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
-		Start: start, Beside: p.Beside, Count: countBytes,
+		Start: start, Beside: p.Beside, Around: around, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
 	}))
 	x.SetErrorPresenter(errors.Present)
