@@ -52,7 +52,7 @@ func guided(t *testing.T, begins, folder, databaseURL string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^`+begins+` .*$`).FindString(string(page))
+	line := regexp.MustCompile(`(?m)^` + begins + ` .*$`).FindString(string(page))
 	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if line == "" || err != nil {
 		t.Fatalf("the guide has no command %s (%v)", begins, err)
