@@ -18,6 +18,7 @@
 //	guard.go        outgoing requests that must not reach private addresses
 //	development.go  the issuer inside the process, for local use only
 //	middleware.go   the Authorization header
+//	presumed.go     who called with the same token before
 //	gate.go         a limit for requests with invalid tokens
 //	organisation.go which organisations an issuer lists in its file
 //

@@ -20,7 +20,7 @@ import (
 // starts over with a bearer that is found anew.
 func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		found := func(w http.ResponseWriter, r *http.Request) {
+		serveFound := func(w http.ResponseWriter, r *http.Request) {
 			ctx, err := v.Authorize(r.Context(), r.Header.Values("Authorization"))
 			if err != nil {
 				onError(w, r, err)
@@ -34,9 +34,9 @@ func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, er
 			case err != nil:
 				onError(w, r, err)
 			case isPresumed:
-				servePresumed(ctx, w, r, next, found, onError)
+				servePresumed(ctx, w, r, next, serveFound, onError)
 			default:
-				found(w, r)
+				serveFound(w, r)
 			}
 		})
 	}
@@ -99,7 +99,7 @@ func (v *Verifier) authorize(ctx context.Context, authorization []string) (conte
 // the token, because the Verifier does.
 func bearerToken(authorization []string) (string, error) {
 	if len(authorization) != 1 {
-		return "", errors.New("there must be only one Authorization header")
+		return "", errors.New("there must be one Authorization header")
 	}
 	scheme, raw, _ := strings.Cut(authorization[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") || raw == "" || strings.ContainsAny(raw, " \t,") {

@@ -15,26 +15,28 @@ import (
 // without what is not served.
 func ClientSchema() *ast.Schema { return clientSchema }
 
-var clientSchema = forClients(parsedSchema)
+var clientSchema = hideFederation(parsedSchema)
 
-func forClients(whole *ast.Schema) *ast.Schema {
+func hideFederation(whole *ast.Schema) *ast.Schema {
 	shown := *whole
 	shown.Types = maps.Clone(whole.Types)
-	maps.DeleteFunc(shown.Types, func(_ string, d *ast.Definition) bool { return ofFederation(d.Position) })
+	maps.DeleteFunc(shown.Types, func(_ string, d *ast.Definition) bool { return isOfFederation(d.Position) })
 	query := *whole.Query
 	query.Fields = nil
 	for _, field := range whole.Query.Fields {
-		if !ofFederation(field.Position) {
+		if !isOfFederation(field.Position) {
 			query.Fields = append(query.Fields, field)
 		}
 	}
 	shown.Query, shown.Types[query.Name] = &query, &query
 	shown.Directives = maps.Clone(whole.Directives)
-	maps.DeleteFunc(shown.Directives, func(name string, d *ast.DirectiveDefinition) bool { return name == "defer" || ofFederation(d.Position) })
+	maps.DeleteFunc(shown.Directives, func(name string, d *ast.DirectiveDefinition) bool {
+		return name == "defer" || isOfFederation(d.Position)
+	})
 	return &shown
 }
 
-// ofFederation tells what gqlgen adds for federation.
-func ofFederation(at *ast.Position) bool {
+// isOfFederation reports what gqlgen adds for federation.
+func isOfFederation(at *ast.Position) bool {
 	return at != nil && at.Src != nil && strings.Contains(at.Src.Name, "federation/")
 }

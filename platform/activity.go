@@ -98,7 +98,7 @@ func (s Advisories) Activity(ctx context.Context, req ActivityRequest) ([]Adviso
 }
 
 func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]AdvisoryActivity, error) {
-	starts, err := accepted(ctx, req, s.p.now(), nil)
+	starts, err := checkActivity(ctx, req, s.p.now(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]Adviso
 	}
 	counts, err := s.p.store.AdvisoryActivity(ctx, req.query(starts, scope))
 	if err == nil && len(counts) == 0 {
-		err = s.exists(ctx, req.Within)
+		err = s.scopeExists(ctx, UIDFilter{DescendantsOf: req.Within})
 	}
 	activity := make([]AdvisoryActivity, len(starts))
 	for i, start := range starts {
@@ -121,8 +121,8 @@ func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]Adviso
 	return activity, err
 }
 
-// accepted checks a request of a known caller, with what else is wrong with it.
-func accepted(ctx context.Context, req ActivityRequest, now Time, check func(*violations)) ([]Time, error) {
+// checkActivity checks a request of a known caller, with what else is wrong with it.
+func checkActivity(ctx context.Context, req ActivityRequest, now Time, check func(*violations)) ([]Time, error) {
 	if _, err := caller(ctx); err != nil {
 		return nil, err
 	}
@@ -151,19 +151,11 @@ func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error
 		return Scope{}, err
 	}
 	var narrowed Scope
+	repo := adviseRepos(repos)[0]
 	for _, b := range q.Scope.branches {
-		narrowed.branches = append(narrowed.branches, adviseRepos(repos)[0].narrow(b)...)
+		narrowed.branches = append(narrowed.branches, repo.narrow(b)...)
 	}
 	return narrowed, nil
-}
-
-// exists refuses a scope that is not there.
-func (s Advisories) exists(ctx context.Context, within UID) error {
-	found, err := s.p.store.Exists(ctx, within)
-	if err == nil && !found {
-		err = missing("Group", within)
-	}
-	return err
 }
 
 // An EventActivity is how much was changed, and refused, in one interval.
@@ -180,7 +172,7 @@ func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types []str
 }
 
 func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types []string) ([]EventActivity, error) {
-	starts, err := accepted(ctx, req, s.p.now(), func(v *violations) { v.eventTypes(types) })
+	starts, err := checkActivity(ctx, req, s.p.now(), func(v *violations) { v.eventTypes(types) })
 	if err != nil {
 		return nil, err
 	}

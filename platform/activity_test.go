@@ -10,7 +10,7 @@ import (
 )
 
 // on is a moment of a day in March 2026.
-func on(date int) platform.Time {
+func dayOf(date int) platform.Time {
 	return platform.At(time.Date(2026, 3, date, 22, 30, 0, 0, time.UTC))
 }
 
@@ -27,12 +27,12 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			}
 			return a
 		}
-		again := advisory("A-4", "zlib", on(4), on(5))
-		again.Events = append(again.Events, platform.AdvisoryEvent{CreateTime: on(6), Detection: &platform.Detection{Manual: &struct{}{}}}) // found again
-		gone := advisory("A-5", "zlib", on(4), on(5))
-		gone.DeleteTime = on(7)
+		again := advisory("A-4", "zlib", dayOf(4), dayOf(5))
+		again.Events = append(again.Events, platform.AdvisoryEvent{CreateTime: dayOf(6), Detection: &platform.Detection{Manual: &struct{}{}}}) // found again
+		gone := advisory("A-5", "zlib", dayOf(4), dayOf(5))
+		gone.DeleteTime = dayOf(7)
 		_, err = w.p.Advisories.Import(w.operator(), team, []*platform.Advisory{
-			advisory("A-1", "openssl", on(2), on(4)), advisory("A-2", "openssl", on(2), platform.Time{}), advisory("A-3", "zlib", on(3), on(9)), again, gone,
+			advisory("A-1", "openssl", dayOf(2), dayOf(4)), advisory("A-2", "openssl", dayOf(2), platform.Time{}), advisory("A-3", "zlib", dayOf(3), dayOf(9)), again, gone,
 		})
 		must(t, err)
 		show := func(within platform.UID, interval platform.ActivityInterval, from, to platform.Time) string {
@@ -56,14 +56,14 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			{repo.UID, platform.EachDay, 2, 4, "02:2/0 03:0/0 04:0/1"},
 			{w.group(acme.uid), platform.EachDay, 2, 2, "02:0/0"},
 		} {
-			if got := show(c.within, c.interval, on(c.from), on(c.to)); got != c.want {
+			if got := show(c.within, c.interval, dayOf(c.from), dayOf(c.to)); got != c.want {
 				t.Errorf("%s of %s from %d to %d: %s, want %s", c.interval, c.within, c.from, c.to, got, c.want)
 			}
 		}
 		if n := len(strings.Fields(show(acme.uid, platform.EachWeek, platform.Time{}, platform.Time{}))); n != 30 {
 			t.Errorf("%d intervals where none are asked for", n)
 		}
-		if n := len(strings.Fields(show(acme.uid, platform.EachDay, platform.At(on(9).AddDate(0, 0, -399)), on(9)))); n != 400 {
+		if n := len(strings.Fields(show(acme.uid, platform.EachDay, platform.At(dayOf(9).AddDate(0, 0, -399)), dayOf(9)))); n != 400 {
 			t.Errorf("%d intervals, want 400", n)
 		}
 		ask := func(req platform.ActivityRequest) error {
@@ -71,7 +71,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			return err
 		}
 		for want, req := range map[string]platform.ActivityRequest{
-			"from": {Within: acme.uid, From: platform.At(on(9).AddDate(0, 0, -400)), To: on(9)}, "to": {Within: acme.uid, From: on(9), To: on(8)}, "within": {Within: "x"},
+			"from": {Within: acme.uid, From: platform.At(dayOf(9).AddDate(0, 0, -400)), To: dayOf(9)}, "to": {Within: acme.uid, From: dayOf(9), To: dayOf(8)}, "within": {Within: "x"},
 		} {
 			if got := violated(ask(req)); got != want {
 				t.Errorf("%s, want %s", got, want)

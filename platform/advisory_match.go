@@ -52,12 +52,12 @@ func (s Advisories) SummarizeRepos(ctx context.Context, repos []*Repo) ([]*Advis
 // with one read, beside those of the images, and of the repos where packages are
 // not known.
 func (s Advisories) ListOfTags(ctx context.Context, req ListRequest[AdvisoryFilter], tags []*Tag) ([]Page[Advisory], []error) {
-	return eachAdvised(ctx, s, tags, func(known []advised) ([]Page[Advisory], []error) { return s.listOf(ctx, req, known) })
+	return readAdvised(ctx, s, tags, func(known []advised) ([]Page[Advisory], []error) { return s.listOf(ctx, req, known) })
 }
 
 // SummarizeTags counts the advisories of each tag, as ListOfTags lists them.
 func (s Advisories) SummarizeTags(ctx context.Context, tags []*Tag) ([]*AdvisorySummary, []error) {
-	return eachAdvised(ctx, s, tags, func(known []advised) ([]*AdvisorySummary, []error) { return s.summarizeOf(ctx, known) })
+	return readAdvised(ctx, s, tags, func(known []advised) ([]*AdvisorySummary, []error) { return s.summarizeOf(ctx, known) })
 }
 
 func (s Advisories) listOf(ctx context.Context, req ListRequest[AdvisoryFilter], all []advised) ([]Page[Advisory], []error) {
@@ -74,9 +74,9 @@ func (s Advisories) summarizeOf(ctx context.Context, all []advised) ([]*Advisory
 	})
 }
 
-// eachAdvised reads what belongs to those of tags of which it can be said what they
+// readAdvised reads what belongs to those of tags of which it can be said what they
 // are matched by. The others have an error in their places.
-func eachAdvised[V any](ctx context.Context, s Advisories, tags []*Tag, read func([]advised) ([]V, []error)) ([]V, []error) {
+func readAdvised[V any](ctx context.Context, s Advisories, tags []*Tag, read func([]advised) ([]V, []error)) ([]V, []error) {
 	values, errs := make([]V, len(tags)), make([]error, len(tags))
 	all, failed := s.adviseTags(ctx, tags)
 	var known []advised

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,22 +36,20 @@ func checkBatch(ctx context.Context, list string, n int, accept func(i int) erro
 	}
 	var all violations
 	for i := range n {
-		err := accept(i)
+		err := addPlace(accept(i), list, i)
 		var e *Error
 		if errors.As(err, &e) && e.Code == CodeInvalidArgument {
-			for _, v := range e.Violations {
-				all = append(all, Violation{placeIn(list, i, v.Field), v.Description})
-			}
+			all = append(all, e.Violations...)
 		} else if err != nil {
-			return placed(err, list, i)
+			return err
 		}
 	}
 	return all.err()
 }
 
-// placeIn is the place of a field of the i-th request. A list of UIDs has no
+// namePlace names the place of a field of the i-th request. A list of UIDs has no
 // fields.
-func placeIn(list string, i int, field string) string {
+func namePlace(list string, i int, field string) string {
 	place := fmt.Sprintf("%s[%d]", list, i)
 	if list == listOfUIDs {
 		return place
@@ -63,11 +62,18 @@ const (
 	listOfRequests = "requests"
 )
 
-// placed is err of the i-th request: it says which.
-func placed(err error, list string, i int) error {
+// addPlace makes the error of one change that of the i-th request.
+func addPlace(err error, list string, i int) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
+	}
+	if e.Code == CodeInvalidArgument {
+		var all violations
+		for _, v := range e.Violations {
+			all = append(all, Violation{namePlace(list, i, v.Field), v.Description})
+		}
+		return all.err()
 	}
 	one := *e
 	place := fmt.Sprintf("%s[%d]", list, i)
@@ -79,31 +85,22 @@ func placed(err error, list string, i int) error {
 	return &one
 }
 
-// once refuses a UID that stands in a batch twice.
-func once(field string, uids []UID, i int) error {
+// refuseTwice refuses a UID that stands in a batch twice.
+func refuseTwice(field string, uids []UID, i int) error {
 	if slices.Contains(uids[:i], uids[i]) {
 		return Invalid(Violation{field, "is given twice"})
 	}
 	return nil
 }
 
-// inOrderOfUIDs are the places of a batch as all batches go over them, so that
-// two of them never wait for each other.
-func inOrderOfUIDs(uids []UID) []int {
+// sortPlaces gives the places of a batch in the order in which all batches go
+// over them, so that two of them never wait for each other.
+func sortPlaces(uids []UID) []int {
 	places := make([]int, len(uids))
 	for i := range places {
 		places[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int {
-		switch x, y := uids[a], uids[b]; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(uids[a], uids[b]) })
 	return places
 }
 
@@ -115,7 +112,7 @@ func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchReques
 	}
 	err := checkBatch(ctx, listOfRequests, len(requests), func(i int) (err error) {
 		if changes[i], err = r.change(ctx, uids[i], requests[i].Input); err == nil {
-			err = once("uid", uids, i)
+			err = refuseTwice("uid", uids, i)
 		}
 		return r.refused(ctx, "updated", uids[i], err)
 	})
@@ -124,7 +121,7 @@ func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchReques
 	}
 	rows, failing := make([]*T, len(requests)), 0
 	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
-		for _, failing = range inOrderOfUIDs(uids) {
+		for _, failing = range sortPlaces(uids) {
 			if rows[failing], err = r.writeIn(ctx, tx, uids[failing], changes[failing], unchecked); err != nil {
 				return err
 			}
@@ -133,22 +130,9 @@ func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchReques
 	})
 	if err != nil {
 		err = r.updateError(ctx, uids[failing], changes[failing], same, err)
-		return nil, r.placedWrite(err, failing)
+		return nil, r.kind.in(addPlace(err, listOfRequests, failing))
 	}
 	return rows, nil
-}
-
-// placedWrite is the error of the i-th request of a batch that was under way.
-func (r resources[T, F]) placedWrite(err error, i int) error {
-	var e *Error
-	if errors.As(err, &e) && e.Code == CodeInvalidArgument {
-		var all violations
-		for _, v := range e.Violations {
-			all = append(all, Violation{placeIn(listOfRequests, i, v.Field), v.Description})
-		}
-		return r.kind.in(all.err())
-	}
-	return r.kind.in(placed(err, listOfRequests, i))
 }
 
 // removeBatch deletes several resources, each after check in the same
@@ -157,7 +141,7 @@ func (r resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func
 	err := checkBatch(ctx, listOfUIDs, len(uids), func(i int) error {
 		err := r.mayRemove(ctx, uids[i])
 		if err == nil {
-			err = once("uid", uids, i)
+			err = refuseTwice("uid", uids, i)
 		}
 		return r.refused(ctx, "deleted", uids[i], err)
 	})
@@ -166,14 +150,14 @@ func (r resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func
 	}
 	failing := 0
 	err = r.p.store.Write(ctx, func(tx Tx) error {
-		for _, failing = range inOrderOfUIDs(uids) {
+		for _, failing = range sortPlaces(uids) {
 			if err := r.removeIn(ctx, tx, uids[failing], check); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return r.kind.in(placed(r.removeError(uids[failing], err), listOfUIDs, failing))
+	return r.kind.in(addPlace(r.removeError(uids[failing], err), listOfUIDs, failing))
 }
 
 // unchecked lets a change through.

@@ -79,10 +79,9 @@ func (v *violations) eventTypes(types []string) {
 		v.add(field, "must be at most %d", maxEventTypes)
 		return
 	}
-	known := EventTypes()
 	for i, t := range types {
-		if !slices.Contains(known, fullEventType(t)) {
-			v.add(fmt.Sprintf("%s[%d]", field, i), "must be one of %s", strings.Join(known, ", "))
+		if !slices.Contains(allEventTypes, fullEventType(t)) {
+			v.add(fmt.Sprintf("%s[%d]", field, i), "must be one of %s", strings.Join(allEventTypes, ", "))
 		}
 	}
 }

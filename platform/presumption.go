@@ -3,7 +3,6 @@ package platform
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -100,9 +99,9 @@ func (x *Presumption) Err() error {
 }
 
 // IsRefuted reports whether the caller is not who they were.
-func (x *Presumption) IsRefuted() bool { return x.is(isRefuted) }
+func (x *Presumption) IsRefuted() bool { return x.hasState(isRefuted) }
 
-func (x *Presumption) is(s presumptionState) bool {
+func (x *Presumption) hasState(s presumptionState) bool {
 	x.lock.Lock()
 	defer x.lock.Unlock()
 	return x.state == s
@@ -123,7 +122,7 @@ func (x *Presumption) move(before, after presumptionState) bool {
 // request has done it yet. The request must not be answered where it fails.
 func Prove(ctx context.Context) error {
 	x := PresumptionOf(ctx)
-	if x == nil || x.is(isProven) {
+	if x == nil || x.hasState(isProven) {
 		return nil
 	}
 	if err := x.Err(); err != nil {
@@ -151,7 +150,7 @@ func (x *Presumption) settle(s presumptionState, err error) error {
 
 // proveToChange proves the caller of an operation that does more than read.
 func proveToChange(ctx context.Context, capabilities []Capability) error {
-	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !strings.HasSuffix(string(c), ".list") }) {
+	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !c.reads() }) {
 		return Prove(ctx)
 	}
 	return nil

@@ -38,12 +38,7 @@ const (
 
 // builtIn are the roles that exist everywhere (reference/capabilities.md).
 var builtIn = []Role{
-	{UID: ViewerRole, Name: "viewer", Description: "Reads every resource.", Capabilities: []Capability{
-		CapGroupsList, CapGroupInvitesList, CapRolesList, CapRoleBindingsList,
-		CapAccountAssociationsList, CapIdentityList, CapIdentityProvidersList, CapSubscriptionsList,
-		CapRepoList, CapTagList, CapManifestMetadataList, CapLibrariesArtifactsList,
-		CapAdvisoriesList, CapTermsList,
-	}},
+	{UID: ViewerRole, Name: "viewer", Description: "Reads every resource.", Capabilities: readingCapabilities()},
 	{UID: EditorRole, Name: "editor", Description: "Reads every resource; writes repos and event subscriptions.", Capabilities: []Capability{
 		CapGroupsList, CapGroupInvitesList, CapRolesList, CapRoleBindingsList,
 		CapAccountAssociationsList, CapIdentityList, CapIdentityProvidersList, CapSubscriptionsCreate,

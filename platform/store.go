@@ -20,13 +20,13 @@ type Store interface {
 	// concurrent one is run again, so it must have no effect but on tx.
 	Write(ctx context.Context, unit func(tx Tx) error) error
 
-	// Beside says that n calls are about to read for one answer, each with the
+	// Gather says that n calls are about to read for one answer, each with the
 	// context that join makes of its own. The store may run together what they
 	// ask for. Each call says by end that it is over.
-	Beside(n int) (join func(context.Context) context.Context, end func())
+	Gather(n int) (join func(context.Context) context.Context, end func())
 
-	// Aside says that one of these calls waits for what another reads.
-	Aside(ctx context.Context, wait func())
+	// AwaitOther says that one of these calls waits for what another reads.
+	AwaitOther(ctx context.Context, wait func())
 
 	// Candidates finds identities whose rule may match the token of a bearer,
 	// by one indexed statement: those of equal keys, and those with patterns of

@@ -179,16 +179,16 @@ func (s Subscriptions) steer(ctx context.Context, uid UID, verb string, change f
 			return err
 		}
 		e := s.p.event(ctx, s.kind.Event, verb, uid, uid.Parent(), sub)
-		e.Changes = steeredFrom(&before, sub, fields)
+		e.Changes = listChanges(&before, sub, fields)
 		tx.Record(e)
 		return nil
 	})
 	return sub, s.kind.in(err)
 }
 
-// steeredFrom tells what was changed of what people know of a subscription. Of
-// its secret no more than that it is another.
-func steeredFrom(before, after *Subscription, fields []string) (changes []EventChange) {
+// listChanges tells what people may know of an update of a subscription. Of a
+// secret it tells only that there is a new one.
+func listChanges(before, after *Subscription, fields []string) (changes []EventChange) {
 	for _, field := range fields {
 		switch field {
 		case "secret":

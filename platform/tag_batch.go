@@ -58,7 +58,7 @@ func (s Tags) putAll(ctx context.Context, tags []*Tag, names []TagName) (made []
 			made[i].UID = there[known].UID
 			uids[i] = made[i].UID
 		}
-		for _, i := range inOrderOfUIDs(uids) {
+		for _, i := range sortPlaces(uids) {
 			if uids[i] == "" {
 				continue
 			}
@@ -92,7 +92,7 @@ func (s Tags) firstHomeless(ctx context.Context, names []TagName) error {
 	for i, name := range names {
 		var v violations
 		if exists(name.Repo, &v); len(v) > 0 {
-			return placed(missing("Repo", name.Repo), listOfRequests, i)
+			return addPlace(missing("Repo", name.Repo), listOfRequests, i)
 		}
 	}
 	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: a repo of the batch has just come or gone; try again"}

@@ -13,23 +13,37 @@ import (
 	"atrium/platform"
 )
 
+// accountAssociations resolves the fields of account associations.
+type accountAssociations struct {
+	p *platform.Platform
+	viewerFields[platform.AccountAssociation]
+}
+
+func (r root) AccountAssociation() graph.AccountAssociationResolver {
+	return accountAssociations{r.p, newViewerFields(r.p.AccountAssociations)}
+}
+
+func (r *reads) accountAssociations() *loader[platform.UID, platform.AccountAssociation] {
+	return loaderOf(r, r.p.AccountAssociations.GetMany)
+}
+
 func (q queries) AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error) {
-	return readsOf(ctx).accountAssociations.one(ctx, uid)
+	return readsOf(ctx).accountAssociations().load(ctx, uid)
 }
 
 func (q queries) AccountAssociations(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AccountAssociationConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.AccountAssociations.List, within(descendantsOf, childrenOf, f.ByUID), f.AccountAssociationFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.AccountAssociations.List, listScope(descendantsOf, childrenOf, f.ByUID), f.AccountAssociationFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.CreateAccountAssociationPayload, error) {
-	input, apps := byApp(input)
-	return create(ctx, apps.listed(m.p.AccountAssociations.Create), m.p.AccountAssociations.ListEach, input)
+	input, apps := indexApps(input)
+	return create(ctx, apps.wrapWrite(m.p.AccountAssociations.Create), m.p.AccountAssociations.ListEach, input)
 }
 
 func (m mutations) UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.UpdateAccountAssociationPayload, error) {
-	input, apps := byApp(input)
-	return update(ctx, apps.listed(m.p.AccountAssociations.Update), input)
+	input, apps := indexApps(input)
+	return update(ctx, apps.wrapWrite(m.p.AccountAssociations.Update), input)
 }
 
 func (m mutations) DeleteAccountAssociation(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
@@ -37,65 +51,67 @@ func (m mutations) DeleteAccountAssociation(ctx context.Context, input scalar.De
 }
 
 func (e entities) FindManyAccountAssociationByUIDs(ctx context.Context, reps []*graph.AccountAssociationByUIDsInput) ([]*platform.AccountAssociation, error) {
-	return represented(ctx, &readsOf(ctx).accountAssociations, keysOf(reps, func(r *graph.AccountAssociationByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).accountAssociations(), mapEach(reps, func(r *graph.AccountAssociationByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (accountAssociations) Group(ctx context.Context, all []*platform.AccountAssociation) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(a *platform.AccountAssociation) platform.UID { return a.UID })
+	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.AccountAssociation) platform.UID { return a.UID })
 }
 
-// AppInstallations are sorted by the numbers of the apps.
+// AppInstallations returns the installations sorted by app id.
 func (gitHubAccounts) AppInstallations(_ context.Context, all []*platform.GitHubAccount) ([][]*graph.GitHubAppInstallations, error) {
-	return keysOf(all, appInstallations), nil
+	return mapEach(all, appInstallations), nil
 }
 
 func appInstallations(a *platform.GitHubAccount) []*graph.GitHubAppInstallations {
 	all := []*graph.GitHubAppInstallations{}
 	for _, app := range slices.Sorted(maps.Keys(a.AppInstallations)) {
-		of := &graph.GitHubAppInstallations{AppID: platform.Int64(app), Installations: []*platform.GitHubInstallation{}}
-		for _, one := range a.AppInstallations[app].Installations {
-			of.Installations = append(of.Installations, &one)
+		entry := &graph.GitHubAppInstallations{AppID: platform.Int64(app), Installations: []*platform.GitHubInstallation{}}
+		for _, installation := range a.AppInstallations[app].Installations {
+			entry.Installations = append(entry.Installations, &installation)
 		}
-		all = append(all, of)
+		all = append(all, entry)
 	}
 	return all
 }
 
-// apps are the GitHub apps of an input in its order. Clients list them; to the
-// core they are a map by their numbers.
+// apps holds the ids of the GitHub apps of an input, in the input's order.
+// Clients send a list of apps, and the core takes a map by app id.
 type apps []platform.Int64
 
-// byApp gives an input the map that the core takes.
-func byApp(input map[string]any) (map[string]any, apps) {
+// indexApps replaces the list of apps in an input by a map from app id to app,
+// and returns the ids in the order of the list.
+func indexApps(input map[string]any) (map[string]any, apps) {
 	github, _ := input["github"].(map[string]any)
 	list, ok := github["appInstallations"].([]map[string]any)
 	if !ok {
 		return input, nil
 	}
-	numbers, installed := make(apps, len(list)), make(map[string]any, len(list))
+	ids, installed := make(apps, len(list)), make(map[string]any, len(list))
 	for i, app := range list {
-		numbers[i], _ = app["appId"].(platform.Int64)
-		installed[strconv.FormatInt(int64(numbers[i]), 10)] = map[string]any{"installations": app["installations"]}
+		ids[i], _ = app["appId"].(platform.Int64)
+		installed[strconv.FormatInt(int64(ids[i]), 10)] = map[string]any{"installations": app["installations"]}
 	}
 	input = maps.Clone(input)
 	input["github"] = map[string]any{"appInstallations": installed}
-	return input, numbers
+	return input, ids
 }
 
-type writing[T any] func(context.Context, platform.UID, platform.Input[T]) (*T, error)
+type writeFunc[T any] func(context.Context, platform.UID, platform.Input[T]) (*T, error)
 
-// listed is do, which knows of no list: what it finds wrong with an app is told
-// of the app's place in the list, and so is an app that comes twice.
-func (a apps) listed(do writing[platform.AccountAssociation]) writing[platform.AccountAssociation] {
+// wrapWrite wraps a write operation of the core, which knows the map only: each
+// violation about an app names the app's index in the list of the client. The
+// write also fails when an app is in the list twice.
+func (a apps) wrapWrite(write writeFunc[platform.AccountAssociation]) writeFunc[platform.AccountAssociation] {
 	return func(ctx context.Context, uid platform.UID, in platform.Input[platform.AccountAssociation]) (*platform.AccountAssociation, error) {
-		done, err := do(ctx, uid, in.Malformed(a.twice()...))
-		return done, renamed(err, a.placed)
+		written, err := write(ctx, uid, in.Malformed(a.findDuplicates()...))
+		return written, renameFields(err, a.listField)
 	}
 }
 
-// twice finds apps that a map would hold once. One that comes more often is
-// told of once: a list can be as long as a request.
-func (a apps) twice() (found []platform.Violation) {
+// findDuplicates finds apps that are in the list more than once. It reports each
+// of them once, because a list can be as long as a request.
+func (a apps) findDuplicates() (found []platform.Violation) {
 	times := map[platform.Int64]int{}
 	for i, app := range a {
 		if times[app]++; times[app] == 2 {
@@ -105,7 +121,9 @@ func (a apps) twice() (found []platform.Violation) {
 	return found
 }
 
-func (a apps) placed(field string) string {
+// listField translates a field of the core's map into a field of the client's
+// list. It returns other fields unchanged.
+func (a apps) listField(field string) string {
 	rest, inApp := strings.CutPrefix(field, "github.appInstallations.")
 	number, rest, _ := strings.Cut(rest, ".")
 	app, err := strconv.ParseInt(number, 10, 64)

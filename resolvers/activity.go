@@ -7,16 +7,16 @@ import (
 )
 
 func (q queries) AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time) ([]*platform.AdvisoryActivity, error) {
-	activity, err := q.p.Advisories.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: or(from), To: or(to)})
+	activity, err := q.p.Advisories.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to)})
 	return pointers(activity), err
 }
 
 func (q queries) EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from, to *platform.Time, types []string) ([]*platform.EventActivity, error) {
-	activity, err := q.p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: or(from), To: or(to)}, types)
+	activity, err := q.p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: within, Interval: interval, From: valueOrZero(from), To: valueOrZero(to)}, types)
 	return pointers(activity), err
 }
 
-// pointers point to the elements of a list.
+// pointers returns a pointer to each element of a list.
 func pointers[T any](list []T) []*T {
 	all := make([]*T, len(list))
 	for i := range list {

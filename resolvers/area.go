@@ -13,8 +13,8 @@ import (
 	"atrium/platform"
 )
 
-// areas are the service areas that root fields belong to, by the files of the
-// schema that define them: those of kinds, which are named like them, and others.
+// areas maps the name of a schema file, or of a root field, to the service area
+// of the root fields it defines. The file of a kind is named like the kind.
 var areas = areasOf(platform.Kinds())
 
 func areasOf(kinds []platform.KindInfo) map[string]string {
@@ -29,12 +29,12 @@ func areasOf(kinds []platform.KindInfo) map[string]string {
 	return areas
 }
 
-// requestArea is that of what belongs to no kind, such as a document that
-// cannot be read.
+// requestArea is the area of errors that belong to no kind, such as a document
+// that cannot be parsed.
 const requestArea = "graphql"
 
-// areaOf is the service area that the root field of an error belongs to, as
-// the path of a request has one in REST.
+// areaOf returns the service area of the root field that ctx resolves. REST
+// takes the area from the path of the request instead.
 func areaOf(ctx context.Context) string {
 	field := graphql.GetFieldContext(ctx)
 	for field != nil && field.Parent != nil && field.Parent.Field.Field != nil {

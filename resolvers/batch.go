@@ -8,10 +8,11 @@ import (
 	"atrium/platform"
 )
 
-// Many changes at once: each of them is an input as it would be alone.
+// These mutations make many changes at once. Each change is an input of the same
+// form as that of the single mutation.
 
 func (m mutations) BatchCreateTags(ctx context.Context, input map[string]any) (*graph.BatchCreateTagsPayload, error) {
-	made, err := m.p.Tags.CreateBatch(ctx, requestsOf[platform.Tag](input))
+	made, err := m.p.Tags.CreateBatch(ctx, decodeBatchRequests[platform.Tag](input))
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +20,7 @@ func (m mutations) BatchCreateTags(ctx context.Context, input map[string]any) (*
 }
 
 func (m mutations) BatchUpdateRepos(ctx context.Context, input map[string]any) (*graph.BatchUpdateReposPayload, error) {
-	changed, err := m.p.Repos.UpdateBatch(ctx, requestsOf[platform.Repo](input))
+	changed, err := m.p.Repos.UpdateBatch(ctx, decodeBatchRequests[platform.Repo](input))
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +41,12 @@ func (m mutations) BatchDeleteRoleBindings(ctx context.Context, input graph.Batc
 	return &graph.BatchDeleteRoleBindingsPayload{DeletedIds: globalIDs("RoleBinding", input.Uids), DeletedUids: input.Uids}, nil
 }
 
-// requestsOf takes the requests of an input apart.
-func requestsOf[T any](input map[string]any) []platform.BatchRequest[T] {
+// decodeBatchRequests decodes each request of a batch input.
+func decodeBatchRequests[T any](input map[string]any) []platform.BatchRequest[T] {
 	given, _ := input["requests"].([]map[string]any)
 	requests := make([]platform.BatchRequest[T], len(given))
-	for i, one := range given {
-		requests[i].UID, requests[i].Input = decoded[T](one)
+	for i, request := range given {
+		requests[i].UID, requests[i].Input = decodeInput[T](request)
 	}
 	return requests
 }

@@ -9,8 +9,8 @@ import (
 	"atrium/platform"
 )
 
-// A window is which part of a list is asked for: the arguments that all
-// connections have.
+// A window holds the arguments that all connections have: the order and the
+// part of the list that the client requests.
 type window struct {
 	orderBy *scalar.Order
 	first   *int
@@ -20,48 +20,49 @@ type window struct {
 	skip    *int
 }
 
-// request is the request of the core.
+// request builds the list request that the core takes.
 func request[F any](ctx context.Context, scope platform.UIDFilter, filter F, w window) platform.ListRequest[F] {
-	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: w.orderBy.OrderBy(), Skip: or(w.skip), Parts: partsOf(ctx), Without: readsOf(ctx).without}
+	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: w.orderBy.OrderBy(), Skip: valueOrZero(w.skip), Parts: partsOf(ctx), Without: readsOf(ctx).without}
 	req.PageSize, req.PageToken, req.Backward, req.Malformed = w.page()
 	return req
 }
 
-// page is which way a window opens, how far, and from where. A window from the
-// front and one from the end exclude each other.
+// page returns the size of the page, the cursor it starts at, and whether it is
+// read backward. Paging forward and backward exclude each other.
 func (w window) page() (size int, cursor string, isBackward bool, malformed []platform.Violation) {
-	forward, backward := given(w.first, "first", w.after, "after"), given(w.last, "last", w.before, "before")
+	forward, backward := givenArgument(w.first, "first", w.after, "after"), givenArgument(w.last, "last", w.before, "before")
 	switch {
 	case forward != "" && backward != "":
 		return 0, "", false, []platform.Violation{{Field: forward, Description: "cannot be given together with " + backward}}
 	case backward != "":
-		return or(w.last), or(w.before), true, nil
+		return valueOrZero(w.last), valueOrZero(w.before), true, nil
 	default:
-		return or(w.first), or(w.after), false, nil
+		return valueOrZero(w.first), valueOrZero(w.after), false, nil
 	}
 }
 
-// given names the argument that was given, if any was.
-func given(size *int, sizeName string, token *string, tokenName string) string {
+// givenArgument returns the name of the first argument that was given, or "".
+func givenArgument(size *int, sizeName string, token *string, tokenName string) string {
 	switch {
 	case size != nil:
 		return sizeName
-	case or(token) != "":
+	case valueOrZero(token) != "":
 		return tokenName
 	default:
 		return ""
 	}
 }
 
-// or is the value that p points to, or the zero value.
-func or[T any](p *T) (v T) {
+// valueOrZero returns the value that p points to, or the zero value when p is nil.
+func valueOrZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}
 	return v
 }
 
-// partsOf says what of a connection is selected, so that nothing else is read.
+// partsOf returns which parts of a connection are selected. The core reads no
+// other parts.
 func partsOf(ctx context.Context) (parts platform.Parts) {
 	selected := graphql.CollectFields(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections, nil)
 	for _, field := range selected {
@@ -73,20 +74,20 @@ func partsOf(ctx context.Context) (parts platform.Parts) {
 		}
 	}
 	if parts == 0 {
-		return platform.PartItems // for its errors
+		return platform.PartItems // the read still checks the arguments and the access
 	}
 	return parts
 }
 
-// within is the scope of a root field.
-func within(descendantsOf, childrenOf *platform.UID, by scalar.ByUID) platform.UIDFilter {
+// listScope returns the scope that the arguments of a list name.
+func listScope(descendantsOf, childrenOf *platform.UID, by scalar.ByUID) platform.UIDFilter {
 	return platform.UIDFilter{
-		DescendantsOf: or(descendantsOf), ChildrenOf: or(childrenOf),
+		DescendantsOf: valueOrZero(descendantsOf), ChildrenOf: valueOrZero(childrenOf),
 		IDs: by.UIDs, AncestorsOf: by.AncestorsOf, InRoot: by.InRoot,
 	}
 }
 
-// list answers a root field.
+// list reads one page for a root field.
 func list[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), scope platform.UIDFilter, filter F, w window) (*scalar.Connection[T], error) {
 	page, err := read(ctx, request(ctx, scope, filter, w))
 	if err != nil {
@@ -95,24 +96,24 @@ func list[T, F any](ctx context.Context, read func(context.Context, platform.Lis
 	return scalar.NewConnection(page), nil
 }
 
-// nested answers an edge to many objects: the pages of all parents in one read,
-// which knows them by their keys.
-func nested[K, T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []K) ([]platform.Page[T], []error), keys []K, filter F, w window) ([]*scalar.Connection[T], error) {
-	return connections(read(ctx, request(ctx, platform.UIDFilter{}, filter, w), keys))
+// listNested reads one page for each parent, in one read. The keys identify the
+// parents.
+func listNested[K, T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []K) ([]platform.Page[T], []error), keys []K, filter F, w window) ([]*scalar.Connection[T], error) {
+	return newConnections(read(ctx, request(ctx, platform.UIDFilter{}, filter, w), keys))
 }
 
-// connections show pages, each or its error.
-func connections[T any](pages []platform.Page[T], errs []error) ([]*scalar.Connection[T], error) {
-	shown := make([]*scalar.Connection[T], len(pages))
+// newConnections makes a connection of each page and joins the errors.
+func newConnections[T any](pages []platform.Page[T], errs []error) ([]*scalar.Connection[T], error) {
+	connections := make([]*scalar.Connection[T], len(pages))
 	for i, page := range pages {
-		shown[i] = scalar.NewConnection(page)
+		connections[i] = scalar.NewConnection(page)
 	}
-	return shown, joined(errs)
+	return connections, joinErrors(errs)
 }
 
-// joined gives the errors of parents, in their order, as one; nil where there
-// are none.
-func joined(errs []error) error {
+// joinErrors combines the errors of a batch, in the order of the batch, into one
+// error that gqlgen takes apart again. It returns nil when no element failed.
+func joinErrors(errs []error) error {
 	for _, err := range errs {
 		if err != nil {
 			return graphql.BatchErrorList(errs)
@@ -121,20 +122,21 @@ func joined(errs []error) error {
 	return nil
 }
 
-// forEach reads for objects one by one what the core has no joint read for.
+// forEach calls read for each object by itself. It is for reads that the core
+// cannot do for many objects at once.
 func forEach[T, V any](objects []T, read func(T) (V, error)) ([]V, error) {
 	values, errs := make([]V, len(objects)), make([]error, len(objects))
 	for i, object := range objects {
 		values[i], errs[i] = read(object)
 	}
-	return values, joined(errs)
+	return values, joinErrors(errs)
 }
 
-// keysOf are the keys of objects, in their order.
-func keysOf[T, K any](objects []*T, key func(*T) K) []K {
-	keys := make([]K, len(objects))
+// mapEach returns what convert returns for each object, in their order.
+func mapEach[T, V any](objects []*T, convert func(*T) V) []V {
+	values := make([]V, len(objects))
 	for i, object := range objects {
-		keys[i] = key(object)
+		values[i] = convert(object)
 	}
-	return keys
+	return values
 }

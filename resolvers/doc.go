@@ -1,20 +1,20 @@
-// Package resolvers reads the fields of the graph from the platform's
-// operations, federated and with Relay's connections (schema/README.md). A
-// resolver decodes its arguments, calls one operation of package platform for all
-// parents of a level at once, and encodes the result; no rule and no permission
-// lives here. The endpoint
-// itself, with its transports and limits, is package graphql.
+// Package resolvers resolves the fields of the GraphQL schema by calling the
+// operations of package platform. A resolver decodes its arguments, calls one
+// operation for all parents of a level at once, and encodes the result. No rule
+// and no permission check belongs here. The endpoint with its transports and
+// limits is package graphql. The conventions of the schema, such as connections
+// and federation, are in schema/README.md.
 //
-// There is one file per kind; what they share:
+// There is one file per kind. The other files hold what kinds share:
 //
-//	executor.go    the schema over a platform, with reads for each response
-//	root.go        which type resolves what
-//	connection.go  arguments of lists into requests of the core
+//	executor.go    the executor of the schema, with new loaders for each response
+//	root.go        the resolver of each type
+//	connection.go  conversion of list arguments into requests of the core
 //	loader.go      reads by key, each key once in a response
-//	node.go        node, nodes and federation's entities
-//	input.go       inputs and payloads of mutations; batch.go has those of many
-//	viewed.go      what the caller may do on objects; holder.go has who else may
-//	error.go       errors as GraphQL shows them; the only place that logs them;
-//	               field_message.go says them field by field
-//	sdl.go         the schema as a text for clients
+//	node.go        node, nodes and the entities of federation
+//	input.go       inputs and payloads of mutations; batch.go has those of batches
+//	viewed.go      what the caller may do on an object; holder.go tells who else may
+//	error.go       conversion of errors for clients, and their logging;
+//	               field_message.go makes one sentence for each invalid field
+//	sdl.go         the schema as text for clients
 package resolvers

@@ -9,20 +9,20 @@ import (
 	"atrium/platform"
 )
 
-// boundFields are what a role binding shows of its identity, group and role. It
-// is always read with these fields, so who selects nothing else of such an edge
-// needs no second read.
-var boundFields = map[string]bool{"__typename": true, "id": true, "uid": true, "name": true, "description": true}
+// bindingFields are the fields of its identity, group and role that every role
+// binding is read with. A selection of nothing else needs no second read.
+var bindingFields = map[string]bool{"__typename": true, "id": true, "uid": true, "name": true, "description": true}
 
-// showsAll reports whether a role binding shows all that is selected of the edge
-// that is being resolved.
-func showsAll(ctx context.Context) bool {
-	return selectsOnly(graphql.GetFieldContext(ctx).Field.Selections, boundFields)
+// bindingHasSelection reports whether a role binding already holds every field
+// that is selected of the edge that ctx resolves.
+func bindingHasSelection(ctx context.Context) bool {
+	return selectsOnly(graphql.GetFieldContext(ctx).Field.Selections, bindingFields)
 }
 
-// shown answers an edge of role bindings with what these show already, after
-// the check that a read would make. An edge without a uid leads nowhere.
-func shown[T any](ctx context.Context, bindings []*platform.RoleBinding, uid func(*platform.RoleBinding) platform.UID, check func(context.Context, platform.UID) error, show func(*platform.RoleBinding) *T) ([]*T, error) {
+// answerFromBindings answers an edge of role bindings from the bindings
+// themselves, after the access check that a read would make. It answers nil
+// where a binding has no uid for the edge.
+func answerFromBindings[T any](ctx context.Context, bindings []*platform.RoleBinding, uid func(*platform.RoleBinding) platform.UID, check func(context.Context, platform.UID) error, show func(*platform.RoleBinding) *T) ([]*T, error) {
 	return forEach(bindings, func(b *platform.RoleBinding) (*T, error) {
 		if uid(b) == "" {
 			return nil, nil
@@ -34,20 +34,20 @@ func shown[T any](ctx context.Context, bindings []*platform.RoleBinding, uid fun
 	})
 }
 
-// selectsOnly reports whether no field but these is selected, whatever the
-// conditions and directives of the selections say.
+// selectsOnly reports whether the selections name no other field than these. It
+// ignores @skip and @include.
 func selectsOnly(selections ast.SelectionSet, fields map[string]bool) bool {
 	for _, selection := range selections {
-		only := false
+		allowed := false
 		switch selection := selection.(type) {
 		case *ast.Field:
-			only = fields[selection.Name]
+			allowed = fields[selection.Name]
 		case *ast.InlineFragment:
-			only = selectsOnly(selection.SelectionSet, fields)
-		case *ast.FragmentSpread: // which the validator has resolved, and in which there are no cycles
-			only = selection.Definition != nil && selectsOnly(selection.Definition.SelectionSet, fields)
+			allowed = selectsOnly(selection.SelectionSet, fields)
+		case *ast.FragmentSpread: // the validator has resolved it and has excluded cycles
+			allowed = selection.Definition != nil && selectsOnly(selection.Definition.SelectionSet, fields)
 		}
-		if !only {
+		if !allowed {
 			return false
 		}
 	}

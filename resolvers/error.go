@@ -18,64 +18,65 @@ import (
 	"atrium/platform"
 )
 
-// unlessMissing is err, or nil where it only says that something is missing.
-func unlessMissing(err error) error {
+// ignoreNotFound returns err, or nil when err says that an object was not found.
+func ignoreNotFound(err error) error {
 	if errors.Is(err, &platform.Error{Code: platform.CodeNotFound}) {
 		return nil
 	}
 	return err
 }
 
-// unlessHidden is the same for what the caller may not see.
-func unlessHidden(err error) error {
+// ignoreHidden returns err, or nil when err says that an object was not found or
+// that the caller may not see it.
+func ignoreHidden(err error) error {
 	if errors.Is(err, &platform.Error{Code: platform.CodePermissionDenied}) {
 		return nil
 	}
-	return unlessMissing(err)
+	return ignoreNotFound(err)
 }
 
-// A Presenter shows errors to clients. RequestID gives the id that an answer
-// names, which the log holds too.
+// A Presenter converts errors into what clients see. RequestID returns the
+// request id, which both the response and the log name.
 type Presenter struct {
 	edge.Errors
 	RequestID func(ctx context.Context) string
 }
 
-// Present shows an error as every protocol does: code, number and details of
-// the core's error in `extensions`. What the query itself has wrong was found
-// by gqlgen and has a code of its own.
+// Present converts an error as every protocol does: the code, its number and the
+// details of the core's error are in `extensions`. An error that gqlgen found in
+// the query itself keeps gqlgen's code.
 func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
-	shown := graphql.DefaultErrorPresenter(ctx, err)
-	cause := shown.Unwrap()
+	presented := graphql.DefaultErrorPresenter(ctx, err)
+	cause := presented.Unwrap()
 	switch {
-	case cause == nil: // of gqlgen's own, for the log
-		cause = errors.New(shown.Message)
+	case cause == nil: // the error is gqlgen's own; the log needs its text
+		cause = errors.New(presented.Message)
 	case isRepresentation(ctx) && !isPlatform(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
 	e := edge.Show(coreError(cause), areaOf(ctx))
 	o.report(ctx, e)
-	status := o.Status(spelled(ctx, e), o.RequestID(ctx))
+	status := o.Status(spellFields(ctx, e), o.RequestID(ctx))
 	extensions := map[string]any{"code": status.Code.String(), "status": int(status.Code), "details": status.Details}
-	if messages := fieldMessages(spelled(ctx, e).Violations); len(messages) > 0 {
+	if messages := fieldMessages(spellFields(ctx, e).Violations); len(messages) > 0 {
 		extensions["fields"] = messages
 	}
-	maps.Copy(extensions, shown.Extensions) // gqlgen's codes, which limit it was
+	maps.Copy(extensions, presented.Extensions) // gqlgen's code, or the name of the limit that was exceeded
 	return &gqlerror.Error{
-		Message: status.Message, Path: graphql.GetPath(ctx), Locations: shown.Locations, // err's path can end in an argument
+		Message: status.Message, Path: graphql.GetPath(ctx), Locations: presented.Locations, // the path of err can end in an argument
 		Extensions: extensions,
 	}
 }
 
-// isRepresentation tells errors about representations, which the generated
-// code makes as plain text: our own resolvers answer the core's errors.
+// isRepresentation reports whether ctx resolves `_entities`. The generated code
+// returns plain errors there when a representation is malformed.
 func isRepresentation(ctx context.Context) bool {
 	field := graphql.GetFieldContext(ctx)
 	return field != nil && field.Field.Field != nil && field.Field.Name == "_entities"
 }
 
-// coreError is err as the core has it. A refusal of the endpoint itself has the
-// same codes, reasons and violations.
+// coreError converts err into an error of the core. An error of the endpoint
+// itself has the same codes, reasons and violations.
 func coreError(err error) *platform.Error {
 	var refused *refusal.Error
 	if !errors.As(err, &refused) {
@@ -103,7 +104,8 @@ func isPlatform(err error) bool {
 	return errors.As(err, &e)
 }
 
-// report tells the operator what the client is not told, once in a response.
+// report logs the cause of an internal error, which clients do not see. It logs
+// each message once in a response.
 func (o *Presenter) report(ctx context.Context, e *platform.Error) {
 	if r := readsOf(ctx); r != nil && edge.IsHidden(ctx, e) {
 		if _, reported := r.reported.LoadOrStore(e.Error(), true); reported {
@@ -113,44 +115,44 @@ func (o *Presenter) report(ctx context.Context, e *platform.Error) {
 	o.Report(ctx, e, o.RequestID(ctx), "path", graphql.GetPath(ctx).String())
 }
 
-// caught makes an error of a panic.
-func caught(_ context.Context, panicked any) error {
+// panicError converts a panic into an error with the stack.
+func panicError(_ context.Context, panicked any) error {
 	return fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 }
 
-// safely is read, whose panic is one error for all that it was asked for.
-func safely[K, V any](read func(context.Context, []K) ([]V, []error)) func(context.Context, []K) ([]V, []error) {
+// recoverPanics wraps read so that a panic becomes the error of every key.
+func recoverPanics[K, V any](read func(context.Context, []K) ([]V, []error)) func(context.Context, []K) ([]V, []error) {
 	return func(ctx context.Context, keys []K) (values []V, errs []error) {
 		defer func() {
 			if panicked := recover(); panicked != nil {
-				values, errs = make([]V, len(keys)), slices.Repeat([]error{caught(ctx, panicked)}, len(keys))
+				values, errs = make([]V, len(keys)), slices.Repeat([]error{panicError(ctx, panicked)}, len(keys))
 			}
 		}()
 		return read(ctx, keys)
 	}
 }
 
-// spelled names arguments as the schema does, where the core says what REST
-// does.
-func spelled(ctx context.Context, e *platform.Error) *platform.Error {
+// spellFields replaces the REST names of fields, which the core uses, by the
+// names of the GraphQL arguments.
+func spellFields(ctx context.Context, e *platform.Error) *platform.Error {
 	field := graphql.GetFieldContext(ctx)
 	if len(e.Violations) == 0 || field == nil {
 		return e
 	}
 	names := spellings
-	if backward(field.Args) {
+	if isBackward(field.Args) {
 		names = spellingsBackward
 	}
 	violations := make([]platform.Violation, len(e.Violations))
 	for i, v := range e.Violations {
 		violations[i] = platform.Violation{Field: names.Replace(v.Field), Description: names.Replace(v.Description)}
 	}
-	return finding(violations, e)
+	return withViolations(violations, e)
 }
 
-// renamed is err with other names for the fields that it finds wrong: those of
-// an input that is of another shape than what the core takes.
-func renamed(err error, name func(field string) string) error {
+// renameFields renames the fields in the violations of err. It is for inputs
+// whose structure differs from what the core takes.
+func renameFields(err error, name func(field string) string) error {
 	var e *platform.Error
 	if !errors.As(err, &e) || len(e.Violations) == 0 {
 		return err
@@ -159,28 +161,28 @@ func renamed(err error, name func(field string) string) error {
 	for i, v := range e.Violations {
 		violations[i] = platform.Violation{Field: name(v.Field), Description: v.Description}
 	}
-	return finding(violations, e)
+	return withViolations(violations, e)
 }
 
-// finding is e with other violations.
-func finding(violations []platform.Violation, e *platform.Error) *platform.Error {
-	again := platform.Invalid(violations...)
-	again.Area, again.Reason, again.Metadata = e.Area, e.Reason, e.Metadata
-	return again
+// withViolations returns a copy of e with other violations.
+func withViolations(violations []platform.Violation, e *platform.Error) *platform.Error {
+	replaced := platform.Invalid(violations...)
+	replaced.Area, replaced.Reason, replaced.Metadata = e.Area, e.Reason, e.Metadata
+	return replaced
 }
 
-func backward(arguments map[string]any) bool {
+func isBackward(arguments map[string]any) bool {
 	last, _ := arguments["last"].(*int)
 	before, _ := arguments["before"].(*string)
 	return last != nil || before != nil
 }
 
 var (
-	spellings         = strings.NewReplacer(slices.Concat(alike, []string{"page_size", "first", "page_token", "after"})...)
-	spellingsBackward = strings.NewReplacer(slices.Concat(alike, []string{"page_size", "last", "page_token", "before"})...)
+	spellings         = strings.NewReplacer(slices.Concat(commonSpellings, []string{"page_size", "first", "page_token", "after"})...)
+	spellingsBackward = strings.NewReplacer(slices.Concat(commonSpellings, []string{"page_size", "last", "page_token", "before"})...)
 )
 
-var alike = []string{
+var commonSpellings = []string{
 	"order_by", "orderBy",
 	"uidp.ancestors_of", "ancestorsOf", "uidp.descendants_of", "descendantsOf", "uidp.children_of", "childrenOf", "uidp.ids", "uids",
 	"relationship_type", "relationshipType",

@@ -10,10 +10,10 @@ import (
 	"atrium/platform"
 )
 
-// Events hands on the live feed. A reader that is slower than the feed holds it
-// up; the transport decides for how long.
+// Events forwards the events of a live feed. A client that reads slower than
+// events arrive blocks its feed; the transport limits for how long.
 func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types []string, after *string, first *int) (<-chan *platform.Event, error) {
-	req := platform.EventRequest{DescendantsOf: or(descendantsOf), Types: types, After: after, First: or(first)}
+	req := platform.EventRequest{DescendantsOf: valueOrZero(descendantsOf), Types: types, After: after, First: valueOrZero(first)}
 	feed, err := f.p.Events.Open(ctx, req)
 	if err != nil {
 		return nil, err
@@ -30,27 +30,27 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types []
 			}
 		})
 		if err != nil && ctx.Err() == nil {
-			execute.EndWith(ctx, err) // the reader can go on after the last event that it got
+			execute.EndWith(ctx, err) // the client can resume after the last event it received
 		}
 	}()
 	return events, nil
 }
 
-// What events lead to is read for a page of them at once, and for all that a
-// live feed gives together. What is gone is null.
+// The edges of events are read for a whole page at once, and for all events that
+// a live feed delivers together. An edge to a deleted object is null.
 
-// Resource is what an event tells of.
+// Resource reads the objects that the events are about.
 func (events) Resource(ctx context.Context, all []*platform.Event) ([]fedruntime.Entity, error) {
 	r := readsOf(ctx)
 	if burst := burstOf(all); burst != nil {
-		r.objects(ctx, resourcesOf(burst.Events)) // and find them below
+		r.objects(ctx, resourcesOf(burst.Events)) // loads all; the read below finds them
 	}
 	found, errs := r.objects(ctx, resourcesOf(all))
-	return found, ignoring(joined(errs), unlessMissing)
+	return found, filterErrors(joinErrors(errs), ignoreNotFound)
 }
 
-// burstOf is the burst of an event of a live feed, which is answered alone; nil
-// of all others.
+// burstOf returns the burst of an event of a live feed, and nil for other events.
+// Each event of a live feed is a response of its own.
 func burstOf(all []*platform.Event) *platform.Burst {
 	if len(all) != 1 {
 		return nil
@@ -58,32 +58,33 @@ func burstOf(all []*platform.Event) *platform.Burst {
 	return all[0].Burst
 }
 
-// graphTypes are the types of kinds that the graph names differently.
+// graphTypes maps the kinds whose GraphQL type has another name to that type.
 var graphTypes = map[string]string{"Subscription": "EventSubscription"}
 
 func resourcesOf(all []*platform.Event) []object {
-	return keysOf(all, func(e *platform.Event) object {
+	return mapEach(all, func(e *platform.Event) object {
 		kind, uid := e.Resource()
 		return object{cmp.Or(graphTypes[kind], kind), string(uid)}
 	})
 }
 
 func (events) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform.Group, error) {
-	groups, groupOf := &readsOf(ctx).groups, func(e *platform.Event) platform.UID { return e.Group }
+	groups, groupOf := readsOf(ctx).groups(), func(e *platform.Event) platform.UID { return e.Group }
 	if burst := burstOf(all); burst != nil {
-		groups.many(ctx, keysOf(burst.Events, groupOf)) // and find them below
+		groups.loadMany(ctx, mapEach(burst.Events, groupOf)) // loads all; the read below finds them
 	}
 	found, err := follow(ctx, all, groups, groupOf)
-	return found, ignoring(err, unlessMissing)
+	return found, filterErrors(err, ignoreNotFound)
 }
 
-// Identity is who made a change, where that was an identity.
+// Identity reads the identity that made a change; nil when the actor was not an
+// identity.
 func (eventActors) Identity(ctx context.Context, all []*platform.EventActor) ([]*platform.Identity, error) {
-	identities := &readsOf(ctx).identities
+	identities := readsOf(ctx).identities()
 	if len(all) == 1 && all[0].Burst != nil {
-		acting := keysOf(all[0].Burst.Events, func(e *platform.Event) *platform.EventActor { return &e.Actor })
-		_, _ = follow(ctx, acting, identities, (*platform.EventActor).Identity) // and find them below
+		acting := mapEach(all[0].Burst.Events, func(e *platform.Event) *platform.EventActor { return &e.Actor })
+		_, _ = follow(ctx, acting, identities, (*platform.EventActor).Identity) // loads all; the read below finds them
 	}
 	found, err := follow(ctx, all, identities, (*platform.EventActor).Identity)
-	return found, ignoring(err, unlessMissing)
+	return found, filterErrors(err, ignoreNotFound)
 }

@@ -15,24 +15,25 @@ import (
 	"atrium/platform"
 )
 
-// NewExecutor executes documents over p. Each response reads for itself, so
-// that nobody is shown what was read for someone else or before a change.
-// Around is told of each field that reads; nil: nobody is.
+// NewExecutor returns an executor of documents over p. Each response has loaders
+// of its own, so that no caller sees objects that were read for another caller or
+// before a change. The executor calls around for each field that reads, with the
+// number of objects that have the field; around may be nil.
 func NewExecutor(p *platform.Platform, errors *Presenter, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) *executor.Executor {
 	start := func(ctx context.Context) context.Context { return withReads(ctx, p) }
 	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
-		Start: start, Beside: p.Beside, Around: around, Count: countBytes,
+		Start: start, Gather: p.Gather, Around: around, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
 	}))
 	x.SetErrorPresenter(errors.Present)
-	x.SetRecoverFunc(caught)
+	x.SetRecoverFunc(panicError)
 	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 		return next(start(ctx))
 	})
 	return x
 }
 
-// Limits are what the limits on documents must know of the schema.
+// Limits returns the facts of the schema that the document limits need.
 func Limits() limit.Schema {
 	return limit.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
@@ -41,11 +42,12 @@ func Limits() limit.Schema {
 	}
 }
 
-// uniqueNames are the lists of children, among which names are unique.
+// uniqueNames names the lists in which a name identifies at most one object,
+// each with the argument that limits the list to children of one parent.
 var uniqueNames = map[string]string{
 	"Query.groups": "childrenOf", "Query.repos": "childrenOf", "Query.tags": "childrenOf",
 	"Group.children": "", "Group.repos": "directOnly", "Repo.tags": "",
 }
 
-// Schema is the schema that documents are checked by.
+// Schema returns the schema that documents are validated against.
 func Schema() *ast.Schema { return graph.Schema() }

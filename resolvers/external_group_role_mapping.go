@@ -9,13 +9,27 @@ import (
 	"atrium/platform"
 )
 
+// externalGroupRoleMappings resolves the fields of mappings.
+type externalGroupRoleMappings struct {
+	p *platform.Platform
+	viewerFields[platform.ExternalGroupRoleMapping]
+}
+
+func (r root) ExternalGroupRoleMapping() graph.ExternalGroupRoleMappingResolver {
+	return externalGroupRoleMappings{r.p, newViewerFields(r.p.ExternalGroupRoleMappings)}
+}
+
+func (r *reads) externalGroupRoleMappings() *loader[platform.UID, platform.ExternalGroupRoleMapping] {
+	return loaderOf(r, r.p.ExternalGroupRoleMappings.GetMany)
+}
+
 func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error) {
-	return readsOf(ctx).externalGroupRoleMappings.one(ctx, uid)
+	return readsOf(ctx).externalGroupRoleMappings().load(ctx, uid)
 }
 
 func (q queries) ExternalGroupRoleMappings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.ExternalGroupRoleMappings.List, within(descendantsOf, childrenOf, f.ByUID), f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.ExternalGroupRoleMappings.List, listScope(descendantsOf, childrenOf, f.ByUID), f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {
@@ -29,9 +43,9 @@ func (m mutations) DeleteExternalGroupRoleMapping(ctx context.Context, input sca
 func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, input graph.BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error) {
 	removed, err := m.p.ExternalGroupRoleMappings.DeleteBatch(ctx, input.Parent, input.Uids)
 	if err != nil {
-		return nil, renamed(err, func(field string) string {
-			if place, ok := strings.CutPrefix(field, "names"); ok { // as REST calls them
-				return "uids" + place
+		return nil, renameFields(err, func(field string) string {
+			if index, ok := strings.CutPrefix(field, "names"); ok { // the name of the field in REST
+				return "uids" + index
 			}
 			return field
 		})
@@ -45,17 +59,17 @@ func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, inp
 }
 
 func (e entities) FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*graph.ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error) {
-	return represented(ctx, &readsOf(ctx).externalGroupRoleMappings, keysOf(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).externalGroupRoleMappings(), mapEach(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error) {
-	return follow(ctx, all, &readsOf(ctx).identityProviders, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
+	return follow(ctx, all, readsOf(ctx).identityProviders(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
 }
 
 func (externalGroupRoleMappings) Role(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error) {
-	return follow(ctx, all, &readsOf(ctx).roles, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
+	return follow(ctx, all, readsOf(ctx).roles(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
 }
 
 func (externalGroupRoleMappings) Scope(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
+	return follow(ctx, all, readsOf(ctx).groups(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
 }

@@ -9,14 +9,14 @@ import (
 	"atrium/platform"
 )
 
-// A fieldMessage says of one field of an input what is wrong with it, as a
-// sentence that can be shown beside the field.
+// A fieldMessage is a sentence about one invalid field of an input, which a form
+// can show beside the field.
 type fieldMessage struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// fieldMessages says what violations say, in their order.
+// fieldMessages converts violations into field messages, in their order.
 func fieldMessages(violations []platform.Violation) []fieldMessage {
 	messages := make([]fieldMessage, len(violations))
 	for i, v := range violations {
@@ -25,8 +25,8 @@ func fieldMessages(violations []platform.Violation) []fieldMessage {
 	return messages
 }
 
-// sentence is a violation as a sentence: that "requests[2].roleUid" is required
-// is "Role uid is required (requests, item 3)."
+// sentence writes a violation as a sentence. For "requests[2].roleUid", which is
+// required, it returns "Role uid is required (requests, item 3)."
 func sentence(v platform.Violation) string {
 	parts := strings.Split(v.Field, ".")
 	said := words(parts[len(parts)-1])
@@ -50,8 +50,8 @@ func sentence(v platform.Violation) string {
 
 var indexed = regexp.MustCompile(`^(.+)\[(\d+)\]$`)
 
-// words are the name of a field as people write it, and which item of a list it
-// is, counted from 1.
+// words splits the name of a field into words. For an item of a list it adds the
+// number of the item, counted from 1.
 func words(name string) string {
 	item := ""
 	if list := indexed.FindStringSubmatch(name); list != nil {

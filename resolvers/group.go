@@ -10,13 +10,25 @@ import (
 	"atrium/platform"
 )
 
+// groups resolves the fields of groups.
+type groups struct {
+	p *platform.Platform
+	viewerFields[platform.Group]
+}
+
+func (r root) Group() graph.GroupResolver { return groups{r.p, newViewerFields(r.p.Groups)} }
+
+func (r *reads) groups() *loader[platform.UID, platform.Group] {
+	return loaderOf(r, r.p.Groups.GetMany)
+}
+
 func (q queries) Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error) {
-	return byUIDOrPath(ctx, &readsOf(ctx).groups, uid, q.p.Groups.GetByPath, path)
+	return byUIDOrPath(ctx, readsOf(ctx).groups(), uid, q.p.Groups.GetByPath, path)
 }
 
 func (q queries) Groups(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.Groups.List, within(descendantsOf, childrenOf, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.Groups.List, listScope(descendantsOf, childrenOf, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateGroup(ctx context.Context, input map[string]any) (*scalar.CreateGroupPayload, error) {
@@ -32,12 +44,12 @@ func (m mutations) DeleteGroup(ctx context.Context, input scalar.Delete) (*scala
 }
 
 func (e entities) FindManyGroupByUIDs(ctx context.Context, reps []*graph.GroupByUIDsInput) ([]*platform.Group, error) {
-	return represented(ctx, &readsOf(ctx).groups, keysOf(reps, func(r *graph.GroupByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).groups(), mapEach(reps, func(r *graph.GroupByUIDsInput) platform.UID { return r.UID }))
 }
 
-// ResourceLimits are sorted by name.
+// ResourceLimits returns the limits sorted by name.
 func (groups) ResourceLimits(_ context.Context, all []*platform.Group) ([][]*graph.ResourceLimit, error) {
-	return keysOf(all, resourceLimits), nil
+	return mapEach(all, resourceLimits), nil
 }
 
 func resourceLimits(g *platform.Group) []*graph.ResourceLimit {
@@ -50,64 +62,65 @@ func resourceLimits(g *platform.Group) []*graph.ResourceLimit {
 
 func groupUID(g *platform.Group) platform.UID { return g.UID }
 
-// Edges lead to what is below a group, or directly in it.
-
-func anywhere(all []*platform.Group, by scalar.ByUID) []platform.UIDFilter {
-	return keysOf(all, func(g *platform.Group) platform.UIDFilter { return within(&g.UID, nil, by) })
+// descendantScopes returns, for each group, the scope of all its descendants.
+func descendantScopes(all []*platform.Group, by scalar.ByUID) []platform.UIDFilter {
+	return mapEach(all, func(g *platform.Group) platform.UIDFilter { return listScope(&g.UID, nil, by) })
 }
 
-func directly(all []*platform.Group, by scalar.ByUID) []platform.UIDFilter {
-	return keysOf(all, func(g *platform.Group) platform.UIDFilter { return within(nil, &g.UID, by) })
+// childScopes returns, for each group, the scope of its direct children.
+func childScopes(all []*platform.Group, by scalar.ByUID) []platform.UIDFilter {
+	return mapEach(all, func(g *platform.Group) platform.UIDFilter { return listScope(nil, &g.UID, by) })
 }
 
-func below(all []*platform.Group, directOnly *bool, by scalar.ByUID) []platform.UIDFilter {
-	if or(directOnly) {
-		return directly(all, by)
+// groupScopes returns childScopes or descendantScopes, as directOnly says.
+func groupScopes(all []*platform.Group, directOnly *bool, by scalar.ByUID) []platform.UIDFilter {
+	if valueOrZero(directOnly) {
+		return childScopes(all, by)
 	}
-	return anywhere(all, by)
+	return descendantScopes(all, by)
 }
 
 func (groups) Parent(ctx context.Context, all []*platform.Group) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(g *platform.Group) platform.UID { return g.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(g *platform.Group) platform.UID { return g.UID.Parent() })
 }
 
-// Ancestors are those that the caller may see.
+// Ancestors returns the ancestors that the caller may see.
 func (groups) Ancestors(ctx context.Context, all []*platform.Group) ([][]*platform.Group, error) {
-	return followAll(ctx, all, &readsOf(ctx).groups, func(g *platform.Group) []platform.UID { return g.UID.Ancestors() }, unlessHidden)
+	return followAll(ctx, all, readsOf(ctx).groups(), func(g *platform.Group) []platform.UID { return g.UID.Ancestors() }, ignoreHidden)
 }
 
 func (r groups) Children(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Groups.ListEach, directly(all, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Groups.ListEach, childScopes(all, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Child(ctx context.Context, all []*platform.Group, name string) ([]*platform.Group, error) {
-	return named(ctx, r.p.Groups.ListEach, directly(all, scalar.ByUID{}), platform.GroupFilter{Name: name})
+	return readByName(ctx, r.p.Groups.ListEach, childScopes(all, scalar.ByUID{}), platform.GroupFilter{Name: name})
 }
 
 func (r groups) Descendants(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Groups.ListEach, anywhere(all, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Groups.ListEach, descendantScopes(all, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Identities(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.IdentityConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Identities.ListEach, below(all, directOnly, f.ByUID), f.IdentityFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Identities.ListEach, groupScopes(all, directOnly, f.ByUID), f.IdentityFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Roles(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Roles.ListEach, below(all, directOnly, f.ByUID), f.RoleFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Roles.ListEach, groupScopes(all, directOnly, f.ByUID), f.RoleFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) RoleBindings(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.RoleBindings.ListEach, below(all, directOnly, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.RoleBindings.ListEach, groupScopes(all, directOnly, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) EffectiveBindings(ctx context.Context, all []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	req := request(ctx, platform.UIDFilter{}, platform.RoleBindingFilter{}, window{nil, first, after, last, before, skip})
-	return connections(r.p.RoleBindings.ListEffective(ctx, keysOf(all, groupUID), or(capability), req))
+	return newConnections(r.p.RoleBindings.ListEffective(ctx, mapEach(all, groupUID), valueOrZero(capability), req))
 }
 
 func (r groups) WhoCan(ctx context.Context, all []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.RoleBindingConnection, error) {
@@ -115,50 +128,51 @@ func (r groups) WhoCan(ctx context.Context, all []*platform.Group, capability pl
 }
 
 func (r groups) Repos(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RepoConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Repos.ListEach, below(all, directOnly, f.ByUID), f.RepoFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Repos.ListEach, groupScopes(all, directOnly, f.ByUID), f.RepoFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Repo(ctx context.Context, all []*platform.Group, name string) ([]*platform.Repo, error) {
-	return named(ctx, r.p.Repos.ListEach, directly(all, scalar.ByUID{}), platform.RepoFilter{Name: name})
+	return readByName(ctx, r.p.Repos.ListEach, childScopes(all, scalar.ByUID{}), platform.RepoFilter{Name: name})
 }
 
 func (r groups) Tags(ctx context.Context, all []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Tags.ListEach, anywhere(all, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Tags.ListEach, descendantScopes(all, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Advisories(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Advisories.ListEach, below(all, directOnly, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Advisories.ListEach, groupScopes(all, directOnly, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) IdentityProviders(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.IdentityProviderConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.IdentityProviders.ListEach, below(all, directOnly, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.IdentityProviders.ListEach, groupScopes(all, directOnly, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
 }
 
-// AccountAssociation has the UID of its group.
+// AccountAssociation reads the associations by the uids of the groups, because an
+// association has the uid of its group.
 func (groups) AccountAssociation(ctx context.Context, all []*platform.Group) ([]*platform.AccountAssociation, error) {
-	found, err := follow(ctx, all, &readsOf(ctx).accountAssociations, groupUID)
-	return found, ignoring(err, unlessMissing)
+	found, err := follow(ctx, all, readsOf(ctx).accountAssociations(), groupUID)
+	return found, filterErrors(err, ignoreNotFound)
 }
 
 func (r groups) Invites(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupInviteConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.GroupInvites.ListEach, below(all, directOnly, f.ByUID), f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.GroupInvites.ListEach, groupScopes(all, directOnly, f.ByUID), f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) TermsAcceptances(ctx context.Context, all []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TermsAcceptanceConnection, error) {
-	return nested(ctx, r.p.Terms.ListOfEach, keysOf(all, groupUID), platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Terms.ListOfEach, mapEach(all, groupUID), platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Subscriptions(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.EventSubscriptionConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Subscriptions.ListEach, below(all, directOnly, f.ByUID), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Subscriptions.ListEach, groupScopes(all, directOnly, f.ByUID), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) AdvisorySummary(ctx context.Context, all []*platform.Group) ([]*platform.AdvisorySummary, error) {
-	summaries, errs := r.p.Advisories.SummarizeGroups(ctx, keysOf(all, groupUID))
-	return summaries, joined(errs)
+	summaries, errs := r.p.Advisories.SummarizeGroups(ctx, mapEach(all, groupUID))
+	return summaries, joinErrors(errs)
 }

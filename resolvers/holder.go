@@ -7,16 +7,18 @@ import (
 	"atrium/platform"
 )
 
-// Those who may do something on a group are shown by their bindings.
+// A connection of holders lists the identities that hold a capability on a
+// group. It is made from their role bindings.
 
-// Nodes leaves out identities that the caller may not see.
+// Nodes returns the identities of the bindings, without those that the caller
+// may not see.
 func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingConnection) ([][]*platform.Identity, error) {
 	var bindings []*platform.RoleBinding
 	for _, connection := range all {
 		bindings = append(bindings, connection.Nodes()...)
 	}
-	found, err := roleBindings(r).Identity(ctx, bindings)
-	if err := ignoring(err, unlessHidden); err != nil {
+	found, err := roleBindings{p: r.p}.Identity(ctx, bindings)
+	if err := filterErrors(err, ignoreHidden); err != nil {
 		return nil, err
 	}
 	return forEach(all, func(connection *scalar.RoleBindingConnection) ([]*platform.Identity, error) {
@@ -33,13 +35,13 @@ func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingC
 }
 
 func bindingsOf(all []*scalar.RoleBindingEdge) []*platform.RoleBinding {
-	return keysOf(all, func(e *scalar.RoleBindingEdge) *platform.RoleBinding { return e.Node })
+	return mapEach(all, func(e *scalar.RoleBindingEdge) *platform.RoleBinding { return e.Node })
 }
 
 func (r holderEdges) Node(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*platform.Identity, error) {
-	return roleBindings(r).Identity(ctx, bindingsOf(all))
+	return roleBindings{p: r.p}.Identity(ctx, bindingsOf(all))
 }
 
 func (r holderEdges) Role(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*platform.Role, error) {
-	return roleBindings(r).Role(ctx, bindingsOf(all))
+	return roleBindings{p: r.p}.Role(ctx, bindingsOf(all))
 }

@@ -9,13 +9,27 @@ import (
 	"atrium/platform"
 )
 
+// identities resolves the fields of identities.
+type identities struct {
+	p *platform.Platform
+	viewerFields[platform.Identity]
+}
+
+func (r root) Identity() graph.IdentityResolver {
+	return identities{r.p, newViewerFields(r.p.Identities)}
+}
+
+func (r *reads) identities() *loader[platform.UID, platform.Identity] {
+	return loaderOf(r, r.p.Identities.GetMany)
+}
+
 func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error) {
-	return readsOf(ctx).identities.one(ctx, uid)
+	return readsOf(ctx).identities().load(ctx, uid)
 }
 
 func (q queries) Identities(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.Identities.List, within(descendantsOf, childrenOf, f.ByUID), f.IdentityFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.Identities.List, listScope(descendantsOf, childrenOf, f.ByUID), f.IdentityFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateIdentity(ctx context.Context, input map[string]any) (*scalar.CreateIdentityPayload, error) {
@@ -31,7 +45,7 @@ func (m mutations) DeleteIdentity(ctx context.Context, input scalar.Delete) (*sc
 }
 
 func (e entities) FindManyIdentityByUIDs(ctx context.Context, reps []*graph.IdentityByUIDsInput) ([]*platform.Identity, error) {
-	return represented(ctx, &readsOf(ctx).identities, keysOf(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).identities(), mapEach(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*platform.UID, error) {
@@ -40,13 +54,13 @@ func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*p
 }
 
 func (identities) Group(ctx context.Context, all []*platform.Identity) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(i *platform.Identity) platform.UID { return i.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.Identity) platform.UID { return i.UID.Parent() })
 }
 
 func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
-	f := or(where)
-	req := request(ctx, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
-	return connections(r.p.RoleBindings.ListOfIdentities(ctx, req, keysOf(all, func(i *platform.Identity) platform.UID { return i.UID })))
+	f := valueOrZero(where)
+	req := request(ctx, listScope(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.RoleBindings.ListOfIdentities(ctx, req, mapEach(all, func(i *platform.Identity) platform.UID { return i.UID })))
 }
 
 func (r identities) EffectiveCapabilities(ctx context.Context, all []*platform.Identity, on platform.UID) ([][]platform.Capability, error) {

@@ -8,13 +8,27 @@ import (
 	"atrium/platform"
 )
 
+// identityProviders resolves the fields of identity providers.
+type identityProviders struct {
+	p *platform.Platform
+	viewerFields[platform.IdentityProvider]
+}
+
+func (r root) IdentityProvider() graph.IdentityProviderResolver {
+	return identityProviders{r.p, newViewerFields(r.p.IdentityProviders)}
+}
+
+func (r *reads) identityProviders() *loader[platform.UID, platform.IdentityProvider] {
+	return loaderOf(r, r.p.IdentityProviders.GetMany)
+}
+
 func (q queries) IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error) {
-	return readsOf(ctx).identityProviders.one(ctx, uid)
+	return readsOf(ctx).identityProviders().load(ctx, uid)
 }
 
 func (q queries) IdentityProviders(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityProviderConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.IdentityProviders.List, within(descendantsOf, childrenOf, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.IdentityProviders.List, listScope(descendantsOf, childrenOf, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
@@ -38,19 +52,19 @@ func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Dele
 }
 
 func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error) {
-	return represented(ctx, &readsOf(ctx).identityProviders, keysOf(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).identityProviders(), mapEach(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (identityProviders) Group(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
 }
 
 func (identityProviders) DefaultRole(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Role, error) {
-	return follow(ctx, all, &readsOf(ctx).roles, func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
+	return follow(ctx, all, readsOf(ctx).roles(), func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
 }
 
 func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
-	f := or(where)
-	below := keysOf(all, func(i *platform.IdentityProvider) platform.UIDFilter { return within(nil, &i.UID, f.ByUID) })
-	return nested(ctx, r.p.ExternalGroupRoleMappings.ListEach, below, f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	scopes := mapEach(all, func(i *platform.IdentityProvider) platform.UIDFilter { return listScope(nil, &i.UID, f.ByUID) })
+	return listNested(ctx, r.p.ExternalGroupRoleMappings.ListEach, scopes, f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
 }

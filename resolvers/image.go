@@ -7,8 +7,8 @@ import (
 )
 
 func (images) Size(_ context.Context, all []*platform.Image, architecture *string) ([]*int64, error) {
-	return keysOf(all, func(i *platform.Image) *int64 {
-		size, _ := i.Size(or(architecture))
+	return mapEach(all, func(i *platform.Image) *int64 {
+		size, _ := i.Size(valueOrZero(architecture))
 		return &size.Size
 	}), nil
 }

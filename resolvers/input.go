@@ -9,23 +9,24 @@ import (
 	"atrium/platform"
 )
 
-// decoded takes an input apart: where in the tree (uid or parent), and the
-// fields, which the core decodes as it does a body of REST. Which fields are
-// there and which are null says what changes, so an input is no Go struct.
-func decoded[T any](input map[string]any) (platform.UID, platform.Input[T]) {
+// decodeInput splits an input into the uid or parent it is for, and its fields,
+// which the core decodes like the body of a REST request. An input is a map and
+// not a struct because absent and null fields mean different things.
+func decodeInput[T any](input map[string]any) (platform.UID, platform.Input[T]) {
 	mask, _ := input["updateMask"].([]string)
 	fields := maps.Clone(input)
 	maps.DeleteFunc(fields, func(name string, _ any) bool { return name == "uid" || name == "parent" || name == "updateMask" })
-	body, _ := json.Marshal(fields) // decoded from JSON: it cannot fail
-	return placeIn(input), platform.JSONInput[T](body, mask)
+	body, _ := json.Marshal(fields) // cannot fail, because the fields were decoded from JSON
+	return inputTarget(input), platform.JSONInput[T](body, mask)
 }
 
-func placeIn(input map[string]any) platform.UID {
+// inputTarget returns the uid of an input, or its parent when it has no uid.
+func inputTarget(input map[string]any) platform.UID {
 	if uid, ok := input["uid"].(platform.UID); ok {
 		return uid
 	}
-	if parent, ok := input["parent"].(*platform.UID); ok { // one that may be left out
-		return or(parent)
+	if parent, ok := input["parent"].(*platform.UID); ok { // an optional parent
+		return valueOrZero(parent)
 	}
 	parent, _ := input["parent"].(platform.UID)
 	return parent
@@ -33,19 +34,19 @@ func placeIn(input map[string]any) platform.UID {
 
 type listEach[T, F any] func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
 
-// create answers a mutation that makes something below a parent.
+// create answers a mutation that creates an object below a parent.
 func create[T, F any](ctx context.Context, do func(context.Context, platform.UID, platform.Input[T]) (*T, error), siblings listEach[T, F], input map[string]any) (*scalar.Created[T], error) {
-	parent, in := decoded[T](input)
+	parent, in := decodeInput[T](input)
 	made, err := do(ctx, parent, in)
 	if err != nil {
 		return nil, err
 	}
-	return &scalar.Created[T]{Node: made, Edge: edges(ctx, siblings, parent, made)[0]}, nil
+	return &scalar.Created[T]{Node: made, Edge: newEdges(ctx, siblings, parent, made)[0]}, nil
 }
 
-// update answers a mutation that changes something.
+// update answers a mutation that updates an object.
 func update[T any](ctx context.Context, do func(context.Context, platform.UID, platform.Input[T]) (*T, error), input map[string]any) (*scalar.Updated[T], error) {
-	uid, in := decoded[T](input)
+	uid, in := decodeInput[T](input)
 	changed, err := do(ctx, uid, in)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func update[T any](ctx context.Context, do func(context.Context, platform.UID, p
 	return &scalar.Updated[T]{Node: changed}, nil
 }
 
-// remove answers a mutation that deletes something of a GraphQL type.
+// remove answers a mutation that deletes an object of a GraphQL type.
 func remove(ctx context.Context, do func(context.Context, platform.UID) error, typeName string, input scalar.Delete) (*scalar.Deleted, error) {
 	if err := do(ctx, input.UID); err != nil {
 		return nil, err
@@ -61,10 +62,11 @@ func remove(ctx context.Context, do func(context.Context, platform.UID) error, t
 	return &scalar.Deleted{DeletedID: scalar.GlobalID(typeName, string(input.UID)), DeletedUID: input.UID}, nil
 }
 
-// edges gives what was made cursors of the list of their parent's children, in
-// its default order. They are none to a caller who may create but not list.
-func edges[T, F any](ctx context.Context, siblings listEach[T, F], parent platform.UID, made ...*T) []*scalar.Edge[T] {
-	// A page of none of the children is not read, but can make cursors.
+// newEdges returns an edge for each created object, with a cursor in the default
+// list of the parent's children. A caller who may create but not list gets edges
+// without cursors.
+func newEdges[T, F any](ctx context.Context, siblings listEach[T, F], parent platform.UID, made ...*T) []*scalar.Edge[T] {
+	// A page of no children reads nothing from the store, and can make cursors.
 	pages, errs := siblings(ctx, platform.ListRequest[F]{}, []platform.UIDFilter{{ChildrenOf: parent, IDs: []platform.UID{}}})
 	page := pages[0]
 	page.Items = made

@@ -10,26 +10,28 @@ import (
 	"atrium/platform"
 )
 
-// longFields are scalars that can be so long that they cost something, about
-// 1 for each 16 KiB.
+// longFields maps scalar fields that can be long to their cost: about 1 for each
+// 16 KiB.
 var longFields = withCapabilities(map[string]int{
 	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.findings": 4, "Event.body": 4,
 	"EventChange.before": 1, "EventChange.after": 1,
 })
 
-// withCapabilities adds what the caller may do on objects: a list each.
-func withCapabilities(prices map[string]int) map[string]int {
+// withCapabilities adds the cost of viewerCapabilities, a list, for each type
+// that has the field.
+func withCapabilities(costs map[string]int) map[string]int {
 	for name, object := range graph.Schema().Types {
 		if object.Fields.ForName("viewerCapabilities") != nil {
-			prices[name+".viewerCapabilities"] = 1
+			costs[name+".viewerCapabilities"] = 1
 		}
 	}
-	return prices
+	return costs
 }
 
-// longTexts are the fields that are read only where an operation selects them
-// somewhere. What is selected somewhere is read everywhere: rows are shared by
-// aliases, siblings and loaders, and none of them must show what was left out.
+// longTexts maps fields to the long texts that are read only when the operation
+// selects the field. A field that is selected anywhere is read everywhere: aliases,
+// siblings and loaders share rows, and a row that lacks the text would be answered
+// as if the text were empty.
 var longTexts = map[string]platform.LongTexts{
 	"Advisory.events":               platform.AdvisoryEvents,
 	"VulnerabilityMetadata.details": platform.VulnerabilityDetails,
@@ -37,8 +39,8 @@ var longTexts = map[string]platform.LongTexts{
 	"Event.changes":                 platform.EventChanges,
 }
 
-// unselectedTexts are the long texts that the operation of ctx selects nowhere;
-// none where that is not known.
+// unselectedTexts returns the long texts that the operation of ctx selects
+// nowhere. It returns none when ctx has no operation.
 func unselectedTexts(ctx context.Context) (texts platform.LongTexts) {
 	if !graphql.HasOperationContext(ctx) {
 		return 0

@@ -9,14 +9,14 @@ import (
 	"atrium/platform"
 )
 
-// Budget counts what responses hold in memory as answers of the pool that the
-// request was opened with (platform.AnswerPool).
+// Budget counts the memory that responses hold, against the platform.AnswerPool
+// that the request was opened with.
 type Budget struct{}
 
-// valueBytes is about what a scalar takes while its response is made.
+// valueBytes estimates the memory that a scalar takes while its response is made.
 const valueBytes = 64
 
-// Open starts to count the response to an operation.
+// Open starts counting the response to an operation.
 func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ context.Context, finish func() error, end func(), err error) {
 	ctx, end = platform.AnswerOf(ctx).Another(ctx)
 	answer := platform.AnswerOf(ctx)
@@ -33,8 +33,8 @@ func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ 
 	return ctx, finish, end, nil
 }
 
-// Stream leaves what a subscription reads uncounted, and counts each of its
-// responses by itself.
+// Stream does not count what a subscription reads. It counts each response of the
+// subscription separately.
 func (Budget) Stream(ctx context.Context) (_ context.Context, open func(n int) (end func(), err error)) {
 	return platform.Uncounted(ctx), func(n int) (end func(), err error) {
 		counted, end := platform.AnswerOf(ctx).Another(ctx)
@@ -42,11 +42,11 @@ func (Budget) Stream(ctx context.Context) (_ context.Context, open func(n int) (
 	}
 }
 
-// blameQuery makes err one about the whole query, whatever field it names.
-func blameQuery(err error) error { return renamed(err, func(string) string { return "query" }) }
+// blameQuery replaces the field that err names by the whole query.
+func blameQuery(err error) error { return renameFields(err, func(string) string { return "query" }) }
 
-// countBytes counts what is written of the answer of ctx, which is refused when
-// it is longer than there is room for (Budget).
+// countBytes counts n written bytes of the response of ctx. It fails when the
+// response exceeds its budget (Budget).
 func countBytes(ctx context.Context, n int) error {
 	if answer := platform.AnswerOf(ctx); answer != nil {
 		return answer.Write(ctx, n)

@@ -6,13 +6,13 @@ import (
 	"atrium/platform"
 )
 
-// byUIDOrPath reads the object that a root field names in one of two ways.
+// byUIDOrPath reads the object that a root field names by its uid or by its path.
 func byUIDOrPath[V any](ctx context.Context, l *loader[platform.UID, V], uid *platform.UID, get func(context.Context, string) (*V, error), path *string) (*V, error) {
 	switch {
 	case uid != nil && path != nil:
 		return nil, platform.Invalid(platform.Violation{Field: "path", Description: "cannot be given together with uid"})
 	case uid != nil:
-		return l.one(ctx, *uid)
+		return l.load(ctx, *uid)
 	case path != nil:
 		return get(ctx, *path)
 	default:
@@ -20,9 +20,9 @@ func byUIDOrPath[V any](ctx context.Context, l *loader[platform.UID, V], uid *pl
 	}
 }
 
-// named reads, for each scope, the one object that a filter by name leaves; nil
-// where there is none.
-func named[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), scopes []platform.UIDFilter, filter F) ([]*T, error) {
+// readByName reads, for each scope, the one object that matches a filter by name;
+// nil where there is none.
+func readByName[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), scopes []platform.UIDFilter, filter F) ([]*T, error) {
 	pages, errs := read(ctx, platform.ListRequest[F]{Filter: filter, PageSize: 1, Parts: platform.PartItems}, scopes)
 	found := make([]*T, len(scopes))
 	for i, page := range pages {
@@ -30,5 +30,5 @@ func named[T, F any](ctx context.Context, read func(context.Context, platform.Li
 			found[i] = page.Items[0]
 		}
 	}
-	return found, joined(errs)
+	return found, joinErrors(errs)
 }

@@ -13,23 +13,24 @@ import (
 	"atrium/platform"
 )
 
-// maxKeys bounds what one field asks for by name.
+// maxKeys limits how many objects one field can request by key.
 const maxKeys = 200
 
-func tooMany(field string) error {
+func tooManyKeys(field string) error {
 	return platform.Invalid(platform.Violation{Field: field, Description: fmt.Sprintf("must be at most %d", maxKeys)})
 }
 
-// Node reads the object of a global id.
+// Node reads the object that a global id names.
 func (queries) Node(ctx context.Context, id platform.UID) (fedruntime.Entity, error) {
 	found, errs := readsOf(ctx).nodes(ctx, "id", []platform.UID{id})
 	return found[0], errs[0]
 }
 
-// Nodes reads the objects of global ids, each or its error in its place.
+// Nodes reads the objects that global ids name. An object that cannot be read is
+// null, with an error whose path ends in its index.
 func (queries) Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Entity, error) {
 	if len(ids) > maxKeys {
-		return nil, tooMany("ids")
+		return nil, tooManyKeys("ids")
 	}
 	found, errs := readsOf(ctx).nodes(ctx, "ids", ids)
 	for i, err := range errs {
@@ -47,77 +48,79 @@ func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]
 		objects[i].typeName, objects[i].key, _ = scalar.ParseGlobalID(string(id))
 	}
 	found, errs := r.objects(ctx, objects)
-	byType := r.byType()
 	for i, o := range objects {
-		if byType[o.typeName] == nil {
-			errs[i] = platform.Invalid(platform.Violation{Field: field, Description: "is no id of an object of this service"})
+		if nodeReaders[o.typeName] == nil {
+			errs[i] = platform.Invalid(platform.Violation{Field: field, Description: "is not the global id of an object of this service"})
 		}
 	}
 	return found, errs
 }
 
-// An object is named by its GraphQL type and its key in it.
+// An object identifies an object by its GraphQL type and its key.
 type object struct{ typeName, key string }
 
-// objects reads objects, one read for each type. Those of no type are nil.
+// objects reads objects, with one read for each type. Objects of unknown types
+// are nil.
 func (r *reads) objects(ctx context.Context, objects []object) ([]fedruntime.Entity, []error) {
 	found, errs := make([]fedruntime.Entity, len(objects)), make([]error, len(objects))
-	byType := r.byType()
-	keys, places := map[string][]string{}, map[string][]int{}
+	keys, indices := map[string][]string{}, map[string][]int{}
 	for i, o := range objects {
-		if byType[o.typeName] != nil {
-			keys[o.typeName], places[o.typeName] = append(keys[o.typeName], o.key), append(places[o.typeName], i)
+		if nodeReaders[o.typeName] != nil {
+			keys[o.typeName], indices[o.typeName] = append(keys[o.typeName], o.key), append(indices[o.typeName], i)
 		}
 	}
 	for _, typeName := range slices.Sorted(maps.Keys(keys)) {
-		rows, failed := byType[typeName](ctx, keys[typeName])
-		for n, i := range places[typeName] {
+		rows, failed := nodeReaders[typeName](ctx, r, keys[typeName])
+		for n, i := range indices[typeName] {
 			found[i], errs[i] = rows[n], failed[n]
 		}
 	}
 	return found, errs
 }
 
-// byType tells how nodes are read, by their GraphQL types.
-func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntime.Entity, []error) {
-	return map[string]func(context.Context, []string) ([]fedruntime.Entity, []error){
-		"Group":                    nodesBy(&r.groups),
-		"Identity":                 nodesBy(&r.identities),
-		"Role":                     nodesBy(&r.roles),
-		"RoleBinding":              nodesBy(&r.roleBindings),
-		"Repo":                     nodesBy(&r.repos),
-		"Tag":                      nodesBy(&r.tags),
-		"Advisory":                 nodesBy(&r.advisories),
-		"EventSubscription":        nodesBy(&r.subscriptions),
-		"Delivery":                 nodesBy(&r.deliveries),
-		"VulnerabilityMetadata":    nodesBy(&r.vulnerabilities),
-		"AdvisoryDocument":         nodesBy(&r.documents),
-		"Event":                    nodesBy(&r.events),
-		"Artifact":                 nodesBy(&r.artifacts),
-		"ArtifactVersion":          nodesBy(&r.artifactVersions),
-		"IdentityProvider":         nodesBy(&r.identityProviders),
-		"AccountAssociation":       nodesBy(&r.accountAssociations),
-		"GroupInvite":              nodesBy(&r.groupInvites),
-		"ExternalGroupRoleMapping": nodesBy(&r.externalGroupRoleMappings),
-		"TermsAcceptance":          nodesByKey(&r.terms, scalar.ParseTermsKey),
-	}
+// A nodeReader reads objects of one GraphQL type by the keys in their global ids.
+type nodeReader func(ctx context.Context, r *reads, keys []string) ([]fedruntime.Entity, []error)
+
+// nodeReaders has the reader of each GraphQL type with a global id.
+var nodeReaders = map[string]nodeReader{
+	"Group":                    readNodes((*reads).groups),
+	"Identity":                 readNodes((*reads).identities),
+	"Role":                     readNodes((*reads).roles),
+	"RoleBinding":              readNodes((*reads).roleBindings),
+	"Repo":                     readNodes((*reads).repos),
+	"Tag":                      readNodes((*reads).tags),
+	"Advisory":                 readNodes((*reads).advisories),
+	"EventSubscription":        readNodes((*reads).subscriptions),
+	"Delivery":                 readNodes((*reads).deliveries),
+	"VulnerabilityMetadata":    readNodes((*reads).vulnerabilities),
+	"AdvisoryDocument":         readNodes((*reads).documents),
+	"Event":                    readNodes((*reads).events),
+	"Artifact":                 readNodes((*reads).artifacts),
+	"ArtifactVersion":          readNodes((*reads).artifactVersions),
+	"IdentityProvider":         readNodes((*reads).identityProviders),
+	"AccountAssociation":       readNodes((*reads).accountAssociations),
+	"GroupInvite":              readNodes((*reads).groupInvites),
+	"ExternalGroupRoleMapping": readNodes((*reads).externalGroupRoleMappings),
+	"TermsAcceptance":          readNodesByKey((*reads).terms, scalar.ParseTermsKey),
 }
 
-func nodesBy[K ~string, V any, P entity[V]](l *loader[K, V]) func(context.Context, []string) ([]fedruntime.Entity, []error) {
-	return nodesByKey[K, V, P](l, func(name string) K { return K(name) })
+// readNodes returns a reader of objects whose keys are those of their global ids.
+func readNodes[K ~string, V any, P entity[V]](loaderOf func(*reads) *loader[K, V]) nodeReader {
+	return readNodesByKey[K, V, P](loaderOf, func(name string) K { return K(name) })
 }
 
-// nodesByKey is the same for keys that global ids hold as a text of their own.
-func nodesByKey[K comparable, V any, P entity[V]](l *loader[K, V], parse func(string) K) func(context.Context, []string) ([]fedruntime.Entity, []error) {
-	return func(ctx context.Context, names []string) ([]fedruntime.Entity, []error) {
+// readNodesByKey returns a reader of objects. The function parse converts the key of
+// a global id into the key of the loader.
+func readNodesByKey[K comparable, V any, P entity[V]](loaderOf func(*reads) *loader[K, V], parse func(string) K) nodeReader {
+	return func(ctx context.Context, r *reads, names []string) ([]fedruntime.Entity, []error) {
 		keys := make([]K, len(names))
 		for i, name := range names {
 			keys[i] = parse(name)
 		}
-		rows, errs := l.many(ctx, keys)
+		rows, errs := loaderOf(r).loadMany(ctx, keys)
 		found := make([]fedruntime.Entity, len(rows))
 		for i, row := range rows {
-			if row != nil { // a nil pointer is no nil interface
+			if row != nil { // an interface that holds a nil pointer is not nil
 				found[i] = P(row)
 			}
 		}
@@ -130,16 +133,17 @@ type entity[V any] interface {
 	fedruntime.Entity
 }
 
-// represented reads the objects that a gateway asks for: in the order of keys,
-// nil where there is none, with the errors of the others in their places.
-func represented[K comparable, V any](ctx context.Context, l *loader[K, V], keys []K) ([]*V, error) {
+// readRepresentations reads the objects that a federation gateway requests, in the
+// order of keys. An object that is not found is nil. Other errors have the index
+// of their key.
+func readRepresentations[K comparable, V any](ctx context.Context, l *loader[K, V], keys []K) ([]*V, error) {
 	if len(keys) > maxKeys {
-		return nil, tooMany("representations")
+		return nil, tooManyKeys("representations")
 	}
-	rows, errs := l.many(ctx, keys)
+	rows, errs := l.loadMany(ctx, keys)
 	for i := range errs {
-		if errs[i] = unlessMissing(errs[i]); errs[i] != nil {
-			errs[i] = platform.AsError(errs[i]) // told from gqlgen's own, see present
+		if errs[i] = ignoreNotFound(errs[i]); errs[i] != nil {
+			errs[i] = platform.AsError(errs[i]) // Present must not take it for an error of the generated code
 		}
 	}
 	return rows, graphql.BatchErrorList(errs)

@@ -32,7 +32,7 @@ func newOracle(p *platform.Platform, errors *Presenter) *executor.Executor {
 	shown := oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(root{p}), Schema: graph.ClientSchema()})
 	x := executor.New(wholeSchema{shown})
 	x.SetErrorPresenter(errors.Present)
-	x.SetRecoverFunc(caught)
+	x.SetRecoverFunc(panicError)
 	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 		return next(withReads(ctx, p))
 	})

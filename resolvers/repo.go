@@ -10,13 +10,23 @@ import (
 	"atrium/platform"
 )
 
+// repos resolves the fields of repos.
+type repos struct {
+	p *platform.Platform
+	viewerFields[platform.Repo]
+}
+
+func (r root) Repo() graph.RepoResolver { return repos{r.p, newViewerFields(r.p.Repos)} }
+
+func (r *reads) repos() *loader[platform.UID, platform.Repo] { return loaderOf(r, r.p.Repos.GetMany) }
+
 func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error) {
-	return byUIDOrPath(ctx, &readsOf(ctx).repos, uid, q.p.Repos.GetByPath, path)
+	return byUIDOrPath(ctx, readsOf(ctx).repos(), uid, q.p.Repos.GetByPath, path)
 }
 
 func (q queries) Repos(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RepoConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.Repos.List, within(descendantsOf, childrenOf, f.ByUID), f.RepoFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.Repos.List, listScope(descendantsOf, childrenOf, f.ByUID), f.RepoFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateRepo(ctx context.Context, input map[string]any) (*scalar.CreateRepoPayload, error) {
@@ -32,16 +42,16 @@ func (m mutations) DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar
 }
 
 func (e entities) FindManyRepoByUIDs(ctx context.Context, reps []*graph.RepoByUIDsInput) ([]*platform.Repo, error) {
-	return represented(ctx, &readsOf(ctx).repos, keysOf(reps, func(r *graph.RepoByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).repos(), mapEach(reps, func(r *graph.RepoByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (*graph.UpdateRepoReadmePayload, error) {
-	uid, in := decoded[platform.Readme](input)
+	uid, in := decodeInput[platform.Readme](input)
 	if _, err := m.p.Repos.UpdateReadme(ctx, uid, in); err != nil {
 		return nil, err
 	}
-	repo, err := readsOf(ctx).repos.one(ctx, uid)
-	if err != nil { // the readme is changed all the same
+	repo, err := readsOf(ctx).repos().load(ctx, uid)
+	if err != nil { // the readme has been changed nevertheless
 		graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithField("repo")), err)
 	}
 	return &graph.UpdateRepoReadmePayload{Repo: repo}, nil
@@ -50,38 +60,39 @@ func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (
 func repoUID(r *platform.Repo) platform.UID { return r.UID }
 
 func (repos) Group(ctx context.Context, all []*platform.Repo) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(r *platform.Repo) platform.UID { return r.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(r *platform.Repo) platform.UID { return r.UID.Parent() })
 }
 
 func (r repos) Readme(ctx context.Context, all []*platform.Repo) ([]*string, error) {
-	readmes, errs := r.p.Repos.Readmes(ctx, keysOf(all, repoUID))
-	return keysOf(readmes, func(r *platform.Readme) *string { return new(or(r).Content) }), joined(errs)
+	readmes, errs := r.p.Repos.Readmes(ctx, mapEach(all, repoUID))
+	return mapEach(readmes, func(r *platform.Readme) *string { return new(valueOrZero(r).Content) }), joinErrors(errs)
 }
 
-func inRepo(all []*platform.Repo, by scalar.ByUID) []platform.UIDFilter {
-	return keysOf(all, func(r *platform.Repo) platform.UIDFilter { return within(nil, &r.UID, by) })
+// repoScopes returns, for each repo, the scope of its children.
+func repoScopes(all []*platform.Repo, by scalar.ByUID) []platform.UIDFilter {
+	return mapEach(all, func(r *platform.Repo) platform.UIDFilter { return listScope(nil, &r.UID, by) })
 }
 
 func (r repos) Tags(ctx context.Context, all []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
-	f := or(where)
-	return nested(ctx, r.p.Tags.ListEach, inRepo(all, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return listNested(ctx, r.p.Tags.ListEach, repoScopes(all, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
 }
 
 func (r repos) Tag(ctx context.Context, all []*platform.Repo, name string) ([]*platform.Tag, error) {
-	return named(ctx, r.p.Tags.ListEach, inRepo(all, scalar.ByUID{}), platform.TagFilter{Name: name})
+	return readByName(ctx, r.p.Tags.ListEach, repoScopes(all, scalar.ByUID{}), platform.TagFilter{Name: name})
 }
 
 func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
-	f := or(where)
-	req := request(ctx, within(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
-	return connections(r.p.Advisories.ListOfRepos(ctx, req, all))
+	f := valueOrZero(where)
+	req := request(ctx, listScope(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Advisories.ListOfRepos(ctx, req, all))
 }
 
 func (r repos) AdvisorySummary(ctx context.Context, all []*platform.Repo) ([]*platform.AdvisorySummary, error) {
 	summaries, errs := r.p.Advisories.SummarizeRepos(ctx, all)
-	return summaries, joined(errs)
+	return summaries, joinErrors(errs)
 }
 
 func (r repoConnections) Facets(ctx context.Context, all []*scalar.RepoConnection) ([]*platform.RepoFacets, error) {
-	return r.p.Repos.Facets(ctx, keysOf(all, (*scalar.RepoConnection).Page))
+	return r.p.Repos.Facets(ctx, mapEach(all, (*scalar.RepoConnection).Page))
 }

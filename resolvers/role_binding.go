@@ -10,13 +10,27 @@ import (
 	"atrium/platform"
 )
 
+// roleBindings resolves the fields of role bindings.
+type roleBindings struct {
+	p *platform.Platform
+	viewerFields[platform.RoleBinding]
+}
+
+func (r root) RoleBinding() graph.RoleBindingResolver {
+	return roleBindings{r.p, newViewerFields(r.p.RoleBindings)}
+}
+
+func (r *reads) roleBindings() *loader[platform.UID, platform.RoleBinding] {
+	return loaderOf(r, r.p.RoleBindings.GetMany)
+}
+
 func (q queries) RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error) {
-	return readsOf(ctx).roleBindings.one(ctx, uid)
+	return readsOf(ctx).roleBindings().load(ctx, uid)
 }
 
 func (q queries) RoleBindings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.RoleBindings.List, within(descendantsOf, childrenOf, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.RoleBindings.List, listScope(descendantsOf, childrenOf, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.CreateRoleBindingPayload, error) {
@@ -32,11 +46,11 @@ func (m mutations) DeleteRoleBinding(ctx context.Context, input scalar.Delete) (
 }
 
 func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*platform.RoleBinding, error) {
-	return represented(ctx, &readsOf(ctx).roleBindings, keysOf(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).roleBindings(), mapEach(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error) {
-	inputs, malformed := batched(input)
+	inputs, malformed := decodeBatch(input)
 	if len(malformed) > 0 {
 		return nil, platform.Invalid(malformed...)
 	}
@@ -45,19 +59,20 @@ func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.Batc
 		return nil, err
 	}
 	return &graph.BatchCreateRoleBindingsPayload{
-		RoleBindings: made, RoleBindingEdges: edges(ctx, m.p.RoleBindings.ListEach, input.Parent, made...),
+		RoleBindings: made, RoleBindingEdges: newEdges(ctx, m.p.RoleBindings.ListEach, input.Parent, made...),
 	}, nil
 }
 
-// batched takes a batch apart: what lies outside of the bindings themselves.
-func batched(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[platform.RoleBinding], malformed []platform.Violation) {
+// decodeBatch converts the requests of a batch into inputs of single bindings,
+// and checks that they agree with the batch.
+func decodeBatch(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[platform.RoleBinding], malformed []platform.Violation) {
 	for i, r := range input.Requests {
 		if r.Parent != nil && *r.Parent != input.Parent {
 			malformed = append(malformed, platform.Violation{Field: fmt.Sprintf("requests[%d].parent", i), Description: "must be the parent of the batch"})
 		}
 		binding := map[string]any{"roleUid": input.RoleUID}
 		maps.Copy(binding, r.RoleBinding)
-		_, in := decoded[platform.RoleBinding](binding)
+		_, in := decodeInput[platform.RoleBinding](binding)
 		inputs = append(inputs, in)
 	}
 	return inputs, malformed
@@ -65,30 +80,30 @@ func batched(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[
 
 func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Identity.UID }
-	if !showsAll(ctx) {
-		return follow(ctx, all, &readsOf(ctx).identities, uid)
+	if !bindingHasSelection(ctx) {
+		return follow(ctx, all, readsOf(ctx).identities(), uid)
 	}
-	return shown(ctx, all, uid, r.p.Identities.CheckReadable, func(b *platform.RoleBinding) *platform.Identity {
+	return answerFromBindings(ctx, all, uid, r.p.Identities.CheckReadable, func(b *platform.RoleBinding) *platform.Identity {
 		return &platform.Identity{UID: b.Identity.UID, Name: b.Identity.Name, Description: b.Identity.Description}
 	})
 }
 
 func (r roleBindings) Group(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Group, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Group.UID }
-	if !showsAll(ctx) {
-		return follow(ctx, all, &readsOf(ctx).groups, uid)
+	if !bindingHasSelection(ctx) {
+		return follow(ctx, all, readsOf(ctx).groups(), uid)
 	}
-	return shown(ctx, all, uid, r.p.Groups.CheckReadable, func(b *platform.RoleBinding) *platform.Group {
+	return answerFromBindings(ctx, all, uid, r.p.Groups.CheckReadable, func(b *platform.RoleBinding) *platform.Group {
 		return &platform.Group{UID: b.Group.UID, Name: b.Group.Name, Description: b.Group.Description}
 	})
 }
 
 func (r roleBindings) Role(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Role, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Role.UID }
-	if !showsAll(ctx) {
-		return follow(ctx, all, &readsOf(ctx).roles, uid)
+	if !bindingHasSelection(ctx) {
+		return follow(ctx, all, readsOf(ctx).roles(), uid)
 	}
-	return shown(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) *platform.Role {
+	return answerFromBindings(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) *platform.Role {
 		return &platform.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}
 	})
 }

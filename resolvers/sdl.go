@@ -10,8 +10,8 @@ import (
 	"atrium/graph"
 )
 
-// SDL is the schema as clients need it, valid by itself. What only gateways
-// need is left out: they ask `_service { sdl }`.
+// SDL returns the schema that clients need, as a valid document of its own. It
+// leaves out the directives that only gateways need: they ask `_service { sdl }`.
 func SDL() string {
 	schema := *graph.Schema()
 	schema.SchemaDirectives = nil

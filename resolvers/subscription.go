@@ -8,16 +8,31 @@ import (
 	"atrium/platform"
 )
 
+// eventSubscriptions resolves the fields of event subscriptions.
+type eventSubscriptions struct {
+	p *platform.Platform
+	viewerFields[platform.Subscription]
+}
+
+func (r root) EventSubscription() graph.EventSubscriptionResolver {
+	return eventSubscriptions{r.p, newViewerFields(r.p.Subscriptions)}
+}
+
+func (r *reads) subscriptions() *loader[platform.UID, platform.Subscription] {
+	return loaderOf(r, r.p.Subscriptions.GetMany)
+}
+
 func (q queries) Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error) {
-	return readsOf(ctx).subscriptions.one(ctx, uid)
+	return readsOf(ctx).subscriptions().load(ctx, uid)
 }
 
 func (q queries) Subscriptions(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.EventSubscriptionConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.Subscriptions.List, within(descendantsOf, childrenOf, f.ByUID), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.Subscriptions.List, listScope(descendantsOf, childrenOf, f.ByUID), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
 }
 
-// CreateSubscription is the only answer that shows the secret.
+// CreateSubscription creates a subscription. Besides RotateSubscriptionSecret, its
+// response is the only one that shows the secret.
 func (m mutations) CreateSubscription(ctx context.Context, input map[string]any) (*graph.CreateSubscriptionPayload, error) {
 	made, err := create(ctx, m.p.Subscriptions.Create, m.p.Subscriptions.ListEach, input)
 	if err != nil {
@@ -30,7 +45,8 @@ func (m mutations) DeleteSubscription(ctx context.Context, input scalar.Delete) 
 	return remove(ctx, m.p.Subscriptions.Delete, "EventSubscription", input)
 }
 
-// RotateSubscriptionSecret is the only answer that shows the new secret.
+// RotateSubscriptionSecret replaces the secret. Its response is the only one that
+// shows the new secret.
 func (m mutations) RotateSubscriptionSecret(ctx context.Context, input graph.RotateSubscriptionSecretInput) (*graph.RotateSubscriptionSecretPayload, error) {
 	rotated, err := m.p.Subscriptions.RotateSecret(ctx, input.UID)
 	if err != nil {
@@ -56,14 +72,14 @@ func (m mutations) EnableSubscription(ctx context.Context, input graph.EnableSub
 }
 
 func (e entities) FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*graph.EventSubscriptionByUIDsInput) ([]*platform.Subscription, error) {
-	return represented(ctx, &readsOf(ctx).subscriptions, keysOf(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).subscriptions(), mapEach(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
 }
 
-func (sinks) Group(ctx context.Context, all []*platform.Subscription) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
+func (eventSubscriptions) Group(ctx context.Context, all []*platform.Subscription) ([]*platform.Group, error) {
+	return follow(ctx, all, readsOf(ctx).groups(), func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
 }
 
-func (r sinks) Deliveries(ctx context.Context, all []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.DeliveryConnection, error) {
-	own := keysOf(all, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
-	return nested(ctx, r.p.Deliveries.ListEach, own, or(where), window{orderBy, first, after, last, before, skip})
+func (r eventSubscriptions) Deliveries(ctx context.Context, all []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.DeliveryConnection, error) {
+	scopes := mapEach(all, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
+	return listNested(ctx, r.p.Deliveries.ListEach, scopes, valueOrZero(where), window{orderBy, first, after, last, before, skip})
 }

@@ -8,13 +8,23 @@ import (
 	"atrium/platform"
 )
 
+// tags resolves the fields of tags.
+type tags struct {
+	p *platform.Platform
+	viewerFields[platform.Tag]
+}
+
+func (r root) Tag() graph.TagResolver { return tags{r.p, newViewerFields(r.p.Tags)} }
+
+func (r *reads) tags() *loader[platform.UID, platform.Tag] { return loaderOf(r, r.p.Tags.GetMany) }
+
 func (q queries) Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error) {
-	return readsOf(ctx).tags.one(ctx, uid)
+	return readsOf(ctx).tags().load(ctx, uid)
 }
 
 func (q queries) Tags(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TagConnection, error) {
-	f := or(where)
-	return list(ctx, q.p.Tags.List, within(descendantsOf, childrenOf, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
+	f := valueOrZero(where)
+	return list(ctx, q.p.Tags.List, listScope(descendantsOf, childrenOf, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateTag(ctx context.Context, input map[string]any) (*scalar.CreateTagPayload, error) {
@@ -26,28 +36,29 @@ func (m mutations) DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.
 }
 
 func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDsInput) ([]*platform.Tag, error) {
-	return represented(ctx, &readsOf(ctx).tags, keysOf(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).tags(), mapEach(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (tags) Repo(ctx context.Context, all []*platform.Tag) ([]*platform.Repo, error) {
-	return follow(ctx, all, &readsOf(ctx).repos, func(t *platform.Tag) platform.UID { return t.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).repos(), func(t *platform.Tag) platform.UID { return t.UID.Parent() })
 }
 
-// Image is null where nothing is known of the digest: a tag need not have one.
+// Image reads the images of the tags. It is nil where the digest of a tag has no
+// known image.
 func (r tags) Image(ctx context.Context, all []*platform.Tag) ([]*platform.Image, error) {
-	images, errs := r.p.Images.GetMany(ctx, keysOf(all, func(t *platform.Tag) platform.ImageKey {
+	images, errs := r.p.Images.GetMany(ctx, mapEach(all, func(t *platform.Tag) platform.ImageKey {
 		return platform.ImageKey{Repo: t.UID.Parent(), Digest: t.Digest}
 	}))
-	return images, ignoring(joined(errs), unlessMissing)
+	return images, filterErrors(joinErrors(errs), ignoreNotFound)
 }
 
 func (r tags) Advisories(ctx context.Context, all []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
-	f := or(where)
-	req := request(ctx, within(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
-	return connections(r.p.Advisories.ListOfTags(ctx, req, all))
+	f := valueOrZero(where)
+	req := request(ctx, listScope(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Advisories.ListOfTags(ctx, req, all))
 }
 
 func (r tags) AdvisorySummary(ctx context.Context, all []*platform.Tag) ([]*platform.AdvisorySummary, error) {
 	summaries, errs := r.p.Advisories.SummarizeTags(ctx, all)
-	return summaries, joined(errs)
+	return summaries, joinErrors(errs)
 }

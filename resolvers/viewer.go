@@ -16,16 +16,17 @@ func (queries) Viewer(ctx context.Context) (*platform.Actor, error) {
 	return actor, nil
 }
 
-// Fields of the viewer are about the caller: there is but one.
+// The fields of the viewer are about the caller, so each list of parents holds
+// one actor.
 
 func (v viewers) Identities(ctx context.Context, all []*platform.Actor) ([][]*platform.Identity, error) {
 	return forEach(all, func(*platform.Actor) ([]*platform.Identity, error) { return v.p.Identities.Own(ctx) })
 }
 
 func (v viewers) RoleBindings(ctx context.Context, all []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
-	f := or(where)
+	f := valueOrZero(where)
 	return forEach(all, func(*platform.Actor) (*scalar.RoleBindingConnection, error) {
-		return list(ctx, v.p.RoleBindings.ListOwn, within(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+		return list(ctx, v.p.RoleBindings.ListOwn, listScope(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 	})
 }
 

@@ -198,7 +198,7 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 		return lost(err)
 	}
 	if a, err := readAnswer(raw); err == nil && a.err() != nil {
-		return c.hinted(platform.AsError(a.err()))
+		return c.addHint(platform.AsError(a.err()))
 	}
 	var status struct {
 		Code    platform.Code
@@ -209,11 +209,11 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 		Code:    cmp.Or(status.Code, codeOf(response.StatusCode)),
 		Message: cmp.Or(printable(status.Message), fmt.Sprintf("%s answered %d %s", c.server, response.StatusCode, http.StatusText(response.StatusCode))),
 	}
-	return c.hinted(e)
+	return c.addHint(e)
 }
 
-// hinted adds to the refusal of a token what could be wrong with it.
-func (c *graphqlClient) hinted(e *platform.Error) error {
+// addHint adds to the refusal of a token what could be wrong with it.
+func (c *graphqlClient) addHint(e *platform.Error) error {
 	if e.Code == platform.CodeUnauthenticated && c.made {
 		e.Message += "; the token was made from --database-url, which must be that of a server in development mode: --token gives another"
 	}

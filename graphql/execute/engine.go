@@ -21,9 +21,9 @@ type Engine struct {
 type EngineOptions struct {
 	// Start gives the context that a mutation reads in, each field of it anew.
 	Start func(ctx context.Context) context.Context
-	// Beside is told that n fields are about to be read beside each other. Each is
+	// Gather is told that n fields are about to be read beside each other. Each is
 	// read with the context that join makes of its own, and then end is called.
-	Beside func(n int) (join func(context.Context) context.Context, end func())
+	Gather func(n int) (join func(context.Context) context.Context, end func())
 	// StartEvent gives the context that an event of a subscription is answered
 	// in; nil: that of its response.
 	StartEvent func(ctx context.Context, event any) context.Context
@@ -37,8 +37,8 @@ type EngineOptions struct {
 
 // NewEngine makes an Engine for a schema.
 func NewEngine(s *Schema, o EngineOptions) *Engine {
-	if o.Beside == nil {
-		o.Beside = func(int) (func(context.Context) context.Context, func()) {
+	if o.Gather == nil {
+		o.Gather = func(int) (func(context.Context) context.Context, func()) {
 			return func(ctx context.Context) context.Context { return ctx }, func() {}
 		}
 	}

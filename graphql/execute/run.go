@@ -59,7 +59,7 @@ func (r *run) resolveAll(level []step) {
 	if len(first) == 1 {
 		r.resolve(first[0])
 	} else {
-		r.resolveBeside(first)
+		r.resolveTogether(first)
 	}
 	for _, s := range shared {
 		c := r.columns[s.of.number]
@@ -67,10 +67,10 @@ func (r *run) resolveAll(level []step) {
 	}
 }
 
-// resolveBeside reads several fields beside each other.
-func (r *run) resolveBeside(steps []step) {
+// resolveTogether reads several fields beside each other.
+func (r *run) resolveTogether(steps []step) {
 	var all sync.WaitGroup
-	join, end := r.engine.Beside(len(steps))
+	join, end := r.engine.Gather(len(steps))
 	for _, s := range steps {
 		all.Go(func() {
 			defer end()

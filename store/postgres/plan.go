@@ -74,7 +74,7 @@ func (t *transaction) planBatches(statements []*sqlstore.Statement) []*sqlstore.
 		return statements
 	}
 	t.plansAnew = true
-	return slices.Insert(slices.Clone(statements), 0, &sqlstore.Statement{SQL: planAnew})
+	return append([]*sqlstore.Statement{{SQL: planAnew}}, statements...)
 }
 
 func looksUpMany(s *sqlstore.Statement) bool {

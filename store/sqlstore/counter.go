@@ -123,7 +123,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 
 func (r reader[T, F]) counted(s *statement, q platform.Query[F], b platform.Branch) {
 	s.add(" + (SELECT COUNT(*) FROM ")
-	r.from(s, q.Filter)
+	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.in(s, b, false, ordering{}, nil)
 	r.inRoot(s, q.Filter, b)

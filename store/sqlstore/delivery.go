@@ -9,8 +9,8 @@ import (
 )
 
 // Deliveries come and go by the million, so no counter keeps their number.
-var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
-	name: "delivery", number: 17, uncounted: true,
+var deliveries = newTable(table[platform.Delivery, platform.DeliveryFilter]{
+	name: "delivery", uncounted: true,
 	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
 	enclosed: parent,
 	columns: []column[platform.Delivery]{
@@ -37,7 +37,7 @@ var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
 			s.add(" AND t.event_id = ?", f.Event)
 		}
 	},
-}
+})
 
 // ReadyDeliveries lists what the queue is to be given. Stages stand in the SQL
 // of this file as numbers, since partial indexes name them.

@@ -17,7 +17,7 @@ type Dialect struct {
 	Among func(n string, ofBytes bool) string
 
 	// Parents is a table p of columns of the same length, whose rows p.i numbers
-	// from 1; arg adds an argument and answers how it is spelled.
+	// addRows 1; arg adds an argument and answers how it is spelled.
 	Parents func(arg func(any) string, columns ...ParentColumn) string
 
 	// PerParent reads, for every row of p, the rows of table as t that page

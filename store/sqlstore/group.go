@@ -2,8 +2,8 @@ package sqlstore
 
 import "atrium/platform"
 
-var groups = table[platform.Group, platform.GroupFilter]{
-	name: "grp", number: 1,
+var groups = newTable(table[platform.Group, platform.GroupFilter]{
+	name:         "grp",
 	uid:          func(g *platform.Group) platform.UID { return g.UID },
 	enclosed:     itself,
 	selfEnclosed: true,
@@ -27,7 +27,7 @@ var groups = table[platform.Group, platform.GroupFilter]{
 		s.name(f.Name)
 		s.lookFor("t.search", f.Query)
 	},
-}
+})
 
 // itself encloses groups; parent, everything else.
 func itself(u platform.UID) platform.UID { return u }

@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-var identities = table[platform.Identity, platform.IdentityFilter]{
-	name: "identity", number: 2,
+var identities = newTable(table[platform.Identity, platform.IdentityFilter]{
+	name:     "identity",
 	uid:      func(i *platform.Identity) platform.UID { return i.UID },
 	enclosed: parent,
 	columns: []column[platform.Identity]{
@@ -47,7 +47,7 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 		}
 		s.lookFor("t.search", f.Query)
 	},
-}
+})
 
 // A rule is kept as one text, so that planners know how many identities have
 // it. A platform.PatternMark begins what comes from a pattern. Issuers and

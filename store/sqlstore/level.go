@@ -34,9 +34,9 @@ type levelKey struct{}
 // for something else than statements.
 const maxLevelWait = 5 * time.Millisecond
 
-// Beside says that n calls are about to read for one answer. Each reads with the
+// Gather says that n calls are about to read for one answer. Each reads with the
 // context that join makes of its own, and says by end that it is over.
-func (s *Store) Beside(n int) (join func(context.Context) context.Context, end func()) {
+func (s *Store) Gather(n int) (join func(context.Context) context.Context, end func()) {
 	if !s.dialect.Pipelines {
 		return func(ctx context.Context) context.Context { return ctx }, func() {}
 	}
@@ -44,9 +44,9 @@ func (s *Store) Beside(n int) (join func(context.Context) context.Context, end f
 	return func(ctx context.Context) context.Context { return context.WithValue(ctx, levelKey{}, l) }, l.end
 }
 
-// Aside says that a call waits for something that another reads: until that is
+// AwaitOther says that a call waits for something that another reads: until that is
 // there, nobody beside it waits for it.
-func (*Store) Aside(ctx context.Context, wait func()) {
+func (*Store) AwaitOther(ctx context.Context, wait func()) {
 	l, _ := ctx.Value(levelKey{}).(*level)
 	if l == nil {
 		wait()

@@ -43,7 +43,7 @@ func (c *scriptedConn) Run(_ context.Context, statements ...*Statement) error {
 // runLevel runs calls beside each other and gives their errors.
 func runLevel(conn *scriptedConn, calls ...func(ctx context.Context, conn Conn) error) []error {
 	s := &Store{tables: tables{dialect: &Dialect{Pipelines: true}}}
-	join, end := s.Beside(len(calls))
+	join, end := s.Gather(len(calls))
 	errs := make([]error, len(calls))
 	var all sync.WaitGroup
 	for i, call := range calls {
@@ -121,7 +121,7 @@ func TestNobodyWaitsForACallThatAsksForNothing(t *testing.T) {
 			return asking("a")(ctx, conn)
 		}
 		aside := func(ctx context.Context, _ Conn) error {
-			new(Store).Aside(ctx, func() { <-there })
+			new(Store).AwaitOther(ctx, func() { <-there })
 			return nil
 		}
 		began := time.Now()

@@ -245,7 +245,7 @@ func (r reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pla
 
 // branch adds the rows of one branch.
 func (r reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering) {
-	r.from(s, q.Filter)
+	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.in(s, b, r.walks(q), o, q.From)
 	r.inRoot(s, q.Filter, b)

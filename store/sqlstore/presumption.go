@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"slices"
 
 	"atrium/platform"
 )
@@ -27,7 +26,7 @@ func (c proving) Run(ctx context.Context, statements ...*Statement) error {
 	}
 	var found signIns
 	proof := found.statement(c.dialect, bearer)
-	err := c.Conn.Run(ctx, slices.Insert(statements, 0, proof)...)
+	err := c.Conn.Run(ctx, append([]*Statement{proof}, statements...)...)
 	if !proof.Done {
 		presumption.Fail(ctx, err)
 		return err

@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var roles = table[platform.Role, platform.RoleFilter]{
-	name: "role", number: 3,
+var roles = newTable(table[platform.Role, platform.RoleFilter]{
+	name:     "role",
 	uid:      func(r *platform.Role) platform.UID { return r.UID },
 	enclosed: parent,
 	rootless: platform.IsBuiltInRole,
@@ -28,7 +28,7 @@ var roles = table[platform.Role, platform.RoleFilter]{
 		s.name(f.Name)
 		s.lookFor("t.search", f.Query)
 	},
-}
+})
 
 // SyncBuiltInRoles makes the built-in roles what this version says they are.
 // Several replicas may do it at once.

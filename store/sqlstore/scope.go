@@ -223,7 +223,7 @@ func (o ordering) clause(value, uid string) string {
 	return " ORDER BY " + value + uid + direction
 }
 
-// from adds the condition that a row comes after a position. It compares the
+// addRows adds the condition that a row comes after a position. It compares the
 // columns as one row value: the form that an index answers by one descent.
 func (o ordering) from(s *statement, p *platform.Position) {
 	if p == nil {

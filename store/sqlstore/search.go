@@ -26,8 +26,8 @@ func (s *statement) holds(text string, words []string) {
 // looksFor reports whether a filter looks for words.
 func (t *table[T, F]) looksFor(f F) bool { return t.searchFor != nil && t.searchFor(f) != "" }
 
-// from adds the rows that a filter finds by their words, or all of them, as t.
-func (r reader[T, F]) from(s *statement, f F) {
+// addRows adds the rows that a filter finds by their words, or all of them, as t.
+func (r reader[T, F]) addRows(s *statement, f F) {
 	if r.looksFor(f) {
 		r.holding(s, platform.SearchWords(r.searchFor(f))...)
 		return

@@ -65,15 +65,26 @@ func (t *table[T, F]) reading(s tables) any { return read(t, s) }
 
 func (t *table[T, F]) writing(tx *transaction) any { return writer[T, F]{read(t, tx.tables), tx} }
 
-// kinds are the tables of all kinds.
-var kinds = []kindTable{
-	&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &deliveries,
-	&artifacts, &artifactVersions, &identityProviders, &accountAssociations, &groupInvites, &externalGroupRoleMappings, &terms,
+// newTable makes the table of a kind of platform, whose number its rows are counted
+// under.
+func newTable[T, F any](t table[T, F]) *table[T, F] {
+	for _, kind := range platform.Kinds() {
+		if kind.Row == t.row() {
+			t.number = kind.Number
+		}
+	}
+	return &t
 }
 
-var kindsByRow = indexedByRow(kinds)
+// kinds are the tables of all kinds.
+var kinds = []kindTable{
+	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
+	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
+}
 
-func indexedByRow(all []kindTable) map[reflect.Type]kindTable {
+var kindsByRow = indexByRow(kinds)
+
+func indexByRow(all []kindTable) map[reflect.Type]kindTable {
 	index := make(map[reflect.Type]kindTable, len(all))
 	for _, t := range all {
 		index[t.row()] = t

@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var tags = table[platform.Tag, platform.TagFilter]{
-	name: "tag", number: 6,
+var tags = newTable(table[platform.Tag, platform.TagFilter]{
+	name:        "tag",
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parent,
 	quietParent: true,
@@ -43,7 +43,7 @@ var tags = table[platform.Tag, platform.TagFilter]{
 			s.add(" AND t.class <> ?", string(class))
 		}
 	},
-}
+})
 
 // tagText is platform.SearchText of the name of a tag, which has neither blanks nor
 // letters beyond ASCII. An index holds it, and the table does not.
@@ -56,7 +56,7 @@ func (s tables) TagsNamed(ctx context.Context, names platform.TagNames) ([]*plat
 	for i, n := range wanted {
 		repos[i], texts[i] = packed(n.Repo), n.Name
 	}
-	return pairs(ctx, s, &tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return pairs(ctx, s, tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsFrom reads the tags of a repo that a source brought.
