@@ -31,6 +31,23 @@ $(GRAPHIQL): web/build.sh web/build.mjs web/package.json web/package-lock.json $
 build: $(GRAPHIQL) ## Build the program into bin/atrium (BIN=path overrides)
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/atrium
 
+IMAGE ?= bin/atrium-image.tar
+.PHONY: image
+image: build ## Build the container image, without a daemon or a registry, into bin/atrium-image.tar (IMAGE=path)
+	deploy/image/build $(BIN) $(VERSION) $(IMAGE)
+
+# The whole of GoReleaser takes minutes to build; e2e's suite `packages` checks its configuration in seconds.
+GORELEASER := VERSION=$(VERSION) go tool -modfile=tools/goreleaser/go.mod goreleaser
+
+.PHONY: packages
+packages: ## Build archives, Debian and RPM packages, lists of contents and checksums into bin/packages
+	$(GORELEASER) check
+	$(GORELEASER) release --snapshot --clean
+
+.PHONY: release
+release: ## Publish what the tag at this commit names (GITHUB_TOKEN)
+	$(GORELEASER) release --clean
+
 .PHONY: test
 test: ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-race -run ...')
 	$(WITH_POSTGRES) go test $(GOTESTFLAGS) ./...
@@ -79,6 +96,7 @@ verify: ## Check formatting, vet, go.mod, that the generated files are those of 
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt these:"; echo "$$unformatted"; exit 1; }
 	go mod tidy -diff
 	go -C e2e/grpc mod tidy -diff
+	go -C tools/packages vet ./... && go -C tools/goreleaser vet .
 	go vet ./...
 	go run ./internal/schemadiff
 	$(BUF) lint schema/proto

@@ -44,6 +44,7 @@ func setEventHeaders(header http.Header, e *platform.Event, source string) {
 		"ce-audience":         audience,
 		"ce-bodytype":         e.BodyType(),
 		"ce-identityprovider": string(e.IdentityProvider()),
+		"ce-traceparent":      e.Cause, // the extension for distributed tracing
 	} {
 		if value != "" { // CloudEvents allows no empty attribute
 			header.Set(name, escapeAttribute(value))

@@ -104,6 +104,9 @@ func (s *Sender) request(ctx context.Context, d *platform.Dispatch) (*http.Reque
 	header.Set("Authorization", "Bearer "+token)
 	header.Set("User-Agent", s.userAgent)
 	setEventHeaders(header, d.Event, s.issuer.url)
+	if t := platform.TraceOf(ctx); t != nil && t.Parent != "" {
+		header.Set("Traceparent", t.Parent)
+	}
 	if err := setSignatureHeaders(header, d.Event.ID, s.now(), data, d.Secrets); err != nil {
 		return nil, requestError{"the secret of the subscription is not valid", err}
 	}

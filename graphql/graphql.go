@@ -26,8 +26,9 @@ type Options struct {
 	Present   graphql.ErrorPresenterFunc
 
 	// Observe is told of each operation before it is executed, in the context
-	// that Observe gives; nil: nobody is.
-	Observe func(ctx context.Context, o Operation) context.Context
+	// that Observe gives, and gives what is called after its one response; a
+	// subscription ends with its context. Either may be nil: nobody is told.
+	Observe func(ctx context.Context, o Operation) (_ context.Context, end func(*graphql.Response))
 
 	// Identify gives the caller of a request; the zero Caller is nobody.
 	Identify func(ctx context.Context) transport.Caller
@@ -61,7 +62,15 @@ func New(x *executor.Executor, o Options) http.Handler {
 	x.SetErrorPresenter(o.Present)
 	if o.Observe != nil {
 		x.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-			return next(o.Observe(ctx, describeOperation(graphql.GetOperationContext(ctx))))
+			ctx, end := o.Observe(ctx, describeOperation(graphql.GetOperationContext(ctx)))
+			respond := next(ctx)
+			if end == nil {
+				return respond
+			}
+			return func(ctx context.Context) (response *graphql.Response) {
+				defer func() { end(response) }()
+				return respond(ctx)
+			}
 		})
 	}
 	return transport.New(x, transport.Options{
@@ -73,10 +82,11 @@ func New(x *executor.Executor, o Options) http.Handler {
 // An Operation describes an operation before it is executed.
 type Operation struct {
 	Name           string
+	Type           string // query, mutation or subscription
 	IsSubscription bool
 	Cost           int
 }
 
 func describeOperation(o *graphql.OperationContext) Operation {
-	return Operation{Name: o.Operation.Name, IsSubscription: o.Operation.Operation == ast.Subscription, Cost: limit.Cost(o)}
+	return Operation{Name: o.Operation.Name, Type: string(o.Operation.Operation), IsSubscription: o.Operation.Operation == ast.Subscription, Cost: limit.Cost(o)}
 }

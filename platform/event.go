@@ -29,6 +29,10 @@ type Event struct {
 	Position EventPosition // position in the feed, once it is stored
 	Burst    *Burst        // the events that a live feed delivers together with this one; nil outside of live feeds
 
+	// Cause is the W3C traceparent of the request that made the change; "" if it
+	// had none.
+	Cause string
+
 	// Denial is a key that equal denials share. They are stored as one event with
 	// a count. It is "" for a change that was made.
 	Denial string
@@ -97,7 +101,7 @@ func (p *Platform) event(ctx context.Context, kind, verb string, subject, group 
 	b, _ := json.Marshal(body) // cannot fail for plain data
 	return &Event{
 		ID: newEventID(now.Time), Type: eventType(kind, verb),
-		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1,
+		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1, Cause: TraceOf(ctx).parent(),
 	}
 }
 

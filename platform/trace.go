@@ -18,7 +18,13 @@ type Trace struct {
 
 	ID      string // request id, as the response and its errors show it
 	TraceID string // id of the distributed trace; "": none
+	Parent  string // W3C traceparent that outgoing requests and events carry; "": none
 	Shared  bool   // the request is a connection with many operations, which have traces of their own
+
+	// Begin, if it is not nil, is called when an operation begins, with its name and
+	// its route. It returns the context that the operation runs in, and a function to
+	// call at its end.
+	Begin func(ctx context.Context, operation, route string) (context.Context, func())
 
 	lock  sync.Mutex
 	facts Facts
@@ -70,6 +76,26 @@ func (t *Trace) NoteResource(kind string, uid UID) {
 			f.Kind, f.UID = kind, uid
 		}
 	})
+}
+
+// BeginOperation notes the name of the operation in the API. It returns the context
+// that the operation runs in, and a function to call at its end.
+func (t *Trace) BeginOperation(ctx context.Context, name, route string) (context.Context, func()) {
+	t.NoteOperation(name)
+	if t == nil || t.Begin == nil {
+		return ctx, ended
+	}
+	return t.Begin(ctx, name, route)
+}
+
+func ended() {}
+
+// parent returns the W3C traceparent that outgoing requests and events carry, or "".
+func (t *Trace) parent() string {
+	if t == nil {
+		return ""
+	}
+	return t.Parent
 }
 
 // NoteOperation notes the name of the operation in the API.

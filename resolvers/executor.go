@@ -17,11 +17,12 @@ import (
 
 // NewExecutor returns an executor of documents over p. Each response has loaders
 // of its own, so that no caller sees objects that were read for another caller or
-// before a change.
-func NewExecutor(p *platform.Platform, errors *Presenter) *executor.Executor {
+// before a change. The executor calls around for each field that reads, with the
+// number of objects that have the field; around may be nil.
+func NewExecutor(p *platform.Platform, errors *Presenter, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) *executor.Executor {
 	start := func(ctx context.Context) context.Context { return withReads(ctx, p) }
 	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
-		Start: start, Gather: p.Gather, Count: countBytes,
+		Start: start, Gather: p.Gather, Around: around, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
 	}))
 	x.SetErrorPresenter(errors.Present)

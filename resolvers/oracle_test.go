@@ -57,7 +57,7 @@ func newPair(p *platform.Platform, logger *slog.Logger, settings endpoint.Settin
 	presenter := newPresenter(logger)
 	silent := newPresenter(nil)
 	return pair{
-		ours:   serveExecutor(NewExecutor(p, presenter), presenter, settings, readSDL),
+		ours:   serveExecutor(NewExecutor(p, presenter, nil), presenter, settings, readSDL),
 		oracle: serveExecutor(newOracle(p, silent), silent, settings, readSDL),
 	}
 }

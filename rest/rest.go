@@ -78,8 +78,7 @@ func serve(o Options, place *pathGroup) http.HandlerFunc {
 		route := methods[method]
 		switch {
 		case route != nil:
-			platform.TraceOf(r.Context()).NoteOperation(route.name)
-			answer, err := route.call(newRequest(w, r, route, variables))
+			answer, err := route.run(w, r, variables)
 			if err != nil {
 				o.WriteError(w, r, err)
 				return

@@ -55,6 +55,16 @@ type request struct {
 	malformed []platform.Violation // of the query
 }
 
+// run calls the operation.
+func (route *route) run(w http.ResponseWriter, r *http.Request, variables []string) (any, error) {
+	ctx, end := platform.TraceOf(r.Context()).BeginOperation(r.Context(), route.name, route.pattern)
+	defer end()
+	if ctx != r.Context() {
+		r = r.WithContext(ctx)
+	}
+	return route.call(newRequest(w, r, route, variables))
+}
+
 func newRequest(w http.ResponseWriter, r *http.Request, route *route, variables []string) *request {
 	query, malformed := decodeQuery(r.URL.RawQuery, route.query)
 	return &request{Request: r, writer: w, variables: variables, query: query, malformed: malformed}

@@ -34,7 +34,8 @@ func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 func (o Options) interceptor() connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
-			platform.TraceOf(ctx).NoteOperation(path.Base(r.Spec().Procedure))
+			ctx, end := platform.TraceOf(ctx).BeginOperation(ctx, path.Base(r.Spec().Procedure), r.Spec().Procedure)
+			defer end()
 			var answer connect.AnyResponse
 			var err error
 			if found := faults(r.Any()); len(found) > 0 {

@@ -72,6 +72,9 @@ type Config struct {
 	MetricsAddress  string
 	MetricsOptional bool
 
+	// Traces record what requests are made of; nil: nothing is.
+	Traces *telemetry.Traces
+
 	// Slow is what a request or a statement may take without a warning in the
 	// log; 0: anything.
 	Slow time.Duration

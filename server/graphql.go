@@ -34,7 +34,7 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 // websocket.
 func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit func(context.Context) (func(), error), closing <-chan struct{}) http.Handler {
 	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
-	endpoint := graphql.New(resolvers.NewExecutor(p, presenter), graphql.Options{
+	endpoint := graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.around()), graphql.Options{
 		Settings:  c.GraphQL,
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,

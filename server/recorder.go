@@ -23,6 +23,8 @@ import (
 type recorder struct {
 	logger  *slog.Logger
 	metrics *telemetry.Metrics // nil: nothing is counted
+	traces  *telemetry.Traces  // nil: nothing is recorded
+	system  string             // of the database, as the conventions of OpenTelemetry name it
 	slow    time.Duration      // what takes longer is a warning; 0: nothing is
 	names   *telemetry.Names   // of GraphQL operations
 }
@@ -31,7 +33,7 @@ type recorder struct {
 const maxOperationNames = 100
 
 func (c *Config) newRecorder() *recorder {
-	return &recorder{logger: c.Logger, metrics: c.Metrics, slow: c.Slow, names: telemetry.NewNames(maxOperationNames)}
+	return &recorder{logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: systemOf(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames)}
 }
 
 // recorded records each request and its result. It runs before all layers that can
@@ -39,12 +41,13 @@ func (c *Config) newRecorder() *recorder {
 func (r *recorder) recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
-		e.trace.ID, e.trace.TraceID = w.Header().Get(edge.RequestIDHeader), traceID(request.Header.Get("Traceparent"))
+		e.trace.ID = w.Header().Get(edge.RequestIDHeader)
+		ctx := e.traced(platform.WithTrace(request.Context(), e.trace))
 		e.trace.Shared = strings.EqualFold(request.Header.Get("Upgrade"), "websocket")
 		seen := &observed{ResponseWriter: w, streaming: e.streams}
 		defer r.metrics.Begin(e.protocol)()
 		defer func() { e.end(seen) }()
-		next.ServeHTTP(seen, request.WithContext(platform.WithTrace(request.Context(), e.trace)))
+		next.ServeHTTP(seen, request.WithContext(ctx))
 	})
 }
 
@@ -72,15 +75,6 @@ func protocolOf(r *http.Request) string {
 	return "page"
 }
 
-// traceID returns the trace id of a W3C traceparent, or "".
-func traceID(parent string) string {
-	parts := strings.Split(parent, "-")
-	if len(parts) < 4 || len(parts[1]) != 32 || strings.Trim(parts[1], "0123456789abcdef") != "" || strings.Trim(parts[1], "0") == "" {
-		return ""
-	}
-	return parts[1]
-}
-
 // An exchange is one request and its answer.
 type exchange struct {
 	*recorder
@@ -90,6 +84,8 @@ type exchange struct {
 	trace     *platform.Trace
 	isStream  bool
 	endStream func()
+	span      *telemetry.Span // nil: it is not recorded
+	route     string          // of its protocol; "": it found none
 }
 
 // streams notes that the answer is a stream of a kind.
@@ -107,6 +103,7 @@ func (e *exchange) end(seen *observed) {
 	}
 	facts := e.trace.Facts()
 	code := e.code(facts, seen)
+	e.endSpan(code, facts, seen)
 	path := e.request.URL.EscapedPath()
 	e.finish(finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream},
 		slog.String("method", e.request.Method), slog.String("path", path[:min(len(path), maxLoggedPath)]),
@@ -239,15 +236,15 @@ func (r *recorder) operation(f finished) string {
 
 // observe notes what a GraphQL operation is. One on a websocket is recorded by
 // itself, until its context ends.
-func (r *recorder) observe(ctx context.Context, o graphql.Operation) context.Context {
+func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
 	trace := platform.TraceOf(ctx)
 	if trace == nil {
-		return ctx
+		return ctx, nil
 	}
 	own := trace
 	if trace.Shared {
 		start, stream := time.Now(), o.IsSubscription
-		own = &platform.Trace{ID: trace.ID, TraceID: trace.TraceID}
+		own = &platform.Trace{ID: trace.ID, TraceID: trace.TraceID, Parent: trace.Parent}
 		ctx = platform.WithTrace(ctx, own)
 		own.NoteCaller(platform.ActorOf(ctx))
 		context.AfterFunc(ctx, func() {
@@ -264,7 +261,7 @@ func (r *recorder) observe(ctx context.Context, o graphql.Operation) context.Con
 	}
 	own.NoteOperation(name[:min(len(name), maxLoggedName)])
 	own.NoteCost(o.Cost)
-	return ctx
+	return r.observeSpan(ctx, own, o)
 }
 
 // maxLoggedName cuts names of operations, which clients choose.

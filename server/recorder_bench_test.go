@@ -14,6 +14,31 @@ import (
 	"atrium/telemetry"
 )
 
+// TestTracesThatNobodyWantsTakeNoMemory asks for what traces add to a request.
+// It does not run beside others, whose memory would be counted too.
+func TestTracesThatNobodyWantsTakeNoMemory(t *testing.T) { //nolint:paralleltest // see above
+	r := (&Config{Logger: discardLogger()}).newRecorder()
+	request := httptest.NewRequest(http.MethodPost, "/graphql", http.NoBody)
+	request.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	trace := &platform.Trace{}
+	e := &exchange{recorder: r, request: request, protocol: "rest", trace: trace}
+	ctx := platform.WithTrace(t.Context(), trace)
+	statements, seen := []*store.Statement{{SQL: "SELECT 1"}}, &observed{}
+	if n := testing.AllocsPerRun(100, func() {
+		inner := e.traced(ctx)
+		inner, end := trace.BeginOperation(inner, "ListRepos", "/registry/v2/repos")
+		inner, _ = r.observeSpan(inner, trace, graphql.Operation{Name: "Page", Type: "query"})
+		r.traceRoundTrip(inner, statements, time.Millisecond, nil)
+		end()
+		e.endSpan("OK", platform.Facts{}, seen)
+	}); n != 0 {
+		t.Errorf("traces that are off allocate %v times in a request", n)
+	}
+	if trace.TraceID != "4bf92f3577b34da6a3ce929d0e0e4736" || r.around() != nil {
+		t.Errorf("the trace is %q, and fields are told: %t", trace.TraceID, r.around() != nil)
+	}
+}
+
 // BenchmarkRecorder is what logs and metrics cost a request that sends three
 // statements. BenchmarkProtocols/page is what they are a share of.
 func BenchmarkRecorder(b *testing.B) {

@@ -27,6 +27,7 @@ func (r *recorder) RoundTrip(ctx context.Context, statements []*store.Statement,
 		}
 		r.metrics.RoundTrip(operations, took, err != nil && ctx.Err() == nil)
 	}
+	r.traceRoundTrip(ctx, statements, took, err)
 	if r.slow == 0 || took < r.slow {
 		return
 	}

@@ -96,6 +96,9 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 			p.SetURL(v.Upstream)
 			p.Out.URL.Path, p.Out.URL.RawPath = p.In.URL.Path, p.In.URL.RawPath
 			p.Out.URL.RawQuery = p.In.URL.RawQuery // also what Go cannot parse
+			if t := platform.TraceOf(p.In.Context()); t != nil && t.Parent != "" {
+				p.Out.Header.Set("Traceparent", t.Parent)
+			}
 		},
 		FlushInterval: -1, // at once
 		ErrorLog:      slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"time"
@@ -51,6 +52,25 @@ func (o *observeFlags) metrics(dev bool) (_ *telemetry.Metrics, address string) 
 		return nil, ""
 	}
 	return telemetry.New(version), address
+}
+
+// closeTraces is how long a server that ends waits for a collector of traces.
+const closeTraces = 3 * time.Second
+
+// startTraces makes the traces that the variables of OpenTelemetry ask for, nil
+// where they ask for none. What end is called for is sent at the latest then.
+func startTraces(ctx context.Context, p program, logger *slog.Logger) (_ *telemetry.Traces, end func(), err error) {
+	traces, err := telemetry.NewTraces(ctx, p.env, version, func(err error) { logger.Warn("traces", "error", err) })
+	if err != nil || traces == nil {
+		return nil, func() {}, err
+	}
+	return traces, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTraces)
+		defer cancel()
+		if err := traces.Close(ctx); err != nil {
+			logger.Warn("the last traces were not sent", "error", err)
+		}
+	}, nil
 }
 
 // logger logs to a buffer, in the form that was chosen.

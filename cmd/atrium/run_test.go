@@ -47,7 +47,13 @@ var servedAt = regexp.MustCompile(`(?:Atrium serves  |"msg":"serving","url":")(h
 // start serves on a free port until the test ends.
 func start(t *testing.T, databaseURL string, args ...string) *running {
 	t.Helper()
-	r := launch(t, nil, append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", databaseURL}, args...)...)
+	return startWith(t, nil, databaseURL, args...)
+}
+
+// startWith is start, with variables.
+func startWith(t *testing.T, env map[string]string, databaseURL string, args ...string) *running {
+	t.Helper()
+	r := launch(t, env, append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", databaseURL}, args...)...)
 	said := func() string { return r.stdout.String() + r.stderr.String() }
 	r.until(func() bool { return servedAt.MatchString(said()) })
 	r.url = servedAt.FindStringSubmatch(said())[1]

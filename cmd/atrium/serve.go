@@ -80,7 +80,14 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	c.boundMemory()
 	logs := newLogBuffer(p.stderr)
 	defer logs.flush()
-	return server.Run(ctx, c.config(p, c.logger(logs, isTerminal(p.stderr))))
+	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))
+	traces, end, err := startTraces(ctx, p, config.Logger)
+	if err != nil {
+		return err
+	}
+	defer end()
+	config.Traces = traces
+	return server.Run(ctx, config)
 }
 
 // config is what the flags say, as the server takes it.

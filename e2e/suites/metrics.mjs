@@ -19,6 +19,15 @@ await check('promtool accepts the rules and the configuration', async () => {
   }
 });
 
+await check('each alert fires when it must, and not otherwise', async () => {
+  const { code, text } = await run('promtool', ['test', 'rules', `${deploy}/prometheus/alerts_test.yaml`]);
+  assert.equal(code, 0, text);
+  const alerts = [...readFileSync(`${deploy}/prometheus/alerts.yaml`, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
+  const tests = readFileSync(`${deploy}/prometheus/alerts_test.yaml`, 'utf8');
+  for (const name of alerts) assert.match(tests, new RegExp(`alertname: ${name}\\n +exp_alerts:`), `no test lets ${name} fire`);
+  return `${alerts.length} alerts`;
+});
+
 const text = await (await fetch(metrics)).text();
 await check('promtool has nothing to say about the metrics', async () => {
   const folder = temporary('metrics.txt', text);

@@ -27,6 +27,9 @@ type EngineOptions struct {
 	// StartEvent gives the context that an event of a subscription is answered
 	// in; nil: that of its response.
 	StartEvent func(ctx context.Context, event any) context.Context
+	// Around gives the context that a field is read in, once for all objects that
+	// have it, and what is to be called at the end of that; nil: nobody is told.
+	Around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))
 	// Count counts the bytes of answers while they are written, and refuses
 	// what there is no room for; nil: nobody counts.
 	Count func(ctx context.Context, n int) error

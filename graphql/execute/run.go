@@ -193,8 +193,14 @@ func (r *run) get(ctx context.Context, f *plannedField, objects []any) {
 
 // resolve resolves a field for all of its parents.
 func (r *run) resolve(s step) {
-	r.fill(s.ctx, s.field, s.parents, func(arguments map[string]any) ([]any, error) {
-		return s.field.Resolve(s.ctx, s.parents, arguments)
+	r.fill(s.ctx, s.field, s.parents, func(arguments map[string]any) (values []any, err error) {
+		ctx := s.ctx
+		if r.engine.Around != nil {
+			around, end := r.engine.Around(ctx, s.field.object.Name, s.field.collected.Name, len(s.parents))
+			ctx = around
+			defer func() { end(err) }()
+		}
+		return s.field.Resolve(ctx, s.parents, arguments)
 	})
 }
 

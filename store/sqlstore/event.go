@@ -35,13 +35,19 @@ func encodeChanges(changes []platform.EventChange) string {
 	return string(encoded)
 }
 
+// An actorRow is what an event keeps of who made a change, and in what request.
+type actorRow struct {
+	platform.EventActor
+	Cause string `json:"traceparent,omitempty"`
+}
+
 // recordEvents gives the statements that store a transaction's events; many
 // changes are copied at once.
 func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 	var run []*Statement
 	var values [][]any
 	for _, e := range tx.events {
-		actor, err := json.Marshal(e.Actor)
+		actor, err := json.Marshal(actorRow{e.Actor, e.Cause})
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +102,9 @@ func (s tables) events(ctx context.Context, q *statement) (events []*platform.Ev
 func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		e, body, changes := new(platform.Event), "", ""
-		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&e.Actor}, &body, &changes, timeColumn{&e.Time}, &e.Denied, &e.Count)
-		e.Body = json.RawMessage(body)
+		var actor actorRow
+		err := scan(&e.Position.Transaction, &e.Position.Number, &e.ID, &e.Type, (*string)(&e.Subject), (*string)(&e.Group), jsonColumn{&actor}, &body, &changes, timeColumn{&e.Time}, &e.Denied, &e.Count)
+		e.Body, e.Actor, e.Cause = json.RawMessage(body), actor.EventActor, actor.Cause
 		if err == nil && changes != "" {
 			err = json.Unmarshal([]byte(changes), &e.Changes)
 		}

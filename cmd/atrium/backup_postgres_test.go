@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/store/storetest"
+)
+
+// anotherPostgres starts a server of the test's own, as young as one can be,
+// and gives the URL of an empty database of it.
+func anotherPostgres(t *testing.T) string {
+	t.Helper()
+	hold := exec.CommandContext(t.Context(), "../../scripts/with-postgres", "sh", "-c", `echo "$ATRIUM_TEST_POSTGRES"; cat`)
+	hold.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "ATRIUM_TEST_POSTGRES=") })
+	hold.Stderr = os.Stderr
+	end, err := hold.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := hold.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hold.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hold.Cancel = func() error { return end.Close() } // it must still remove its files
+	t.Cleanup(func() { _ = end.Close(); _ = hold.Wait() })
+	url, err := bufio.NewReader(told).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(url)
+}
+
+// guided runs the command of the guide's page on operating that begins with a
+// word, as it stands there, in a folder.
+func guided(t *testing.T, begins, folder, databaseURL string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^` + begins + ` .*$`).FindString(string(page))
+	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if line == "" || err != nil {
+		t.Fatalf("the guide has no command %s (%v)", begins, err)
+	}
+	slices.Reverse(programs) // the newest first, as scripts/with-postgres has it
+	command := exec.CommandContext(t.Context(), "bash", "-euc", line)
+	command.Dir = folder
+	command.Env = append(os.Environ(), "ATRIUM_DATABASE_URL="+databaseURL, "PATH="+strings.Join(append(programs, os.Getenv("PATH")), ":"))
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, said)
+	}
+}
+
+// The sink fails the test where one event comes under two ids. The second server
+// has counted fewer transactions than the first, so that new events would come
+// before old ones.
+func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery(t *testing.T) {
+	t.Parallel()
+	url, folder := storetest.Postgres(t), t.TempDir()
+	sink := &countingSink{t: t, ids: map[string]string{}, received: map[string]time.Time{}}
+	receiver := httptest.NewServer(sink)
+	t.Cleanup(receiver.Close)
+	first := start(t, url, "--dev", "--allow-host", "127.0.0.1")
+	token, acme := strings.TrimSpace(on(t, url, "token", "--ttl", "24h")), demoUID(t, first)
+	if status, body := first.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+receiver.URL+`", "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`); status != http.StatusOK {
+		t.Fatal(body)
+	}
+	w := &writing{t: t, token: token, group: acme, acknowledged: map[string]time.Time{}}
+	w.at(first.url)
+	for range 4 {
+		w.running.Go(w.write)
+	}
+	first.until(func() bool { return w.wrote() > 100 })
+	const page = "/registry/v2/repos?page_size=5&order_by=name"
+	begun := pageOf(t, first, token, page)
+	guided(t, "pg_dump", folder, url) // while the server writes and delivers
+	after := w.wrote()
+	first.until(func() bool { return w.wrote() > after+100 })
+	w.end()
+	if err := first.end(); err != nil {
+		t.Fatal(err)
+	}
+
+	restored := anotherPostgres(t)
+	guided(t, "pg_restore", folder, restored)
+	if said := on(t, restored, "repair"); !strings.Contains(said, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
+		t.Errorf("the repair said %q", said)
+	}
+	second := start(t, restored, "--dev", "--allow-host", "127.0.0.1")
+	if status, body := second.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "after-the-restore"}`); status != http.StatusOK {
+		t.Fatal(body)
+	}
+	kept := slices.DeleteFunc(strings.Fields(w.names(second.url)), func(name string) bool { return !strings.HasPrefix(name, "proof-") && name != "after-the-restore" })
+	if len(kept) < 100 || len(kept) > w.wrote()-50 {
+		t.Errorf("%d repos are there, of %d that were made", len(kept), w.wrote())
+	}
+	second.until(func() bool {
+		sink.lock.Lock()
+		defer sink.lock.Unlock()
+		return !slices.ContainsFunc(kept, func(name string) bool { return sink.received[name].IsZero() })
+	})
+	if got := pageOf(t, second, token, page+"&page_token="+begun.NextPageToken); begun.NextPageToken == "" || len(got.Repos) != 5 || got.Repos[0].Name <= begun.Repos[4].Name {
+		t.Errorf("a page token from before the backup goes on with %v after %v", got.Repos, begun.Repos)
+	}
+	if said := on(t, restored, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
+		t.Errorf("the second repair said %q", said)
+	}
+}
+
+type repoPage struct {
+	Repos         []struct{ Name string }
+	NextPageToken string `json:"nextPageToken"`
+}
+
+// pageOf reads a page of repos.
+func pageOf(t *testing.T, server *running, token, path string) (page repoPage) {
+	t.Helper()
+	status, body := server.get(token, path)
+	if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
+		t.Fatalf("%s: %d: %s", path, status, body)
+	}
+	return page
+}

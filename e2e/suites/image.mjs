@@ -1,0 +1,114 @@
+// The image: built without a daemon and without a registry, it holds one static program and its certificates, says how it
+// is to be run, and is run so: in its own root file system, by its own user, with its own environment.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import https from 'node:https';
+import { join } from 'node:path';
+import { check, finish, run, temporaryFolder } from '../lib.mjs';
+
+const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const folder = temporaryFolder(), archive = join(folder, 'image.tar'), root = join(folder, 'root');
+const version = 'v0.0.0-e2e';
+
+/** Runs a program that must succeed. */
+async function must(name, ...args) {
+  const { code, text, out } = await run(name, args);
+  assert.equal(code, 0, text.slice(-900));
+  return out;
+}
+
+let config;
+await check('the image is built by buildah alone', async () => {
+  const said = await must(join(import.meta.dirname, '../../deploy/image/build'), program, version, archive);
+  mkdirSync(join(folder, 'layers'));
+  mkdirSync(root);
+  await must('tar', '-xf', archive, '-C', join(folder, 'layers'));
+  const layer = (name) => join(folder, 'layers', name);
+  const [manifest] = JSON.parse(readFileSync(layer('manifest.json'), 'utf8'));
+  assert.deepEqual(manifest.RepoTags, [`localhost/atrium:${version}`]);
+  ({ config } = JSON.parse(readFileSync(layer(manifest.Config), 'utf8')));
+  for (const name of manifest.Layers) await must('tar', '-xpf', layer(name), '-C', root);
+  return said.match(/\S+B$/m)[0];
+}, 120);
+
+await check('it says who runs what, and how to ask whether it is well', () => {
+  assert.equal(config.User, '65532:65532');
+  assert.deepEqual(config.Entrypoint, ['/usr/bin/atrium']);
+  assert.deepEqual(config.Cmd, ['serve']);
+  assert.deepEqual(config.Healthcheck.Test, ['CMD', '/usr/bin/atrium', 'health']);
+  assert.deepEqual(Object.keys(config.ExposedPorts), ['8080/tcp']);
+  assert.deepEqual(Object.keys(config.Volumes), ['/var/lib/atrium']);
+  assert.equal(config.WorkingDir, '/var/lib/atrium');
+  assert.equal(config.Labels['org.opencontainers.image.version'], version);
+});
+
+await check('there is nothing in it but the program, certificates and a home', async () => {
+  const files = (await must('find', root, '-type', 'f', '-printf', '%P\n')).trim().split('\n').sort();
+  assert.deepEqual(files, ['etc/group', 'etc/passwd', 'etc/ssl/certs/ca-certificates.crt', 'usr/bin/atrium']);
+  const writable = (await must('find', root, '-perm', '/o+w', '-printf', '%P\n')).trim();
+  assert.equal(writable, 'tmp');
+  assert.ok((await must('grep', '-c', 'BEGIN CERTIFICATE', join(root, 'etc/ssl/certs/ca-certificates.crt'))) > 100);
+  return `program ${(statSync(join(root, 'usr/bin/atrium')).size / 1e6).toFixed(1)} MB`;
+});
+
+// Only root may become another user; anyone else runs it as root of a namespace of their own.
+const own = process.getuid() !== 0;
+const inside = (args) => own ? ['unshare', '--map-root-user', 'chroot', root, ...args]
+  : ['chroot', `--userspec=${config.User}`, root, ...args];
+const port = 22000 + process.pid % 20000;
+const environment = { ...Object.fromEntries(config.Env.map((text) => text.split(/=(.*)/s).slice(0, 2))), ATRIUM_ADDR: `127.0.0.1:${port}`, ATRIUM_DATABASE_URL: 'sqlite:/var/lib/atrium/atrium.db' };
+
+/** Runs a command of the image to its end. It sees none of this machine's environment. */
+const execute = async (args, env = {}) => {
+  const all = { ...environment, ...env };
+  const [name, ...rest] = inside(args);
+  return run('env', ['-i', ...Object.entries(all).filter(([key]) => key !== 'PATH').map((pair) => pair.join('=')), `PATH=${process.env.PATH}`, name, ...rest]);
+};
+
+const [name, ...args] = inside([...config.Entrypoint, ...config.Cmd, '--dev']);
+const server = spawn(name, args, { env: { ...environment, PATH: process.env.PATH }, stdio: ['ignore', 'ignore', 'pipe'] });
+let log = '';
+server.stderr.setEncoding('utf8').on('data', (chunk) => { log += chunk; });
+process.on('exit', () => server.kill('SIGKILL'));
+const at = `http://127.0.0.1:${port}`;
+const health = config.Healthcheck.Test.slice(1);
+
+await check('its health check fails before it serves and passes from then on', async () => {
+  assert.equal((await execute(health, { ATRIUM_URL: 'http://127.0.0.1:1' })).code, 1);
+  let last;
+  do last = await execute(health, { ATRIUM_URL: at }); while (last.code !== 0 && server.exitCode === null);
+  assert.equal(last.out, 'ready\n', last.text + log);
+}, 60);
+
+await check('it answers a request, as a user that is not root', async () => {
+  const token = (await execute([...config.Entrypoint, 'token'])).out.trim();
+  const response = await fetch(`${at}/registry/v2/repos?page_size=1`, { headers: { Authorization: `Bearer ${token}` } });
+  assert.equal(response.status, 200, log);
+  assert.equal((await response.json()).repos.length, 1);
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');
+  if (!own) assert.match(status, /^Uid:\t65532\t65532\t65532\t65532$/m);
+  assert.equal(lstatSync(join(root, 'var/lib/atrium/atrium.db')).uid, own ? process.getuid() : 65532);
+  assert.match((await execute([...config.Entrypoint, 'version'])).out, /\S/);
+});
+
+await check('it trusts the certificates that are in it, and no others', async () => {
+  const key = join(folder, 'key.pem'), certificate = join(folder, 'certificate.pem');
+  await must('openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate);
+  const other = https.createServer({ key: readFileSync(key), cert: readFileSync(certificate) }, (_, response) => response.end('{}'));
+  await new Promise((done) => other.listen(0, '127.0.0.1', done));
+  const url = `https://127.0.0.1:${other.address().port}`;
+  assert.equal((await execute(health, { ATRIUM_URL: url })).code, 1);
+  await must('sh', '-c', `cat ${certificate} >> ${root}/etc/ssl/certs/ca-certificates.crt`);
+  assert.equal((await execute(health, { ATRIUM_URL: url })).out, 'ready\n');
+  other.close();
+});
+
+await check('it ends when it is told to, and in time', async () => {
+  const ended = new Promise((done) => server.on('exit', (code, signal) => done(code ?? signal)));
+  server.kill(config.StopSignal ?? 'SIGTERM');
+  assert.equal(await ended, 0, log.slice(-500));
+}, 30);
+
+finish();

@@ -1,0 +1,109 @@
+// What Atrium is packaged with, read by the libraries of the programs that will read it, and each of them once with a fault
+// that it must find: the chart, compose.yaml, the workflows, and what packages are made from.
+
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, finish, run, temporary, temporaryFolder } from '../lib.mjs';
+
+const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const root = join(import.meta.dirname, '../..'), tools = join(import.meta.dirname, '../bin');
+const packages = (...args) => run(join(tools, 'packages'), args, {}, root);
+
+async function accepts(result) {
+  const { code, text, out } = await result;
+  assert.equal(code, 0, text);
+  return out.trim().replaceAll('\n', ', ');
+}
+
+async function refuses(result, why) {
+  const { code, text } = await result;
+  assert.notEqual(code, 0, 'the fault is not found');
+  assert.match(text, why);
+}
+
+const chart = join(root, 'deploy/helm/atrium');
+
+/** A copy of the chart in which something is replaced. */
+function spoilt(name, file, from, to) {
+  const copy = join(temporaryFolder(), name, 'atrium'), path = join(copy, file);
+  cpSync(chart, copy, { recursive: true });
+  const text = readFileSync(path, 'utf8');
+  assert.ok(text.includes(from), `${file} has no ${from}`);
+  writeFileSync(path, text.replace(from, to));
+  return copy;
+}
+
+await check('Helm lints the chart, and Kubernetes has every field that it renders', () => accepts(packages('chart', chart, program)));
+for (const [name, file, from, to, why] of [
+  ['a field that Kubernetes does not have', 'templates/deployment.yaml', 'replicas:', 'replica:', /unknown field "spec.replica"/],
+  ['a field that the Prometheus operator does not have', 'templates/servicemonitor.yaml', 'jobLabel:', 'joblabel:', /unknown field "spec.joblabel"/],
+  ['a selector that selects nothing', 'templates/poddisruptionbudget.yaml', '{{- include "atrium.selector" . | nindent 6 }}', 'a: b', /PodDisruptionBudget does not select the pods/],
+  ['a port that no container has', 'templates/service.yaml', 'targetPort: http', 'targetPort: web', /port web that no container has/],
+  ['a root that can be written to', 'templates/_helpers.tpl', 'readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false', /may write to its root/],
+  ['a setting that the program does not have', 'values.yaml', 'drain-delay: 10s', 'drain-wait: 10s', /the program refuses its settings/],
+  ['pods that are killed too early', 'values.yaml', 'terminationGracePeriodSeconds: 30', 'terminationGracePeriodSeconds: 20', /must be 30 or more/],
+]) {
+  await check(`the check of the chart finds ${name}`, () => refuses(packages('chart', spoilt(name, file, from, to), program), why));
+}
+
+await check('Compose loads compose.yaml, and not without its secrets', () => accepts(packages('compose', 'compose.yaml')));
+for (const [name, from, to, why] of [
+  ['a field that Compose does not have', 'read_only:', 'readonly:', /readonly/],
+  ['a port that all can reach', '127.0.0.1:8080:8080', '8080:8080', /is reached from other machines at port 8080/],
+  ['a file that is not there', './deploy/grafana/atrium.json', './deploy/grafana/other.json', /mounts what is not there/],
+]) {
+  const path = temporary('compose.yaml', readFileSync(join(root, 'compose.yaml'), 'utf8').replaceAll(from, to));
+  await check(`the check of compose.yaml finds ${name}`, () => refuses(packages('compose', path), why));
+}
+await check('Compose passes on settings that the program takes', async () => {
+  const service = readFileSync(join(root, 'compose.yaml'), 'utf8').match(/^ {2}atrium:$.*?^ {2}postgres:$/ms)[0];
+  const given = { POSTGRES_PASSWORD: 'secret', ATRIUM_ENCRYPTION_KEY: 'ab'.repeat(32) };
+  const env = Object.fromEntries([...service.matchAll(/^ {6}(ATRIUM_\w+): (.*?)(?: #.*)?$/gm)]
+    .map(([, name, value]) => [name, value.replace(/\$\{(\w+)(?::-(.*?)|:\?.*?)\}/g, (_, variable, instead) => given[variable] ?? instead)]));
+  const { code, out, text } = await run(program, ['config'], env);
+  assert.equal(code, 0, text);
+  for (const name of Object.keys(env)) assert.ok(out.includes(`# $${name}`), `${name} is no setting`);
+  return `${Object.keys(env).length} settings`;
+});
+
+const workflows = readdirSync(join(root, '.github/workflows')).map((name) => join(root, '.github/workflows', name));
+const actionlint = (...files) => run(join(tools, 'actionlint'), ['-no-color', '-shellcheck=', '-pyflakes=', ...files], {}, root);
+await check('actionlint accepts the workflows, and every action is pinned', async () => {
+  await accepts(actionlint(...workflows));
+  return accepts(packages('workflows', ...workflows));
+});
+await check('the checks of workflows find an unknown key and a loose action', async () => {
+  const text = readFileSync(workflows[0], 'utf8');
+  await refuses(actionlint(temporary('key.yaml', text.replace('runs-on:', 'runs-at:'))), /"runs-at"/);
+  await refuses(packages('workflows', temporary('loose.yaml', text.replace(/@[0-9a-f]{40} # /, '@'))), /must be pinned/);
+});
+
+const release = readFileSync(join(root, '.goreleaser.yaml'), 'utf8');
+await check('GoReleaser reads its configuration, and what that names is there', async () => {
+  const said = await accepts(run(join(tools, 'goreleaser-config'), ['.goreleaser.yaml'], {}, root));
+  const named = [...release.matchAll(/^ +(?:- )?(?:src|postinstall|preremove|postremove): (\S+)$/gm)].map(([, path]) => path);
+  assert.ok(named.length >= 9);
+  for (const path of named) assert.ok(existsSync(join(root, path)), `${path} is not there`);
+  for (const path of named.filter((name) => /after|before/.test(name))) await accepts(run('sh', ['-n', path], {}, root));
+  return said;
+});
+await check('the check of its configuration finds a key that it does not have', () =>
+  refuses(run(join(tools, 'goreleaser-config'), [temporary('goreleaser.yaml', release.replace('ldflags:', 'linkflags:'))]), /linkflags/));
+
+await check('the settings of the package are ones that the program takes', () =>
+  accepts(run(program, ['config', '--config', join(root, 'deploy/package/atrium.yaml')], { ATRIUM_DATABASE_URL: 'sqlite:atrium.db' })).then(() => undefined));
+
+await check('the list of what the program is made of has each module with its version', async () => {
+  const path = join(temporaryFolder(), 'atrium.cdx.json');
+  await accepts(packages('contents', program, path));
+  const { specVersion, components, dependencies } = JSON.parse(readFileSync(path, 'utf8'));
+  assert.equal(specVersion, '1.6');
+  const listed = new Set(components.map(({ name, version }) => `${name} ${version}`));
+  const used = (await accepts(run('go', ['version', '-m', program]))).matchAll(/\tdep\t(\S+)\t(\S+)/g);
+  for (const [, name, version] of used) assert.ok(listed.has(`${name} ${version}`), `${name} is missing`);
+  assert.equal(dependencies[0].dependsOn.length, components.length);
+  return `${components.length} modules`;
+});
+
+finish();

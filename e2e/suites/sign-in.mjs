@@ -1,0 +1,137 @@
+// The walk-through of docs/sign-in.md, from its text: a real OpenID provider, two people who sign in at it by the flow of
+// browsers, with PKCE, and a server of the suite's own that takes their tokens.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, finish, run, temporaryFolder } from '../lib.mjs';
+
+const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const page = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8');
+const block = (kind) => page.match(new RegExp(`^\`\`\`${kind}\n(.*?)^\`\`\`$`, 'ms'))?.[1] ?? assert.fail(`the page has no block ${kind}`);
+
+const host = `127.0.0.1:${23000 + process.pid % 20000}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
+const ours = (text) => text.replaceAll('127.0.0.1:3010', host);
+const database = `sqlite:${join(temporaryFolder(), 'atrium.db')}`;
+
+const children = [];
+// The module is found from the folder that it lies in.
+const module = join(import.meta.dirname, `../bin/provider-${process.pid}.mjs`);
+process.on('exit', () => { children.forEach((child) => child.kill('SIGKILL')); rmSync(module, { force: true }); });
+function start(command, args, env) {
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  child.said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { child.said += chunk; });
+  return child;
+}
+async function until(found, child) {
+  for (;;) {
+    const value = await found();
+    if (value) return value;
+    assert.equal(child.exitCode, null, child.said);
+    await new Promise((go) => setTimeout(go, 100));
+  }
+}
+
+let organisation, site;
+await check('the owner is made by the command of the page', async () => {
+  const command = ours(block('sh sign-in')).trim().split(' ');
+  assert.equal(command.shift(), 'atrium');
+  const { code, text } = await run(program, [...command, '--database-url', database]);
+  assert.equal(code, 0, text);
+  organisation = text.match(/[0-9a-f]{40}/)[0];
+});
+
+await check('the provider of the page and the server start', async () => {
+  mkdirSync(join(module, '..'), { recursive: true });
+  writeFileSync(module, block('js provider'));
+  const provider = start(process.execPath, [module], { ISSUER: issuer, ORGANISATION: organisation });
+  await until(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), provider);
+  const server = start(program, ['serve', '--audience', audience, '--allow-host', host, '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', database]);
+  site = (await until(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), server))[1];
+});
+
+/** Signs in as somebody, as a browser does, and gives the access token. */
+async function signIn(login) {
+  const verifier = randomBytes(32).toString('base64url'), callback = 'http://127.0.0.1:3011/callback', jar = new Map();
+  const at = async (url, form) => {
+    const response = await fetch(new URL(url, issuer), {
+      method: form ? 'POST' : 'GET', body: form && new URLSearchParams(form), redirect: 'manual',
+      headers: { cookie: [...jar].map((pair) => pair.join('=')).join('; ') },
+    });
+    for (const cookie of response.headers.getSetCookie()) jar.set(...cookie.split(';')[0].split(/=(.*)/s));
+    return response;
+  };
+  let response = await at('/auth?' + new URLSearchParams({
+    client_id: 'console', response_type: 'code', scope: 'openid', redirect_uri: callback, resource: audience,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256',
+  }));
+  for (let step = 0; step < 10; step++) {
+    const to = response.headers.get('location');
+    if (to?.startsWith(callback)) {
+      const code = new URL(to).searchParams.get('code') ?? assert.fail(to);
+      const answer = await (await at('/token', { grant_type: 'authorization_code', code, client_id: 'console', redirect_uri: callback, code_verifier: verifier, resource: audience })).json();
+      return answer.access_token ?? assert.fail(JSON.stringify(answer));
+    }
+    if (to) {
+      response = await at(to);
+      continue;
+    }
+    const html = await response.text(), action = html.match(/<form[^>]*action="([^"]+)"/)?.[1] ?? assert.fail(html);
+    const prompt = html.match(/name="prompt" value="(\w+)"/)[1];
+    response = await at(action, prompt === 'login' ? { prompt, login, password: 'any' } : { prompt });
+  }
+  assert.fail('the provider has more forms than ten');
+}
+
+async function ask(token, query, variables, operationName) {
+  const response = await fetch(`${site}/graphql`, { method: 'POST', headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }, body: JSON.stringify({ query, variables, operationName }) });
+  return response.json();
+}
+async function data(...args) {
+  const answer = await ask(...args);
+  assert.ok(answer.data && !answer.errors, JSON.stringify(answer));
+  return answer.data;
+}
+
+const alice = await signIn('alice').catch((problem) => problem), bob = await signIn('bob').catch((problem) => problem);
+await check('alice signs in and is the owner', async () => {
+  assert.equal(typeof alice, 'string', alice.message);
+  const { groups } = await data(alice, '{ groups(first: 1) { nodes { uid viewerCan(capabilities: [IDENTITY_PROVIDERS_CREATE]) } } }');
+  assert.equal(groups.nodes[0].uid, organisation);
+});
+const readsRepos = () => ask(bob, '{ repos(first: 1) { totalCount } }');
+await check('bob signs in, and Atrium does not know him', async () => {
+  assert.equal(typeof bob, 'string', bob.message);
+  const { data: found, errors } = await readsRepos();
+  assert.ok(errors?.length > 0 || found.repos.totalCount === 0, JSON.stringify(found));
+  const { errors: [refused] } = await ask(bob, 'mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: organisation, name: 'of-bob' } });
+  assert.match(refused.extensions.code, /PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND/);
+});
+await check('alice lets people in by the operations of the page, once the provider has proven whose it is', async () => {
+  const text = ours(block('graphql sign-in'));
+  const { roles } = await data(alice, '{ roles(first: 100) { nodes { uid name } } }');
+  const role = (name) => roles.nodes.find((node) => node.name === name)?.uid ?? assert.fail(JSON.stringify(roles));
+  const { createIdentityProvider: { identityProvider: { uid: provider } } } = await data(alice, text, { organisation, viewer: role('viewer') }, 'LetIn');
+  await data(alice, text, { provider, editor: role('editor') }, 'Map');
+  const { verifyIdentityProvider: { identityProvider } } = await data(alice, text, { provider }, 'Prove');
+  assert.equal(identityProvider.issuerVerified, true);
+});
+await check('bob comes in, and is an editor as a developer', async () => {
+  await data(bob, 'mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: organisation, name: 'of-bob' } });
+  const { repos } = (await readsRepos()).data;
+  assert.equal(repos.totalCount, 1);
+  const { errors: [refused] } = await ask(bob, 'mutation D($i: DeleteGroupInput!) { deleteGroup(input: $i) { __typename } }', { i: { uid: organisation } });
+  assert.ok(refused, 'bob may delete the organisation');
+});
+await check('a token of another issuer by the same name is refused', async () => {
+  const [header, payload, signature] = bob.split('.');
+  const forged = Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url')), sub: 'alice' })).toString('base64url');
+  const response = await fetch(`${site}/registry/v2/repos`, { headers: { Authorization: `Bearer ${header}.${forged}.${signature}` } });
+  assert.equal(response.status, 401);
+});
+
+finish();

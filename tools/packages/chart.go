@@ -1,0 +1,332 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	policy "k8s.io/api/policy/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	strict "sigs.k8s.io/json"
+	convert "sigs.k8s.io/yaml"
+)
+
+// variants are values that an operator may give; each is rendered and checked.
+var variants = map[string]string{
+	"default": `{}`,
+	"secrets in variables, all else off": `
+secrets: {as: env, encryptionKeyKey: ""}
+migration: {enabled: false}
+metrics: {enabled: false}
+podDisruptionBudget: {enabled: false}
+replicas: 1
+`,
+	"all of it": `
+image: {repository: registry.example.com/atrium, tag: v1.2.3}
+imagePullSecrets: [{name: pull}]
+settings: {audience: [https://atrium.example.com], public-url: https://atrium.example.com, drain-delay: 20s, drain-timeout: 1m, rate-limit: 50}
+terminationGracePeriodSeconds: 85
+tls: {secretName: atrium-tls}
+service: {type: LoadBalancer, port: 443, annotations: {example.com/a: b}}
+metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
+podDisruptionBudget: {maxUnavailable: 50%}
+env: [{name: OTEL_EXPORTER_OTLP_ENDPOINT, value: "http://collector:4318"}]
+podAnnotations: {a: b}
+podLabels: {a: b}
+nodeSelector: {a: b}
+tolerations: [{key: a, operator: Exists}]
+affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}
+priorityClassName: high
+migration: {resources: {limits: {memory: 512Mi}}}
+`,
+}
+
+// refusals are values that the chart's schema must refuse.
+var refusals = map[string]string{
+	"an unknown value":                  `{replica: 3}`,
+	"a secret among the settings":       `{settings: {encryption-key: abc}}`,
+	"development mode":                  `{settings: {dev: true}}`,
+	"a port that the chart has to know": `{settings: {addr: "0.0.0.0:1"}}`,
+	"secrets that are nowhere":          `{secrets: {as: disk}}`,
+}
+
+// checkChart lints the chart, and checks what it renders.
+func checkChart(folder, program string) error {
+	for _, name := range slices.Sorted(maps.Keys(variants)) {
+		objects, err := render(folder, variants[name])
+		if err == nil {
+			err = errors.Join(objects.check(), objects.configured(program))
+		}
+		if err != nil {
+			return fmt.Errorf("%s, with the values of %q:\n%w", folder, name, err)
+		}
+		fmt.Printf("%s: %d objects\n", name, objects.count)
+	}
+	for _, name := range slices.Sorted(maps.Keys(refusals)) {
+		if _, err := render(folder, refusals[name]); err == nil {
+			return fmt.Errorf("%s accepts %s", folder, name)
+		}
+	}
+	return nil
+}
+
+// manifests are the objects of one release.
+type manifests struct {
+	deployment *apps.Deployment
+	job        *batch.Job
+	budget     *policy.PodDisruptionBudget
+	monitor    *monitoring.ServiceMonitor
+	account    *core.ServiceAccount
+	settings   *core.ConfigMap
+	services   []*core.Service
+	count      int
+}
+
+// render does what `helm lint --strict` and `helm template` do, and decodes
+// each object as strictly as a Kubernetes API server that is told to.
+func render(folder, text string) (*manifests, error) {
+	values, err := chartutil.ReadValues([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	for _, message := range lint.All(folder, values, "apps", true).Messages {
+		if message.Severity > support.InfoSev {
+			faults = append(faults, message)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	chart, err := loader.Load(folder)
+	if err != nil {
+		return nil, err
+	}
+	all, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "shop", Namespace: "apps", IsInstall: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Engine{Strict: true}.Render(chart, all)
+	if err != nil {
+		return nil, err
+	}
+	m := &manifests{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasSuffix(name, ".yaml") {
+			continue
+		}
+		for document := range strings.SplitSeq(files[name], "\n---\n") {
+			if err := m.decode([]byte(document)); err != nil {
+				return nil, fmt.Errorf("%s: %w\n%s", name, err, document)
+			}
+		}
+	}
+	return m, nil
+}
+
+// decode finds the type of an object and reads it, with no field that the type
+// does not have and none twice.
+func (m *manifests) decode(document []byte) error {
+	var head meta.TypeMeta
+	if err := yaml.Unmarshal(document, &head); err != nil || head.Kind == "" {
+		return err // a template that renders nothing
+	}
+	m.count++
+	switch id := head.APIVersion + " " + head.Kind; id {
+	case "apps/v1 Deployment":
+		return into(document, &m.deployment)
+	case "batch/v1 Job":
+		return into(document, &m.job)
+	case "policy/v1 PodDisruptionBudget":
+		return into(document, &m.budget)
+	case "monitoring.coreos.com/v1 ServiceMonitor":
+		return into(document, &m.monitor)
+	case "v1 ServiceAccount":
+		return into(document, &m.account)
+	case "v1 ConfigMap":
+		return into(document, &m.settings)
+	case "v1 Service":
+		var service *core.Service
+		err := into(document, &service)
+		m.services = append(m.services, service)
+		return err
+	default:
+		return fmt.Errorf("%s has no type here", id)
+	}
+}
+
+func into[T any](document []byte, to **T) error {
+	*to = new(T)
+	text, err := convert.YAMLToJSONStrict(document)
+	if err != nil {
+		return err
+	}
+	faults, err := strict.UnmarshalStrict(text, *to)
+	return errors.Join(append(faults, err)...)
+}
+
+// check finds what types do not: whether the objects find each other, and
+// whether the pods have no more rights than they need.
+func (m *manifests) check() error {
+	var faults []error
+	fail := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if m.deployment == nil || m.settings == nil || m.account == nil {
+		return errors.New("a Deployment, a ConfigMap or a ServiceAccount is missing")
+	}
+	template := m.deployment.Spec.Template
+	pod, container := template.Spec, template.Spec.Containers[0]
+	finds := func(what string, selector map[string]string) {
+		if len(selector) == 0 || !labels.SelectorFromSet(selector).Matches(labels.Set(template.Labels)) {
+			fail("%s does not select the pods", what)
+		}
+	}
+	finds("the Deployment", m.deployment.Spec.Selector.MatchLabels)
+	for _, service := range m.services {
+		finds("the Service "+service.Name, service.Spec.Selector)
+		for _, port := range service.Spec.Ports {
+			if !slices.ContainsFunc(container.Ports, func(p core.ContainerPort) bool { return p.Name == port.TargetPort.StrVal }) {
+				fail("the Service %s leads to a port %s that no container has", service.Name, port.TargetPort.String())
+			}
+		}
+		if service.Spec.Type != "" && service.Spec.Type != core.ServiceTypeClusterIP && len(service.Spec.Ports) != 1 {
+			fail("the Service %s shows more than one port outside of the cluster", service.Name)
+		}
+	}
+	if m.budget != nil {
+		finds("the PodDisruptionBudget", m.budget.Spec.Selector.MatchLabels)
+	}
+	if m.job != nil {
+		job := m.job.Spec.Template
+		for _, service := range m.services {
+			if labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(job.Labels)) {
+				fail("the Service %s selects the pod of the migration", service.Name)
+			}
+		}
+		faults = append(faults, confined("the migration", job.Spec)...)
+		if !strings.Contains(m.job.Annotations["helm.sh/hook"], "pre-upgrade") {
+			fail("the migration is not run before an upgrade")
+		}
+	}
+	if m.monitor != nil {
+		selector := labels.SelectorFromSet(m.monitor.Spec.Selector.MatchLabels)
+		found := slices.DeleteFunc(slices.Clone(m.services), func(s *core.Service) bool { return !selector.Matches(labels.Set(s.Labels)) })
+		if len(found) != 1 || found[0].Spec.Ports[0].Name != m.monitor.Spec.Endpoints[0].Port {
+			fail("the ServiceMonitor finds %d Services with its port", len(found))
+		} else if job := found[0].Labels[m.monitor.Spec.JobLabel]; job != "atrium" {
+			fail("the job of Prometheus is %q, and the alert rules are for atrium", job)
+		}
+	}
+	faults = append(faults, confined("the server", pod)...)
+	for name, probe := range map[string]*core.Probe{"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe} {
+		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Port.StrVal != "http" {
+			fail("there is no probe of %s", name)
+		}
+	}
+	if container.LivenessProbe.HTTPGet.Path != "/livez" {
+		fail("a server whose database is away would be killed: its liveness is asked at %s", container.LivenessProbe.HTTPGet.Path)
+	}
+	return errors.Join(faults...)
+}
+
+// confined finds what a pod may do and need not.
+func confined(what string, pod core.PodSpec) (faults []error) {
+	fail := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%s: %s", what, fmt.Sprintf(format, args...)))
+	}
+	is := func(b *bool, want bool) bool { return b != nil && *b == want }
+	if s := pod.SecurityContext; s == nil || !is(s.RunAsNonRoot, true) || s.RunAsUser == nil || *s.RunAsUser != 65532 || s.SeccompProfile == nil {
+		fail("it may run as root or without seccomp")
+	}
+	if !is(pod.AutomountServiceAccountToken, false) {
+		fail("it has a token of the cluster")
+	}
+	volumes := map[string]bool{}
+	for _, volume := range pod.Volumes {
+		volumes[volume.Name] = true
+	}
+	for _, container := range pod.Containers {
+		s := container.SecurityContext
+		if s == nil || !is(s.ReadOnlyRootFilesystem, true) || !is(s.AllowPrivilegeEscalation, false) || s.Capabilities == nil || !slices.Contains(s.Capabilities.Drop, "ALL") {
+			fail("its container may write to its root or has capabilities")
+		}
+		for _, mount := range container.VolumeMounts {
+			if !volumes[mount.Name] {
+				fail("it mounts %s, which is no volume", mount.Name)
+			}
+		}
+		for _, variable := range container.Env {
+			path, names := variable.Value, strings.HasSuffix(variable.Name, "_FILE")
+			if names && !slices.ContainsFunc(container.VolumeMounts, func(m core.VolumeMount) bool { return filepath.Dir(path) == m.MountPath }) {
+				fail("%s names %s, which is in no volume", variable.Name, path)
+			}
+		}
+	}
+	return faults
+}
+
+// configured lets the program itself check the settings that it is given, with
+// the files and variables that the pod would have.
+func (m *manifests) configured(program string) error {
+	folder, err := os.MkdirTemp("", "atrium-chart-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	secrets := map[string]string{"database-url": "postgres://atrium:secret@db/atrium", "encryption-key": strings.Repeat("ab", 32)}
+	for name, text := range secrets {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	container := m.deployment.Spec.Template.Spec.Containers[0]
+	args := []string{"config"}
+	for _, arg := range container.Args[1:] {
+		if strings.HasPrefix(arg, "/") {
+			text := strings.ReplaceAll(m.settings.Data[filepath.Base(arg)], "/etc/atrium/tls/", folder+"/")
+			arg = filepath.Join(folder, filepath.Base(arg))
+			if err := os.WriteFile(arg, []byte(text), 0o600); err != nil {
+				return err
+			}
+		}
+		args = append(args, arg)
+	}
+	if err := makeCertificate(folder); err != nil {
+		return err
+	}
+	command := exec.Command(program, args...)
+	command.Env = []string{}
+	for _, variable := range container.Env {
+		value := variable.Value
+		switch {
+		case variable.ValueFrom != nil:
+			value = secrets[variable.ValueFrom.SecretKeyRef.Key]
+		case strings.HasSuffix(variable.Name, "_FILE"):
+			value = filepath.Join(folder, filepath.Base(value))
+		}
+		command.Env = append(command.Env, variable.Name+"="+value)
+	}
+	said, err := command.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the program refuses its settings: %w\n%s", err, said)
+	}
+	if !strings.Contains(string(said), "database-url: postgres://atrium:xxxxx@db/atrium # $ATRIUM_DATABASE_URL") {
+		return fmt.Errorf("the program does not find its database:\n%s", said)
+	}
+	return drains(string(said), m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds)
+}

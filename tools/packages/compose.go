@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+)
+
+// checkCompose loads a project as `docker compose config` does, and finds what
+// that does not look at.
+func checkCompose(path string) error {
+	secrets := types.Mapping{"POSTGRES_PASSWORD": "secret", "ATRIUM_ENCRYPTION_KEY": "key"}
+	for name := range secrets {
+		without := secrets.Clone()
+		delete(without, name)
+		if _, err := load(path, without); err == nil || !strings.Contains(err.Error(), name) {
+			return fmt.Errorf("%s is loaded without %s: %v", path, name, err)
+		}
+	}
+	project, err := load(path, secrets)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, service := range project.Services {
+		fail := func(format string, args ...any) {
+			faults = append(faults, fmt.Errorf("%s: service %s %s", path, service.Name, fmt.Sprintf(format, args...)))
+		}
+		if _, tag, found := strings.Cut(filepath.Base(service.Image), ":"); !found || tag == "latest" {
+			fail("has no version: %s", service.Image)
+		}
+		if service.HealthCheck == nil && service.Build == nil {
+			fail("has no health check")
+		}
+		for _, port := range service.Ports {
+			if port.HostIP != "127.0.0.1" {
+				fail("is reached from other machines at port %s", port.Published)
+			}
+		}
+		for _, volume := range service.Volumes {
+			if _, err := os.Stat(volume.Source); volume.Type == types.VolumeTypeBind && err != nil {
+				fail("mounts what is not there: %v", err)
+			}
+		}
+	}
+	fmt.Printf("%s: %d services, %d volumes\n", path, len(project.Services), len(project.Volumes))
+	return errors.Join(faults...)
+}
+
+// load reads a project with no other environment than the one given.
+func load(path string, environment types.Mapping) (*types.Project, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	return loader.LoadWithContext(context.Background(), types.ConfigDetails{
+		WorkingDir: filepath.Dir(path), ConfigFiles: []types.ConfigFile{{Filename: path}}, Environment: environment,
+	})
+}

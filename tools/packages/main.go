@@ -1,0 +1,37 @@
+// Command packages checks what Atrium is packaged with, by the libraries of the programs that will read it: the chart by
+// Helm's and the types of Kubernetes, compose.yaml by
+// Compose's. It also lists what a program is made of.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+const usage = `usage: packages chart FOLDER PROGRAM     lint and render the chart, and let the program check the settings
+       packages compose FILE             load compose.yaml with and without its secrets
+       packages workflows FILE...        refuse actions in workflows that are not pinned
+       packages contents PROGRAM FILE    list the modules of a program in the form of CycloneDX`
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) >= 2 {
+		switch command, rest := args[0], args[1:]; {
+		case command == "chart" && len(rest) == 2:
+			return checkChart(rest[0], rest[1])
+		case command == "compose" && len(rest) == 1:
+			return checkCompose(rest[0])
+		case command == "workflows":
+			return checkWorkflows(rest)
+		case command == "contents" && len(rest) == 2:
+			return listContents(rest[0], rest[1])
+		}
+	}
+	return fmt.Errorf("%s", usage)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// drains checks that a pod is not killed before it has drained.
+func drains(settings string, grace *int64) error {
+	var in struct {
+		Delay   string `json:"drain-delay"`
+		Timeout string `json:"drain-timeout"`
+	}
+	if err := yaml.Unmarshal([]byte(settings), &in); err != nil {
+		return err
+	}
+	delay, err := time.ParseDuration(in.Delay)
+	if err != nil {
+		return err
+	}
+	timeout, err := time.ParseDuration(in.Timeout)
+	if err != nil {
+		return err
+	}
+	if least := delay + timeout + 5*time.Second; grace == nil || time.Duration(*grace)*time.Second < least {
+		return fmt.Errorf("pods are killed before they have drained: terminationGracePeriodSeconds must be %.0f or more", least.Seconds())
+	}
+	return nil
+}
+
+// makeCertificate writes tls.crt and tls.key, as a Secret of the cluster has them.
+func makeCertificate(folder string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"atrium"}, NotAfter: time.Now().Add(time.Hour)}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	for name, block := range map[string]*pem.Block{"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
