@@ -17,35 +17,11 @@ import (
 
 	"connectrpc.com/connect"
 
-	"atrium/rpc/gen/platform/advisory/v2/advisoryv2connect"
-	"atrium/rpc/gen/platform/events/v2/eventsv2connect"
-	"atrium/rpc/gen/platform/iam/v2/iamv2connect"
-	"atrium/rpc/gen/platform/libraries/v2/librariesv2connect"
-	"atrium/rpc/gen/platform/ping/v2/pingv2connect"
-	"atrium/rpc/gen/platform/registry/v2/registryv2connect"
-	"atrium/rpc/gen/platform/vulnerabilities/v2/vulnerabilitiesv2connect"
+	"atrium/rpc/gen/services"
 )
 
 // A Client calls the services of one server. It is safe for concurrent use.
-type Client struct {
-	AccountAssociations       iamv2connect.AccountAssociationsServiceClient
-	Advisories                vulnerabilitiesv2connect.AdvisoriesServiceClient
-	Artifacts                 librariesv2connect.ArtifactsServiceClient
-	ExternalGroupRoleMappings iamv2connect.ExternalGroupRoleMappingsServiceClient
-	GroupInvites              iamv2connect.GroupInvitesServiceClient
-	Groups                    iamv2connect.GroupsServiceClient
-	Identities                iamv2connect.IdentitiesServiceClient
-	IdentityProviders         iamv2connect.IdentityProvidersServiceClient
-	Images                    registryv2connect.ImagesServiceClient
-	Ping                      pingv2connect.PingServiceClient
-	Repos                     registryv2connect.ReposServiceClient
-	RoleBindings              iamv2connect.RoleBindingsServiceClient
-	Roles                     iamv2connect.RolesServiceClient
-	SecurityAdvisory          advisoryv2connect.SecurityAdvisoryServiceClient
-	Subscriptions             eventsv2connect.SubscriptionsServiceClient
-	Tags                      registryv2connect.TagsServiceClient
-	Terms                     iamv2connect.TermsServiceClient
-}
+type Client struct{ services.Services }
 
 // Options configures a Client. With the zero value, calls have no token.
 type Options struct {
@@ -86,25 +62,7 @@ func New(address string, o Options) (*Client, error) {
 	options := connect.WithClientOptions(append([]connect.ClientOption{
 		connect.WithGRPC(), connect.WithInterceptors(o.retryInterceptor(), o.tokenInterceptor()),
 	}, o.Connect...)...)
-	return &Client{
-		AccountAssociations:       iamv2connect.NewAccountAssociationsServiceClient(httpClient, baseURL, options),
-		Advisories:                vulnerabilitiesv2connect.NewAdvisoriesServiceClient(httpClient, baseURL, options),
-		Artifacts:                 librariesv2connect.NewArtifactsServiceClient(httpClient, baseURL, options),
-		ExternalGroupRoleMappings: iamv2connect.NewExternalGroupRoleMappingsServiceClient(httpClient, baseURL, options),
-		GroupInvites:              iamv2connect.NewGroupInvitesServiceClient(httpClient, baseURL, options),
-		Groups:                    iamv2connect.NewGroupsServiceClient(httpClient, baseURL, options),
-		Identities:                iamv2connect.NewIdentitiesServiceClient(httpClient, baseURL, options),
-		IdentityProviders:         iamv2connect.NewIdentityProvidersServiceClient(httpClient, baseURL, options),
-		Images:                    registryv2connect.NewImagesServiceClient(httpClient, baseURL, options),
-		Ping:                      pingv2connect.NewPingServiceClient(httpClient, baseURL, options),
-		Repos:                     registryv2connect.NewReposServiceClient(httpClient, baseURL, options),
-		RoleBindings:              iamv2connect.NewRoleBindingsServiceClient(httpClient, baseURL, options),
-		Roles:                     iamv2connect.NewRolesServiceClient(httpClient, baseURL, options),
-		SecurityAdvisory:          advisoryv2connect.NewSecurityAdvisoryServiceClient(httpClient, baseURL, options),
-		Subscriptions:             eventsv2connect.NewSubscriptionsServiceClient(httpClient, baseURL, options),
-		Tags:                      registryv2connect.NewTagsServiceClient(httpClient, baseURL, options),
-		Terms:                     iamv2connect.NewTermsServiceClient(httpClient, baseURL, options),
-	}, nil
+	return &Client{services.New(httpClient, baseURL, options)}, nil
 }
 
 // newHTTP2Client returns a client that speaks only HTTP/2, with and without TLS.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -127,6 +128,14 @@ func Capabilities() []Capability {
 	}
 	return all
 }
+
+// readingCapabilities lists the capabilities that only read.
+func readingCapabilities() []Capability {
+	return slices.DeleteFunc(Capabilities(), func(c Capability) bool { return !c.reads() })
+}
+
+// reads reports whether c is the right to an operation that only reads.
+func (c Capability) reads() bool { return strings.HasSuffix(string(c), ".list") }
 
 // ParseCapability parses the wire name (CAP_REPO_LIST) or the dotted name
 // (repo.list) of a capability.

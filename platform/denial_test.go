@@ -319,12 +319,22 @@ func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
 	})
 }
 
+// lastReferenceKind is the number of the last kind that is the reference's.
+const lastReferenceKind = 17
+
 func TestTheKnownEventTypesAreThoseOfTheLedgerAndAtriumsOwn(t *testing.T) {
 	t.Parallel()
 	want := []string{"iam.group.issuer_allowed.v1", "iam.group.issuer_revoked.v1", "events.subscription.updated.v1", "events.subscription.test.v1", "events.subscription.disabled.v1", "events.subscription.redelivered.v1"}
 	for _, rpc := range wireRPCs(t) {
 		if rpc.event != "" && !slices.Contains(want, rpc.event) {
 			want = append(want, rpc.event)
+		}
+	}
+	for _, k := range platform.Kinds() {
+		if k.Number > lastReferenceKind {
+			for _, verb := range k.Verbs {
+				want = append(want, k.Event+"."+verb+".v1")
+			}
 		}
 	}
 	known := platform.EventTypes()

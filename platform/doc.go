@@ -68,18 +68,17 @@
 //	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[Widget]{...}:
 //	                        name, area, capabilities, fields, what is required, orders,
 //	                        the verbs of its events; type Widgets of its operations
-//	platform/kinds.go       &widgetKind in the list of kinds
+//	platform/kinds.go       Widgets in Operations, &widgetKind in the list of kinds
 //	platform/capability.go  its capabilities, and the roles that hold them
-//	platform/platform.go    the field Widgets, and p.Widgets = ... in New
-//	store/sqlstore/widget.go          var widgets = table[platform.Widget, platform.WidgetFilter]{...}
-//	store/sqlstore/store.go           &widgets in the list of tables
+//	store/sqlstore/widget.go          var widgets = newTable(table[platform.Widget, platform.WidgetFilter]{...})
+//	store/sqlstore/store.go           widgets in the list of tables
 //	store/sqlstore/migrations/        its DDL and indexes, the next number
 //	schema/widget.graphqls            its GraphQL contract; then make generate
-//	resolvers/widget.go               its resolvers; loader.go and node.go: its loader and type
+//	resolvers/widget.go               its resolvers and its loader
+//	resolvers/node.go                 its type in nodeReaders
 //	schema/proto/platform/registry/   its messages and service; then make generate
 //	rest/registry.go                  its routes: list, get, create, update, remove
-//	rpc/registry.go, registry_message.go  its procedures; rpc.go: its service
-//	client/client.go                  the stub of its service
+//	rpc/registry.go                   its procedures, messages and service
 //	internal/cases/widget_test.go     what it takes and answers, by every protocol
 //	internal/house/ledger_test.go     its number, names and orders, which never change
 package platform

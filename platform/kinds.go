@@ -2,6 +2,49 @@ package platform
 
 import "reflect"
 
+// Operations are the operations on each kind.
+type Operations struct {
+	Groups                    Groups
+	Identities                Identities
+	Roles                     Roles
+	RoleBindings              RoleBindings
+	IdentityProviders         IdentityProviders
+	AccountAssociations       AccountAssociations
+	GroupInvites              GroupInvites
+	ExternalGroupRoleMappings ExternalGroupRoleMappings
+	Terms                     Terms
+	Repos                     Repos
+	Tags                      Tags
+	Subscriptions             Subscriptions
+	Deliveries                Deliveries
+	Advisories                Advisories
+	Vulnerabilities           Vulnerabilities
+	Artifacts                 Artifacts
+	ArtifactVersions          ArtifactVersions
+}
+
+func newOperations(p *Platform) Operations {
+	return Operations{
+		Groups:                    Groups{resources[Group, GroupFilter]{p, &groupKind}},
+		Identities:                Identities{resources[Identity, IdentityFilter]{p, &identityKind}},
+		Roles:                     Roles{resources[Role, RoleFilter]{p, &roleKind}},
+		RoleBindings:              RoleBindings{resources[RoleBinding, RoleBindingFilter]{p, &roleBindingKind}},
+		IdentityProviders:         IdentityProviders{resources[IdentityProvider, IdentityProviderFilter]{p, &identityProviderKind}},
+		AccountAssociations:       AccountAssociations{resources[AccountAssociation, AccountAssociationFilter]{p, &accountAssociationKind}},
+		GroupInvites:              GroupInvites{resources[GroupInvite, GroupInviteFilter]{p, &groupInviteKind}},
+		ExternalGroupRoleMappings: ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind}},
+		Terms:                     Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind}},
+		Repos:                     Repos{resources[Repo, RepoFilter]{p, &repoKind}},
+		Tags:                      Tags{resources[Tag, TagFilter]{p, &tagKind}},
+		Subscriptions:             newSubscriptions(p),
+		Deliveries:                Deliveries{resources[Delivery, DeliveryFilter]{p, &deliveryKind}},
+		Advisories:                Advisories{resources[Advisory, AdvisoryFilter]{p, &advisoryKind}},
+		Vulnerabilities:           Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind}},
+		Artifacts:                 Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind}},
+		ArtifactVersions:          ArtifactVersions{resources[ArtifactVersion, ArtifactVersionFilter]{p, &artifactVersionKind}},
+	}
+}
+
 // kinds is the one list of all kinds. What goes over all of them is derived from
 // it: the types of events, the areas of errors, and what tests check of each kind.
 func kinds() []interface{ Info() KindInfo } {

@@ -40,32 +40,16 @@ type Options struct {
 // use. Each operation takes its caller from the context (WithActor) and
 // answers a result or an *Error; AsError gives that of any other error.
 type Platform struct {
-	Groups          Groups
-	Identities      Identities
-	Roles           Roles
-	RoleBindings    RoleBindings
-	Repos           Repos
-	Tags            Tags
-	Images          Images
-	Advisories      Advisories
-	Vulnerabilities Vulnerabilities
-	Subscriptions   Subscriptions
-	Events          Events
-	AuditLog        AuditLog
-	Deliveries      Deliveries
-	Webhooks        Webhooks
-	Search          Search
+	Operations
 
-	AdvisoryDocuments         AdvisoryDocuments
-	ResolvedVulnerabilities   ResolvedVulnerabilities
-	Artifacts                 Artifacts
-	ArtifactVersions          ArtifactVersions
-	IdentityProviders         IdentityProviders
-	AccountAssociations       AccountAssociations
-	GroupInvites              GroupInvites
-	ExternalGroupRoleMappings ExternalGroupRoleMappings
-	Terms                     Terms
-	Issuers                   Issuers
+	Images                  Images
+	Events                  Events
+	AuditLog                AuditLog
+	Webhooks                Webhooks
+	Search                  Search
+	AdvisoryDocuments       AdvisoryDocuments
+	ResolvedVulnerabilities ResolvedVulnerabilities
+	Issuers                 Issuers
 
 	store   Store
 	options Options
@@ -114,31 +98,15 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	if err := p.loadSealer(ctx); err != nil {
 		return nil, fmt.Errorf("page token keys: %w", err)
 	}
-	p.Groups = Groups{resources[Group, GroupFilter]{p, &groupKind}}
-	p.Identities = Identities{resources[Identity, IdentityFilter]{p, &identityKind}}
-	p.Roles = Roles{resources[Role, RoleFilter]{p, &roleKind}}
-	p.RoleBindings = RoleBindings{resources[RoleBinding, RoleBindingFilter]{p, &roleBindingKind}}
-	p.Repos = Repos{resources[Repo, RepoFilter]{p, &repoKind}}
-	p.Tags = Tags{resources[Tag, TagFilter]{p, &tagKind}}
+	p.Operations = newOperations(p)
 	p.Images = Images{p}
-	p.Advisories = Advisories{resources[Advisory, AdvisoryFilter]{p, &advisoryKind}}
-	p.Vulnerabilities = Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind}}
-	p.Subscriptions = newSubscriptions(p)
-	p.IdentityProviders = IdentityProviders{resources[IdentityProvider, IdentityProviderFilter]{p, &identityProviderKind}}
-	p.AccountAssociations = AccountAssociations{resources[AccountAssociation, AccountAssociationFilter]{p, &accountAssociationKind}}
-	p.GroupInvites = GroupInvites{resources[GroupInvite, GroupInviteFilter]{p, &groupInviteKind}}
-	p.ExternalGroupRoleMappings = ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind}}
-	p.Terms = Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind}}
-	p.Issuers = Issuers{p}
 	p.Events = Events{p}
 	p.AuditLog = AuditLog{p}
-	p.Deliveries = Deliveries{resources[Delivery, DeliveryFilter]{p, &deliveryKind}}
 	p.Webhooks = Webhooks{p}
 	p.Search = newSearch(p)
 	p.AdvisoryDocuments = AdvisoryDocuments{p}
 	p.ResolvedVulnerabilities = ResolvedVulnerabilities{p}
-	p.Artifacts = Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind}}
-	p.ArtifactVersions = ArtifactVersions{resources[ArtifactVersion, ArtifactVersionFilter]{p, &artifactVersionKind}}
+	p.Issuers = Issuers{p}
 	return p, nil
 }
 

@@ -3,7 +3,6 @@ package platform
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -152,7 +151,7 @@ func (x *Presumption) finish(s presumptionState, err error) error {
 
 // proveForWrite proves the presumption for operations that do more than read.
 func proveForWrite(ctx context.Context, capabilities []Capability) error {
-	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !strings.HasSuffix(string(c), ".list") }) {
+	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !c.reads() }) {
 		return Prove(ctx)
 	}
 	return nil

@@ -38,12 +38,7 @@ const (
 
 // builtInRoleData defines the built-in roles (reference/capabilities.md).
 var builtInRoleData = []Role{
-	{UID: ViewerRole, Name: "viewer", Description: "Reads every resource.", Capabilities: []Capability{
-		CapGroupsList, CapGroupInvitesList, CapRolesList, CapRoleBindingsList,
-		CapAccountAssociationsList, CapIdentityList, CapIdentityProvidersList, CapSubscriptionsList,
-		CapRepoList, CapTagList, CapManifestMetadataList, CapLibrariesArtifactsList,
-		CapAdvisoriesList, CapTermsList,
-	}},
+	{UID: ViewerRole, Name: "viewer", Description: "Reads every resource.", Capabilities: readingCapabilities()},
 	{UID: EditorRole, Name: "editor", Description: "Reads every resource; writes repos and event subscriptions.", Capabilities: []Capability{
 		CapGroupsList, CapGroupInvitesList, CapRolesList, CapRoleBindingsList,
 		CapAccountAssociationsList, CapIdentityList, CapIdentityProvidersList, CapSubscriptionsCreate,

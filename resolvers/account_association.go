@@ -13,8 +13,22 @@ import (
 	"atrium/platform"
 )
 
+// accountAssociations resolves the fields of account associations.
+type accountAssociations struct {
+	p *platform.Platform
+	viewerFields[platform.AccountAssociation]
+}
+
+func (r root) AccountAssociation() graph.AccountAssociationResolver {
+	return accountAssociations{r.p, newViewerFields(r.p.AccountAssociations)}
+}
+
+func (r *reads) accountAssociations() *loader[platform.UID, platform.AccountAssociation] {
+	return loaderOf(r, r.p.AccountAssociations.GetMany)
+}
+
 func (q queries) AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error) {
-	return readsOf(ctx).accountAssociations.load(ctx, uid)
+	return readsOf(ctx).accountAssociations().load(ctx, uid)
 }
 
 func (q queries) AccountAssociations(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AccountAssociationConnection, error) {
@@ -37,11 +51,11 @@ func (m mutations) DeleteAccountAssociation(ctx context.Context, input scalar.De
 }
 
 func (e entities) FindManyAccountAssociationByUIDs(ctx context.Context, reps []*graph.AccountAssociationByUIDsInput) ([]*platform.AccountAssociation, error) {
-	return readRepresentations(ctx, &readsOf(ctx).accountAssociations, mapEach(reps, func(r *graph.AccountAssociationByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).accountAssociations(), mapEach(reps, func(r *graph.AccountAssociationByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (accountAssociations) Group(ctx context.Context, all []*platform.AccountAssociation) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(a *platform.AccountAssociation) platform.UID { return a.UID })
+	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.AccountAssociation) platform.UID { return a.UID })
 }
 
 // AppInstallations returns the installations sorted by app id.

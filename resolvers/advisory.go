@@ -8,8 +8,24 @@ import (
 	"atrium/platform"
 )
 
+// advisories resolves the fields of advisories.
+type advisories struct {
+	p *platform.Platform
+	viewerFields[platform.Advisory]
+}
+
+func (r root) Advisory() graph.AdvisoryResolver {
+	return advisories{r.p, newViewerFields(r.p.Advisories)}
+}
+
+func (r *reads) advisories() *loader[platform.UID, platform.Advisory] {
+	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.Advisory, []error) {
+		return r.p.Advisories.GetManyWithout(ctx, keys, r.without)
+	})
+}
+
 func (q queries) Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error) {
-	return readsOf(ctx).advisories.load(ctx, uid)
+	return readsOf(ctx).advisories().load(ctx, uid)
 }
 
 func (q queries) Advisories(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryConnection, error) {
@@ -22,11 +38,11 @@ func (q queries) AdvisorySummary(ctx context.Context, within *platform.UID) (*pl
 }
 
 func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.AdvisoryByUIDsInput) ([]*platform.Advisory, error) {
-	return readRepresentations(ctx, &readsOf(ctx).advisories, mapEach(reps, func(r *graph.AdvisoryByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).advisories(), mapEach(reps, func(r *graph.AdvisoryByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (advisories) Group(ctx context.Context, all []*platform.Advisory) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
 }
 
 // namesOf returns the ids under which a vulnerability may be known.
@@ -35,7 +51,7 @@ func namesOf(a *platform.Advisory) []string { return append([]string{a.AdvisoryI
 // Vulnerabilities looks a vulnerability up by all names of the advisory and
 // returns it once, even when several names find it.
 func (advisories) Vulnerabilities(ctx context.Context, all []*platform.Advisory) ([][]*platform.Vulnerability, error) {
-	found, err := followAll(ctx, all, &readsOf(ctx).vulnerabilities, namesOf, ignoreNotFound)
+	found, err := followAll(ctx, all, readsOf(ctx).vulnerabilities(), namesOf, ignoreNotFound)
 	for i := range found {
 		found[i] = deduplicate(found[i], func(v *platform.Vulnerability) string { return v.ID })
 	}

@@ -8,8 +8,22 @@ import (
 	"atrium/platform"
 )
 
+// artifacts resolves the fields of artifacts.
+type artifacts struct {
+	p *platform.Platform
+	viewerFields[platform.Artifact]
+}
+
+func (r root) Artifact() graph.ArtifactResolver {
+	return artifacts{r.p, newViewerFields(r.p.Artifacts)}
+}
+
+func (r *reads) artifacts() *loader[platform.UID, platform.Artifact] {
+	return loaderOf(r, r.p.Artifacts.GetMany)
+}
+
 func (q queries) Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error) {
-	return readsOf(ctx).artifacts.load(ctx, uid)
+	return readsOf(ctx).artifacts().load(ctx, uid)
 }
 
 func (q queries) Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ArtifactConnection, error) {
@@ -21,7 +35,7 @@ func (q queries) ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosy
 }
 
 func (e entities) FindManyArtifactByUIDs(ctx context.Context, reps []*graph.ArtifactByUIDsInput) ([]*platform.Artifact, error) {
-	return readRepresentations(ctx, &readsOf(ctx).artifacts, mapEach(reps, func(r *graph.ArtifactByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).artifacts(), mapEach(reps, func(r *graph.ArtifactByUIDsInput) platform.UID { return r.UID }))
 }
 
 // artifactScope returns the scope of an artifact's versions.

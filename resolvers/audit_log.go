@@ -8,6 +8,12 @@ import (
 	"atrium/platform"
 )
 
+func (r *reads) events() *loader[string, platform.Event] {
+	return loaderOf(r, func(ctx context.Context, keys []string) ([]*platform.Event, []error) {
+		return r.p.AuditLog.GetManyWithout(ctx, keys, r.without)
+	})
+}
+
 func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, types []string, since, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error) {
 	req := platform.AuditRequest{
 		DescendantsOf: valueOrZero(descendantsOf), Actor: valueOrZero(actor), Types: types, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
@@ -22,5 +28,5 @@ func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, acto
 }
 
 func (e entities) FindManyEventByIDs(ctx context.Context, reps []*graph.EventByIDsInput) ([]*platform.Event, error) {
-	return readRepresentations(ctx, &readsOf(ctx).events, mapEach(reps, func(r *graph.EventByIDsInput) string { return string(r.ID) }))
+	return readRepresentations(ctx, readsOf(ctx).events(), mapEach(reps, func(r *graph.EventByIDsInput) string { return string(r.ID) }))
 }

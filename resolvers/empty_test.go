@@ -63,6 +63,9 @@ func probes(t *testing.T) (all []probe) {
 			if strings.HasPrefix(field.Name, "_") || len(field.Arguments) == 0 {
 				continue
 			}
+			if hosts[object.Name] == "" && strings.HasPrefix(field.Name, "viewer") {
+				continue // the same of every kind
+			}
 			if hosts[object.Name] == "" {
 				t.Errorf("%s.%s has arguments: say in hosts how one is asked for", object.Name, field.Name)
 			}

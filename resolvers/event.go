@@ -69,7 +69,7 @@ func resourcesOf(all []*platform.Event) []object {
 }
 
 func (events) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform.Group, error) {
-	groups, groupOf := &readsOf(ctx).groups, func(e *platform.Event) platform.UID { return e.Group }
+	groups, groupOf := readsOf(ctx).groups(), func(e *platform.Event) platform.UID { return e.Group }
 	if burst := burstOf(all); burst != nil {
 		groups.loadMany(ctx, mapEach(burst.Events, groupOf)) // loads all; the read below finds them
 	}
@@ -80,7 +80,7 @@ func (events) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform
 // Identity reads the identity that made a change; nil when the actor was not an
 // identity.
 func (eventActors) Identity(ctx context.Context, all []*platform.EventActor) ([]*platform.Identity, error) {
-	identities := &readsOf(ctx).identities
+	identities := readsOf(ctx).identities()
 	if len(all) == 1 && all[0].Burst != nil {
 		acting := mapEach(all[0].Burst.Events, func(e *platform.Event) *platform.EventActor { return &e.Actor })
 		_, _ = follow(ctx, acting, identities, (*platform.EventActor).Identity) // loads all; the read below finds them

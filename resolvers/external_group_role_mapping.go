@@ -9,8 +9,22 @@ import (
 	"atrium/platform"
 )
 
+// externalGroupRoleMappings resolves the fields of mappings.
+type externalGroupRoleMappings struct {
+	p *platform.Platform
+	viewerFields[platform.ExternalGroupRoleMapping]
+}
+
+func (r root) ExternalGroupRoleMapping() graph.ExternalGroupRoleMappingResolver {
+	return externalGroupRoleMappings{r.p, newViewerFields(r.p.ExternalGroupRoleMappings)}
+}
+
+func (r *reads) externalGroupRoleMappings() *loader[platform.UID, platform.ExternalGroupRoleMapping] {
+	return loaderOf(r, r.p.ExternalGroupRoleMappings.GetMany)
+}
+
 func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error) {
-	return readsOf(ctx).externalGroupRoleMappings.load(ctx, uid)
+	return readsOf(ctx).externalGroupRoleMappings().load(ctx, uid)
 }
 
 func (q queries) ExternalGroupRoleMappings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
@@ -45,17 +59,17 @@ func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, inp
 }
 
 func (e entities) FindManyExternalGroupRoleMappingByUIDs(ctx context.Context, reps []*graph.ExternalGroupRoleMappingByUIDsInput) ([]*platform.ExternalGroupRoleMapping, error) {
-	return readRepresentations(ctx, &readsOf(ctx).externalGroupRoleMappings, mapEach(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).externalGroupRoleMappings(), mapEach(reps, func(r *graph.ExternalGroupRoleMappingByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (externalGroupRoleMappings) IdentityProvider(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.IdentityProvider, error) {
-	return follow(ctx, all, &readsOf(ctx).identityProviders, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
+	return follow(ctx, all, readsOf(ctx).identityProviders(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.IdentityProviderUID })
 }
 
 func (externalGroupRoleMappings) Role(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Role, error) {
-	return follow(ctx, all, &readsOf(ctx).roles, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
+	return follow(ctx, all, readsOf(ctx).roles(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.RoleUID })
 }
 
 func (externalGroupRoleMappings) Scope(ctx context.Context, all []*platform.ExternalGroupRoleMapping) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
+	return follow(ctx, all, readsOf(ctx).groups(), func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.Scope })
 }

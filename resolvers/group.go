@@ -10,8 +10,20 @@ import (
 	"atrium/platform"
 )
 
+// groups resolves the fields of groups.
+type groups struct {
+	p *platform.Platform
+	viewerFields[platform.Group]
+}
+
+func (r root) Group() graph.GroupResolver { return groups{r.p, newViewerFields(r.p.Groups)} }
+
+func (r *reads) groups() *loader[platform.UID, platform.Group] {
+	return loaderOf(r, r.p.Groups.GetMany)
+}
+
 func (q queries) Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error) {
-	return byUIDOrPath(ctx, &readsOf(ctx).groups, uid, q.p.Groups.GetByPath, path)
+	return byUIDOrPath(ctx, readsOf(ctx).groups(), uid, q.p.Groups.GetByPath, path)
 }
 
 func (q queries) Groups(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupConnection, error) {
@@ -32,7 +44,7 @@ func (m mutations) DeleteGroup(ctx context.Context, input scalar.Delete) (*scala
 }
 
 func (e entities) FindManyGroupByUIDs(ctx context.Context, reps []*graph.GroupByUIDsInput) ([]*platform.Group, error) {
-	return readRepresentations(ctx, &readsOf(ctx).groups, mapEach(reps, func(r *graph.GroupByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).groups(), mapEach(reps, func(r *graph.GroupByUIDsInput) platform.UID { return r.UID }))
 }
 
 // ResourceLimits returns the limits sorted by name.
@@ -69,12 +81,12 @@ func groupScopes(all []*platform.Group, directOnly *bool, by scalar.ByUID) []pla
 }
 
 func (groups) Parent(ctx context.Context, all []*platform.Group) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(g *platform.Group) platform.UID { return g.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(g *platform.Group) platform.UID { return g.UID.Parent() })
 }
 
 // Ancestors returns the ancestors that the caller may see.
 func (groups) Ancestors(ctx context.Context, all []*platform.Group) ([][]*platform.Group, error) {
-	return followAll(ctx, all, &readsOf(ctx).groups, func(g *platform.Group) []platform.UID { return g.UID.Ancestors() }, ignoreHidden)
+	return followAll(ctx, all, readsOf(ctx).groups(), func(g *platform.Group) []platform.UID { return g.UID.Ancestors() }, ignoreHidden)
 }
 
 func (r groups) Children(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
@@ -142,7 +154,7 @@ func (r groups) IdentityProviders(ctx context.Context, all []*platform.Group, di
 // AccountAssociation reads the associations by the uids of the groups, because an
 // association has the uid of its group.
 func (groups) AccountAssociation(ctx context.Context, all []*platform.Group) ([]*platform.AccountAssociation, error) {
-	found, err := follow(ctx, all, &readsOf(ctx).accountAssociations, groupUID)
+	found, err := follow(ctx, all, readsOf(ctx).accountAssociations(), groupUID)
 	return found, filterErrors(err, ignoreNotFound)
 }
 

@@ -8,8 +8,22 @@ import (
 	"atrium/platform"
 )
 
+// groupInvites resolves the fields of invites.
+type groupInvites struct {
+	p *platform.Platform
+	viewerFields[platform.GroupInvite]
+}
+
+func (r root) GroupInvite() graph.GroupInviteResolver {
+	return groupInvites{r.p, newViewerFields(r.p.GroupInvites)}
+}
+
+func (r *reads) groupInvites() *loader[platform.UID, platform.GroupInvite] {
+	return loaderOf(r, r.p.GroupInvites.GetMany)
+}
+
 func (q queries) GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error) {
-	return readsOf(ctx).groupInvites.load(ctx, uid)
+	return readsOf(ctx).groupInvites().load(ctx, uid)
 }
 
 func (q queries) GroupInvites(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupInviteConnection, error) {
@@ -35,13 +49,13 @@ func (m mutations) AcceptGroupInvite(ctx context.Context, input graph.AcceptGrou
 }
 
 func (e entities) FindManyGroupInviteByUIDs(ctx context.Context, reps []*graph.GroupInviteByUIDsInput) ([]*platform.GroupInvite, error) {
-	return readRepresentations(ctx, &readsOf(ctx).groupInvites, mapEach(reps, func(r *graph.GroupInviteByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).groupInvites(), mapEach(reps, func(r *graph.GroupInviteByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (groupInvites) Group(ctx context.Context, all []*platform.GroupInvite) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(i *platform.GroupInvite) platform.UID { return i.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.GroupInvite) platform.UID { return i.UID.Parent() })
 }
 
 func (groupInvites) Role(ctx context.Context, all []*platform.GroupInvite) ([]*platform.Role, error) {
-	return follow(ctx, all, &readsOf(ctx).roles, func(i *platform.GroupInvite) platform.UID { return i.RoleUID })
+	return follow(ctx, all, readsOf(ctx).roles(), func(i *platform.GroupInvite) platform.UID { return i.RoleUID })
 }

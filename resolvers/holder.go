@@ -17,7 +17,7 @@ func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingC
 	for _, connection := range all {
 		bindings = append(bindings, connection.Nodes()...)
 	}
-	found, err := roleBindings(r).Identity(ctx, bindings)
+	found, err := roleBindings{p: r.p}.Identity(ctx, bindings)
 	if err := filterErrors(err, ignoreHidden); err != nil {
 		return nil, err
 	}
@@ -39,9 +39,9 @@ func bindingsOf(all []*scalar.RoleBindingEdge) []*platform.RoleBinding {
 }
 
 func (r holderEdges) Node(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*platform.Identity, error) {
-	return roleBindings(r).Identity(ctx, bindingsOf(all))
+	return roleBindings{p: r.p}.Identity(ctx, bindingsOf(all))
 }
 
 func (r holderEdges) Role(ctx context.Context, all []*scalar.RoleBindingEdge) ([]*platform.Role, error) {
-	return roleBindings(r).Role(ctx, bindingsOf(all))
+	return roleBindings{p: r.p}.Role(ctx, bindingsOf(all))
 }

@@ -9,8 +9,22 @@ import (
 	"atrium/platform"
 )
 
+// identities resolves the fields of identities.
+type identities struct {
+	p *platform.Platform
+	viewerFields[platform.Identity]
+}
+
+func (r root) Identity() graph.IdentityResolver {
+	return identities{r.p, newViewerFields(r.p.Identities)}
+}
+
+func (r *reads) identities() *loader[platform.UID, platform.Identity] {
+	return loaderOf(r, r.p.Identities.GetMany)
+}
+
 func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error) {
-	return readsOf(ctx).identities.load(ctx, uid)
+	return readsOf(ctx).identities().load(ctx, uid)
 }
 
 func (q queries) Identities(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityConnection, error) {
@@ -31,7 +45,7 @@ func (m mutations) DeleteIdentity(ctx context.Context, input scalar.Delete) (*sc
 }
 
 func (e entities) FindManyIdentityByUIDs(ctx context.Context, reps []*graph.IdentityByUIDsInput) ([]*platform.Identity, error) {
-	return readRepresentations(ctx, &readsOf(ctx).identities, mapEach(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).identities(), mapEach(reps, func(r *graph.IdentityByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*platform.UID, error) {
@@ -40,7 +54,7 @@ func (q queries) LookupIdentity(ctx context.Context, issuer, subject string) (*p
 }
 
 func (identities) Group(ctx context.Context, all []*platform.Identity) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(i *platform.Identity) platform.UID { return i.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.Identity) platform.UID { return i.UID.Parent() })
 }
 
 func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {

@@ -8,8 +8,22 @@ import (
 	"atrium/platform"
 )
 
+// identityProviders resolves the fields of identity providers.
+type identityProviders struct {
+	p *platform.Platform
+	viewerFields[platform.IdentityProvider]
+}
+
+func (r root) IdentityProvider() graph.IdentityProviderResolver {
+	return identityProviders{r.p, newViewerFields(r.p.IdentityProviders)}
+}
+
+func (r *reads) identityProviders() *loader[platform.UID, platform.IdentityProvider] {
+	return loaderOf(r, r.p.IdentityProviders.GetMany)
+}
+
 func (q queries) IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error) {
-	return readsOf(ctx).identityProviders.load(ctx, uid)
+	return readsOf(ctx).identityProviders().load(ctx, uid)
 }
 
 func (q queries) IdentityProviders(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityProviderConnection, error) {
@@ -38,15 +52,15 @@ func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Dele
 }
 
 func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error) {
-	return readRepresentations(ctx, &readsOf(ctx).identityProviders, mapEach(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).identityProviders(), mapEach(reps, func(r *graph.IdentityProviderByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (identityProviders) Group(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(i *platform.IdentityProvider) platform.UID { return i.UID.Parent() })
 }
 
 func (identityProviders) DefaultRole(ctx context.Context, all []*platform.IdentityProvider) ([]*platform.Role, error) {
-	return follow(ctx, all, &readsOf(ctx).roles, func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
+	return follow(ctx, all, readsOf(ctx).roles(), func(i *platform.IdentityProvider) platform.UID { return i.DefaultRole })
 }
 
 func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ExternalGroupRoleMappingConnection, error) {

@@ -22,25 +22,8 @@ type reads struct {
 	without  platform.LongTexts // the long texts that the operation does not select
 	reported sync.Map           // the messages of hidden errors that have been logged
 
-	groups                    loader[platform.UID, platform.Group]
-	identities                loader[platform.UID, platform.Identity]
-	roles                     loader[platform.UID, platform.Role]
-	roleBindings              loader[platform.UID, platform.RoleBinding]
-	repos                     loader[platform.UID, platform.Repo]
-	tags                      loader[platform.UID, platform.Tag]
-	advisories                loader[platform.UID, platform.Advisory]
-	subscriptions             loader[platform.UID, platform.Subscription]
-	deliveries                loader[platform.UID, platform.Delivery]
-	vulnerabilities           loader[string, platform.Vulnerability]
-	documents                 loader[string, platform.AdvisoryDocument]
-	events                    loader[string, platform.Event]
-	artifacts                 loader[platform.UID, platform.Artifact]
-	artifactVersions          loader[platform.UID, platform.ArtifactVersion]
-	identityProviders         loader[platform.UID, platform.IdentityProvider]
-	accountAssociations       loader[platform.UID, platform.AccountAssociation]
-	groupInvites              loader[platform.UID, platform.GroupInvite]
-	externalGroupRoleMappings loader[platform.UID, platform.ExternalGroupRoleMapping]
-	terms                     loader[platform.TermsKey, platform.TermsAcceptance]
+	lock    sync.Mutex
+	loaders []any // each a *loader, made when it is first asked for
 }
 
 type readsKey struct{}
@@ -62,65 +45,7 @@ func withBurst(ctx context.Context, p *platform.Platform, event any) context.Con
 }
 
 func newReads(ctx context.Context, p *platform.Platform) *reads {
-	r := &reads{p: p, without: unselectedTexts(ctx)}
-	r.groups.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Group, []error) {
-		return r.p.Groups.GetMany(ctx, keys)
-	})
-	r.identities.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Identity, []error) {
-		return r.p.Identities.GetMany(ctx, keys)
-	})
-	r.roles.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Role, []error) {
-		return r.p.Roles.GetMany(ctx, keys)
-	})
-	r.roleBindings.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.RoleBinding, []error) {
-		return r.p.RoleBindings.GetMany(ctx, keys)
-	})
-	r.repos.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Repo, []error) {
-		return r.p.Repos.GetMany(ctx, keys)
-	})
-	r.tags.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Tag, []error) {
-		return r.p.Tags.GetMany(ctx, keys)
-	})
-	r.advisories.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Advisory, []error) {
-		return r.p.Advisories.GetManyWithout(ctx, keys, r.without)
-	})
-	r.subscriptions.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Subscription, []error) {
-		return r.p.Subscriptions.GetMany(ctx, keys)
-	})
-	r.deliveries.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Delivery, []error) {
-		return r.p.Deliveries.GetMany(ctx, keys)
-	})
-	r.vulnerabilities.init(r, func(ctx context.Context, r *reads, keys []string) ([]*platform.Vulnerability, []error) {
-		return r.p.Vulnerabilities.GetManyWithout(ctx, keys, r.without)
-	})
-	r.documents.init(r, func(ctx context.Context, r *reads, keys []string) ([]*platform.AdvisoryDocument, []error) {
-		return r.p.AdvisoryDocuments.GetMany(ctx, keys)
-	})
-	r.events.init(r, func(ctx context.Context, r *reads, keys []string) ([]*platform.Event, []error) {
-		return r.p.AuditLog.GetManyWithout(ctx, keys, r.without)
-	})
-	r.artifacts.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.Artifact, []error) {
-		return r.p.Artifacts.GetMany(ctx, keys)
-	})
-	r.artifactVersions.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.ArtifactVersion, []error) {
-		return r.p.ArtifactVersions.GetMany(ctx, keys)
-	})
-	r.identityProviders.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.IdentityProvider, []error) {
-		return r.p.IdentityProviders.GetMany(ctx, keys)
-	})
-	r.accountAssociations.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.AccountAssociation, []error) {
-		return r.p.AccountAssociations.GetMany(ctx, keys)
-	})
-	r.groupInvites.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.GroupInvite, []error) {
-		return r.p.GroupInvites.GetMany(ctx, keys)
-	})
-	r.externalGroupRoleMappings.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.ExternalGroupRoleMapping, []error) {
-		return r.p.ExternalGroupRoleMappings.GetMany(ctx, keys)
-	})
-	r.terms.init(r, func(ctx context.Context, r *reads, keys []platform.TermsKey) ([]*platform.TermsAcceptance, []error) {
-		return r.p.Terms.GetMany(ctx, keys)
-	})
-	return r
+	return &reads{p: p, without: unselectedTexts(ctx)}
 }
 
 func readsOf(ctx context.Context) *reads {
@@ -128,11 +53,26 @@ func readsOf(ctx context.Context) *reads {
 	return r
 }
 
+// loaderOf returns the loader of a response that reads objects of type V, by
+// getMany.
+func loaderOf[K comparable, V any](r *reads, getMany func(context.Context, []K) ([]*V, []error)) *loader[K, V] {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for _, l := range r.loaders {
+		if l, ok := l.(*loader[K, V]); ok {
+			return l
+		}
+	}
+	l := &loader[K, V]{reads: r, getMany: getMany}
+	r.loaders = append(r.loaders, l)
+	return l
+}
+
 // A loader reads objects by key, and reads each key once. The operation it calls
 // checks for each key whether the caller may read the object.
 type loader[K comparable, V any] struct {
 	reads   *reads
-	getMany getMany[K, V]
+	getMany func(context.Context, []K) ([]*V, []error)
 	queue   sync.Mutex
 	batch   *dataloader.Loader[K, *V] // nil until the first read
 	asked   memo[K, *V]
@@ -157,14 +97,8 @@ func (m memo[K, V]) Delete(_ context.Context, key K) bool { delete(m, key); retu
 // Clear removes all keys.
 func (m memo[K, V]) Clear() { clear(m) }
 
-// getMany reads objects by their keys. It is a function without captured
-// variables, so that making a loader allocates nothing.
-type getMany[K comparable, V any] func(context.Context, *reads, []K) ([]*V, []error)
-
-func (l *loader[K, V]) init(r *reads, get getMany[K, V]) { l.reads, l.getMany = r, get }
-
 func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-	rows, errs := recoverPanics(func(ctx context.Context, keys []K) ([]*V, []error) { return l.getMany(ctx, l.reads, keys) })(ctx, keys)
+	rows, errs := recoverPanics(l.getMany)(ctx, keys)
 	results := make([]*dataloader.Result[*V], len(keys))
 	for i := range keys {
 		results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}

@@ -94,7 +94,7 @@ func TestEveryMutationDoesWhatItSays(t *testing.T) {
 		}
 	}
 	for _, field := range graph.Schema().Mutation.Fields {
-		if !asked[field.Name] {
+		if !asked[field.Name] && !isOwn(field.Name) {
 			t.Errorf("the mutation %s is made by no test", field.Name)
 		}
 	}

@@ -48,9 +48,8 @@ func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]
 		objects[i].typeName, objects[i].key, _ = scalar.ParseGlobalID(string(id))
 	}
 	found, errs := r.objects(ctx, objects)
-	byType := r.byType()
 	for i, o := range objects {
-		if byType[o.typeName] == nil {
+		if nodeReaders[o.typeName] == nil {
 			errs[i] = platform.Invalid(platform.Violation{Field: field, Description: "is not the global id of an object of this service"})
 		}
 	}
@@ -64,15 +63,14 @@ type object struct{ typeName, key string }
 // are nil.
 func (r *reads) objects(ctx context.Context, objects []object) ([]fedruntime.Entity, []error) {
 	found, errs := make([]fedruntime.Entity, len(objects)), make([]error, len(objects))
-	byType := r.byType()
 	keys, indices := map[string][]string{}, map[string][]int{}
 	for i, o := range objects {
-		if byType[o.typeName] != nil {
+		if nodeReaders[o.typeName] != nil {
 			keys[o.typeName], indices[o.typeName] = append(keys[o.typeName], o.key), append(indices[o.typeName], i)
 		}
 	}
 	for _, typeName := range slices.Sorted(maps.Keys(keys)) {
-		rows, failed := byType[typeName](ctx, keys[typeName])
+		rows, failed := nodeReaders[typeName](ctx, r, keys[typeName])
 		for n, i := range indices[typeName] {
 			found[i], errs[i] = rows[n], failed[n]
 		}
@@ -80,46 +78,46 @@ func (r *reads) objects(ctx context.Context, objects []object) ([]fedruntime.Ent
 	return found, errs
 }
 
-// byType maps each GraphQL type to the function that reads nodes of the type.
-func (r *reads) byType() map[string]func(context.Context, []string) ([]fedruntime.Entity, []error) {
-	return map[string]func(context.Context, []string) ([]fedruntime.Entity, []error){
-		"Group":                    nodesBy(&r.groups),
-		"Identity":                 nodesBy(&r.identities),
-		"Role":                     nodesBy(&r.roles),
-		"RoleBinding":              nodesBy(&r.roleBindings),
-		"Repo":                     nodesBy(&r.repos),
-		"Tag":                      nodesBy(&r.tags),
-		"Advisory":                 nodesBy(&r.advisories),
-		"EventSubscription":        nodesBy(&r.subscriptions),
-		"Delivery":                 nodesBy(&r.deliveries),
-		"VulnerabilityMetadata":    nodesBy(&r.vulnerabilities),
-		"AdvisoryDocument":         nodesBy(&r.documents),
-		"Event":                    nodesBy(&r.events),
-		"Artifact":                 nodesBy(&r.artifacts),
-		"ArtifactVersion":          nodesBy(&r.artifactVersions),
-		"IdentityProvider":         nodesBy(&r.identityProviders),
-		"AccountAssociation":       nodesBy(&r.accountAssociations),
-		"GroupInvite":              nodesBy(&r.groupInvites),
-		"ExternalGroupRoleMapping": nodesBy(&r.externalGroupRoleMappings),
-		"TermsAcceptance":          nodesByKey(&r.terms, scalar.ParseTermsKey),
-	}
+// A nodeReader reads objects of one GraphQL type by the keys in their global ids.
+type nodeReader func(ctx context.Context, r *reads, keys []string) ([]fedruntime.Entity, []error)
+
+// nodeReaders has the reader of each GraphQL type with a global id.
+var nodeReaders = map[string]nodeReader{
+	"Group":                    readNodes((*reads).groups),
+	"Identity":                 readNodes((*reads).identities),
+	"Role":                     readNodes((*reads).roles),
+	"RoleBinding":              readNodes((*reads).roleBindings),
+	"Repo":                     readNodes((*reads).repos),
+	"Tag":                      readNodes((*reads).tags),
+	"Advisory":                 readNodes((*reads).advisories),
+	"EventSubscription":        readNodes((*reads).subscriptions),
+	"Delivery":                 readNodes((*reads).deliveries),
+	"VulnerabilityMetadata":    readNodes((*reads).vulnerabilities),
+	"AdvisoryDocument":         readNodes((*reads).documents),
+	"Event":                    readNodes((*reads).events),
+	"Artifact":                 readNodes((*reads).artifacts),
+	"ArtifactVersion":          readNodes((*reads).artifactVersions),
+	"IdentityProvider":         readNodes((*reads).identityProviders),
+	"AccountAssociation":       readNodes((*reads).accountAssociations),
+	"GroupInvite":              readNodes((*reads).groupInvites),
+	"ExternalGroupRoleMapping": readNodes((*reads).externalGroupRoleMappings),
+	"TermsAcceptance":          readNodesByKey((*reads).terms, scalar.ParseTermsKey),
 }
 
-// nodesBy returns a function that reads nodes through a loader whose keys are the
-// keys of global ids.
-func nodesBy[K ~string, V any, P entity[V]](l *loader[K, V]) func(context.Context, []string) ([]fedruntime.Entity, []error) {
-	return nodesByKey[K, V, P](l, func(name string) K { return K(name) })
+// readNodes returns a reader of objects whose keys are those of their global ids.
+func readNodes[K ~string, V any, P entity[V]](loaderOf func(*reads) *loader[K, V]) nodeReader {
+	return readNodesByKey[K, V, P](loaderOf, func(name string) K { return K(name) })
 }
 
-// nodesByKey returns a function that reads nodes through a loader. The function
-// parse converts the key of a global id into the key of the loader.
-func nodesByKey[K comparable, V any, P entity[V]](l *loader[K, V], parse func(string) K) func(context.Context, []string) ([]fedruntime.Entity, []error) {
-	return func(ctx context.Context, names []string) ([]fedruntime.Entity, []error) {
+// readNodesByKey returns a reader of objects. The function parse converts the key of
+// a global id into the key of the loader.
+func readNodesByKey[K comparable, V any, P entity[V]](loaderOf func(*reads) *loader[K, V], parse func(string) K) nodeReader {
+	return func(ctx context.Context, r *reads, names []string) ([]fedruntime.Entity, []error) {
 		keys := make([]K, len(names))
 		for i, name := range names {
 			keys[i] = parse(name)
 		}
-		rows, errs := l.loadMany(ctx, keys)
+		rows, errs := loaderOf(r).loadMany(ctx, keys)
 		found := make([]fedruntime.Entity, len(rows))
 		for i, row := range rows {
 			if row != nil { // an interface that holds a nil pointer is not nil

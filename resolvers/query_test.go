@@ -2,6 +2,8 @@ package resolvers
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +63,20 @@ var everyQuery = []struct {
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
 
+// isOwn reports whether a root field reads or changes a kind that the reference does
+// not have. Those are asked for in internal/cases, in every protocol.
+func isOwn(field string) bool {
+	return slices.ContainsFunc(platform.Kinds(), func(k platform.KindInfo) bool {
+		isOperation := field == k.Plural || slices.ContainsFunc([]string{"", "create", "update", "delete"}, func(verb string) bool {
+			return strings.EqualFold(field, verb+k.Name)
+		})
+		return isOperation && k.Number > lastReferenceKind
+	})
+}
+
+// lastReferenceKind is the number of the last kind that is the reference's.
+const lastReferenceKind = 17
+
 func TestEveryQueryAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -75,7 +91,7 @@ func TestEveryQueryAnswers(t *testing.T) {
 		got.want(c.path, c.want)
 	}
 	for _, field := range graph.Schema().Query.Fields {
-		if !asked[field.Name] && field.Name[:2] != "__" {
+		if !asked[field.Name] && !isOwn(field.Name) && field.Name[:2] != "__" {
 			t.Errorf("the query %s is not asked by any test", field.Name)
 		}
 	}
@@ -172,8 +188,8 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 	got.want("identity.group.name", "team").want("identity.roleBindings.nodes.*.role.name", "lister").
 		want("identity.effectiveCapabilities", []any{"REPO_LIST"}).want("identity.list", true).want("identity.delete", false)
 	got.want("viewer.roleBindings.nodes.*.group.name", "acme").want("viewer.can", true)
-	if n := len(got.at("viewer.capabilities").([]any)); n != 43 {
-		t.Errorf("an owner has %d capabilities, want all 43", n)
+	if n := len(got.at("viewer.capabilities").([]any)); n != len(platform.Capabilities()) {
+		t.Errorf("an owner has %d capabilities, want all %d", n, len(platform.Capabilities()))
 	}
 }
 

@@ -10,8 +10,18 @@ import (
 	"atrium/platform"
 )
 
+// repos resolves the fields of repos.
+type repos struct {
+	p *platform.Platform
+	viewerFields[platform.Repo]
+}
+
+func (r root) Repo() graph.RepoResolver { return repos{r.p, newViewerFields(r.p.Repos)} }
+
+func (r *reads) repos() *loader[platform.UID, platform.Repo] { return loaderOf(r, r.p.Repos.GetMany) }
+
 func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error) {
-	return byUIDOrPath(ctx, &readsOf(ctx).repos, uid, q.p.Repos.GetByPath, path)
+	return byUIDOrPath(ctx, readsOf(ctx).repos(), uid, q.p.Repos.GetByPath, path)
 }
 
 func (q queries) Repos(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RepoConnection, error) {
@@ -32,7 +42,7 @@ func (m mutations) DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar
 }
 
 func (e entities) FindManyRepoByUIDs(ctx context.Context, reps []*graph.RepoByUIDsInput) ([]*platform.Repo, error) {
-	return readRepresentations(ctx, &readsOf(ctx).repos, mapEach(reps, func(r *graph.RepoByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).repos(), mapEach(reps, func(r *graph.RepoByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (*graph.UpdateRepoReadmePayload, error) {
@@ -40,7 +50,7 @@ func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (
 	if _, err := m.p.Repos.UpdateReadme(ctx, uid, in); err != nil {
 		return nil, err
 	}
-	repo, err := readsOf(ctx).repos.load(ctx, uid)
+	repo, err := readsOf(ctx).repos().load(ctx, uid)
 	if err != nil { // the readme has been changed nevertheless
 		graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithField("repo")), err)
 	}
@@ -50,7 +60,7 @@ func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (
 func repoUID(r *platform.Repo) platform.UID { return r.UID }
 
 func (repos) Group(ctx context.Context, all []*platform.Repo) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(r *platform.Repo) platform.UID { return r.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(r *platform.Repo) platform.UID { return r.UID.Parent() })
 }
 
 func (r repos) Readme(ctx context.Context, all []*platform.Repo) ([]*string, error) {

@@ -8,8 +8,18 @@ import (
 	"atrium/platform"
 )
 
+// roles resolves the fields of roles.
+type roles struct {
+	p *platform.Platform
+	viewerFields[platform.Role]
+}
+
+func (r root) Role() graph.RoleResolver { return roles{r.p, newViewerFields(r.p.Roles)} }
+
+func (r *reads) roles() *loader[platform.UID, platform.Role] { return loaderOf(r, r.p.Roles.GetMany) }
+
 func (q queries) Role(ctx context.Context, uid platform.UID) (*platform.Role, error) {
-	return readsOf(ctx).roles.load(ctx, uid)
+	return readsOf(ctx).roles().load(ctx, uid)
 }
 
 func (q queries) Roles(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleConnection, error) {
@@ -30,11 +40,11 @@ func (m mutations) DeleteRole(ctx context.Context, input scalar.Delete) (*scalar
 }
 
 func (e entities) FindManyRoleByUIDs(ctx context.Context, reps []*graph.RoleByUIDsInput) ([]*platform.Role, error) {
-	return readRepresentations(ctx, &readsOf(ctx).roles, mapEach(reps, func(r *graph.RoleByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).roles(), mapEach(reps, func(r *graph.RoleByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (roles) Group(ctx context.Context, all []*platform.Role) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(r *platform.Role) platform.UID { return r.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(r *platform.Role) platform.UID { return r.UID.Parent() })
 }
 
 func (r roles) RoleBindings(ctx context.Context, all []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {

@@ -10,8 +10,22 @@ import (
 	"atrium/platform"
 )
 
+// roleBindings resolves the fields of role bindings.
+type roleBindings struct {
+	p *platform.Platform
+	viewerFields[platform.RoleBinding]
+}
+
+func (r root) RoleBinding() graph.RoleBindingResolver {
+	return roleBindings{r.p, newViewerFields(r.p.RoleBindings)}
+}
+
+func (r *reads) roleBindings() *loader[platform.UID, platform.RoleBinding] {
+	return loaderOf(r, r.p.RoleBindings.GetMany)
+}
+
 func (q queries) RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error) {
-	return readsOf(ctx).roleBindings.load(ctx, uid)
+	return readsOf(ctx).roleBindings().load(ctx, uid)
 }
 
 func (q queries) RoleBindings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
@@ -32,7 +46,7 @@ func (m mutations) DeleteRoleBinding(ctx context.Context, input scalar.Delete) (
 }
 
 func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*platform.RoleBinding, error) {
-	return readRepresentations(ctx, &readsOf(ctx).roleBindings, mapEach(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).roleBindings(), mapEach(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error) {
@@ -67,7 +81,7 @@ func decodeBatch(input graph.BatchCreateRoleBindingsInput) (inputs []platform.In
 func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Identity.UID }
 	if !bindingHasSelection(ctx) {
-		return follow(ctx, all, &readsOf(ctx).identities, uid)
+		return follow(ctx, all, readsOf(ctx).identities(), uid)
 	}
 	return answerFromBindings(ctx, all, uid, r.p.Identities.CheckReadable, func(b *platform.RoleBinding) *platform.Identity {
 		return &platform.Identity{UID: b.Identity.UID, Name: b.Identity.Name, Description: b.Identity.Description}
@@ -77,7 +91,7 @@ func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding)
 func (r roleBindings) Group(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Group, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Group.UID }
 	if !bindingHasSelection(ctx) {
-		return follow(ctx, all, &readsOf(ctx).groups, uid)
+		return follow(ctx, all, readsOf(ctx).groups(), uid)
 	}
 	return answerFromBindings(ctx, all, uid, r.p.Groups.CheckReadable, func(b *platform.RoleBinding) *platform.Group {
 		return &platform.Group{UID: b.Group.UID, Name: b.Group.Name, Description: b.Group.Description}
@@ -87,7 +101,7 @@ func (r roleBindings) Group(ctx context.Context, all []*platform.RoleBinding) ([
 func (r roleBindings) Role(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Role, error) {
 	uid := func(b *platform.RoleBinding) platform.UID { return b.Role.UID }
 	if !bindingHasSelection(ctx) {
-		return follow(ctx, all, &readsOf(ctx).roles, uid)
+		return follow(ctx, all, readsOf(ctx).roles(), uid)
 	}
 	return answerFromBindings(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) *platform.Role {
 		return &platform.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}

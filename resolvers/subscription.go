@@ -8,8 +8,22 @@ import (
 	"atrium/platform"
 )
 
+// eventSubscriptions resolves the fields of event subscriptions.
+type eventSubscriptions struct {
+	p *platform.Platform
+	viewerFields[platform.Subscription]
+}
+
+func (r root) EventSubscription() graph.EventSubscriptionResolver {
+	return eventSubscriptions{r.p, newViewerFields(r.p.Subscriptions)}
+}
+
+func (r *reads) subscriptions() *loader[platform.UID, platform.Subscription] {
+	return loaderOf(r, r.p.Subscriptions.GetMany)
+}
+
 func (q queries) Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error) {
-	return readsOf(ctx).subscriptions.load(ctx, uid)
+	return readsOf(ctx).subscriptions().load(ctx, uid)
 }
 
 func (q queries) Subscriptions(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.EventSubscriptionConnection, error) {
@@ -58,11 +72,11 @@ func (m mutations) EnableSubscription(ctx context.Context, input graph.EnableSub
 }
 
 func (e entities) FindManyEventSubscriptionByUIDs(ctx context.Context, reps []*graph.EventSubscriptionByUIDsInput) ([]*platform.Subscription, error) {
-	return readRepresentations(ctx, &readsOf(ctx).subscriptions, mapEach(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).subscriptions(), mapEach(reps, func(r *graph.EventSubscriptionByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (eventSubscriptions) Group(ctx context.Context, all []*platform.Subscription) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).groups(), func(s *platform.Subscription) platform.UID { return s.UID.Parent() })
 }
 
 func (r eventSubscriptions) Deliveries(ctx context.Context, all []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.DeliveryConnection, error) {

@@ -8,8 +8,18 @@ import (
 	"atrium/platform"
 )
 
+// tags resolves the fields of tags.
+type tags struct {
+	p *platform.Platform
+	viewerFields[platform.Tag]
+}
+
+func (r root) Tag() graph.TagResolver { return tags{r.p, newViewerFields(r.p.Tags)} }
+
+func (r *reads) tags() *loader[platform.UID, platform.Tag] { return loaderOf(r, r.p.Tags.GetMany) }
+
 func (q queries) Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error) {
-	return readsOf(ctx).tags.load(ctx, uid)
+	return readsOf(ctx).tags().load(ctx, uid)
 }
 
 func (q queries) Tags(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TagConnection, error) {
@@ -26,11 +36,11 @@ func (m mutations) DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.
 }
 
 func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDsInput) ([]*platform.Tag, error) {
-	return readRepresentations(ctx, &readsOf(ctx).tags, mapEach(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
+	return readRepresentations(ctx, readsOf(ctx).tags(), mapEach(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (tags) Repo(ctx context.Context, all []*platform.Tag) ([]*platform.Repo, error) {
-	return follow(ctx, all, &readsOf(ctx).repos, func(t *platform.Tag) platform.UID { return t.UID.Parent() })
+	return follow(ctx, all, readsOf(ctx).repos(), func(t *platform.Tag) platform.UID { return t.UID.Parent() })
 }
 
 // Image reads the images of the tags. It is nil where the digest of a tag has no

@@ -8,6 +8,10 @@ import (
 	"atrium/platform"
 )
 
+func (r *reads) terms() *loader[platform.TermsKey, platform.TermsAcceptance] {
+	return loaderOf(r, r.p.Terms.GetMany)
+}
+
 func (q queries) TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TermsAcceptanceConnection, error) {
 	accepted := func(ctx context.Context, req platform.ListRequest[platform.TermsFilter]) (platform.Page[platform.TermsAcceptance], error) {
 		return q.p.Terms.ListOf(ctx, group, req)
@@ -20,15 +24,15 @@ func (m mutations) AcceptTerms(ctx context.Context, input graph.AcceptTermsInput
 }
 
 func (e entities) FindManyTermsAcceptanceByOrgUIDAndDocIDs(ctx context.Context, reps []*graph.TermsAcceptanceByOrgUIDAndDocIDsInput) ([]*platform.TermsAcceptance, error) {
-	return readRepresentations(ctx, &readsOf(ctx).terms, mapEach(reps, func(r *graph.TermsAcceptanceByOrgUIDAndDocIDsInput) platform.TermsKey {
+	return readRepresentations(ctx, readsOf(ctx).terms(), mapEach(reps, func(r *graph.TermsAcceptanceByOrgUIDAndDocIDsInput) platform.TermsKey {
 		return platform.TermsKey{Group: r.OrgUID, DocID: r.DocID}
 	}))
 }
 
 func (terms) Group(ctx context.Context, all []*platform.TermsAcceptance) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(t *platform.TermsAcceptance) platform.UID { return t.OrgUID })
+	return follow(ctx, all, readsOf(ctx).groups(), func(t *platform.TermsAcceptance) platform.UID { return t.OrgUID })
 }
 
 func (acceptedTerms) Group(ctx context.Context, all []*platform.AcceptedTerms) ([]*platform.Group, error) {
-	return follow(ctx, all, &readsOf(ctx).groups, func(a *platform.AcceptedTerms) platform.UID { return a.Group })
+	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.AcceptedTerms) platform.UID { return a.Group })
 }

@@ -163,7 +163,7 @@ func TestEveryParameterOfEveryListIsTakenInBothSpellings(t *testing.T) {
 	w := newPopulated(t)
 	requests := w.requests()
 	for _, r := range routes(w.p) {
-		if r.plural == "" {
+		if r.plural == "" || requests[r.name] == nil && isOwn(t, r.name) {
 			continue
 		}
 		prefix, _, _ := strings.Cut(r.pattern, "{")

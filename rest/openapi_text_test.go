@@ -4,6 +4,10 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -17,6 +21,8 @@ import (
 //	{uid}               a variable of a path, and GetRepo{uid} likewise
 //	registry/repos      the operations of one collection
 //
+// What has no text there has that of its comment in schema/proto.
+//
 // A field whose text begins with "Input only." is never shown, and one with
 // "Output only." is refused unless it is what was read; kinds say the latter themselves.
 //
@@ -25,13 +31,17 @@ var textFiles embed.FS
 
 // prose is the texts by name.
 type prose struct {
-	byName map[string]string
-	read   map[string]bool // names that were asked for
-	faults map[string]bool
+	byName   map[string]string
+	fallback map[string]string // comments of schema/proto, by the same names
+	read     map[string]bool   // names that were asked for
+	faults   map[string]bool
 }
 
 func readTexts() prose {
-	t := prose{byName: map[string]string{}, read: map[string]bool{}, faults: map[string]bool{}}
+	t := prose{byName: map[string]string{}, fallback: map[string]string{}, read: map[string]bool{}, faults: map[string]bool{}}
+	for area, file := range contracts() {
+		t.readContract(area, file)
+	}
 	names, _ := fs.Glob(textFiles, "texts/*.txt") // the pattern is good
 	for _, file := range names {
 		content, err := textFiles.ReadFile(file)
@@ -53,6 +63,60 @@ func readTexts() prose {
 	return t
 }
 
+// contracts gives the text of each file of schema/proto, by its area.
+func contracts() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		files, _ := filepath.Glob("../schema/proto/platform/*/v2/*.proto") // the pattern is good
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				panic(err)
+			}
+			if !yield(filepath.Base(filepath.Dir(filepath.Dir(file))), string(text)) {
+				return
+			}
+		}
+	}
+}
+
+var (
+	protoBlock = regexp.MustCompile(`^(message|service) (\w+) \{`)
+	protoField = regexp.MustCompile(`^  (?:optional |repeated )?[\w.<>, ]+ (\w+) = \d+`)
+)
+
+// readContract takes the comments of services, messages and their fields.
+func (t prose) readContract(area, text string) {
+	comment, message := "", ""
+	for line := range strings.Lines(text) {
+		if words, isComment := strings.CutPrefix(strings.TrimSpace(line), "// "); isComment {
+			comment = strings.TrimSpace(comment + " " + words)
+			continue
+		}
+		if block := protoBlock.FindStringSubmatch(line); block != nil {
+			message = block[2]
+			if block[1] == "service" {
+				message = area + "/" + camelCase(strings.TrimSuffix(message, "Service"))
+			}
+			t.fallback[message] = comment
+		} else if field := protoField.FindStringSubmatch(line); field != nil {
+			t.fallback[message+"."+camelCase(field[1])] = comment
+		}
+		comment = ""
+	}
+}
+
+// camelCase spells a name of the contract as JSON does.
+func camelCase(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words {
+		if i > 0 {
+			words[i] = upperFirst(word)
+		}
+	}
+	words[0] = strings.ToLower(words[0][:1]) + words[0][1:]
+	return strings.Join(words, "")
+}
+
 // first is the text of the first name that has one.
 func (t prose) first(names ...string) string {
 	for _, name := range names {
@@ -60,6 +124,9 @@ func (t prose) first(names ...string) string {
 			t.read[name] = true
 			return text
 		}
+	}
+	if comment := t.fallback[names[0]]; comment != "" {
+		return comment
 	}
 	t.faults["no text for "+names[0]] = true
 	return ""

@@ -202,7 +202,9 @@ func TestEveryRouteServesInEverySpellingOfItsPath(t *testing.T) {
 		}
 		request := requests[r.name]
 		if request == nil {
-			t.Errorf("%s is not tested here", r.name)
+			if !isOwn(t, r.name) {
+				t.Errorf("%s is not tested here", r.name)
+			}
 			continue
 		}
 		for name, spelled := range spellings {

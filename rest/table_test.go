@@ -48,6 +48,13 @@ func readWire(t *testing.T) []wireRoute {
 	return routes
 }
 
+// isOwn reports whether an operation is none of the reference. Those of our own
+// kinds are asked for in internal/cases, in every protocol.
+func isOwn(t *testing.T, operation string) bool {
+	t.Helper()
+	return !slices.ContainsFunc(readWire(t), func(r wireRoute) bool { return r.name == operation })
+}
+
 func (r *wireRoute) addParameter(field string) {
 	switch {
 	case strings.Contains(r.pattern, "{"+field): // stands in the path

@@ -3,11 +3,19 @@ package rpc
 import (
 	"context"
 
+	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"atrium/platform"
 	eventsv2 "atrium/rpc/gen/platform/events/v2"
+	"atrium/rpc/gen/platform/events/v2/eventsv2connect"
 )
+
+func eventsServices(p *platform.Platform, o connect.HandlerOption) []service {
+	return []service{
+		newService(eventsv2connect.NewSubscriptionsServiceHandler(subscriptions{p.Subscriptions}, o)),
+	}
+}
 
 type subscriptions struct{ of platform.Subscriptions }
 

@@ -3,9 +3,18 @@ package rpc
 import (
 	"context"
 
+	"connectrpc.com/connect"
+
 	"atrium/platform"
 	librariesv2 "atrium/rpc/gen/platform/libraries/v2"
+	"atrium/rpc/gen/platform/libraries/v2/librariesv2connect"
 )
+
+func librariesServices(p *platform.Platform, o connect.HandlerOption) []service {
+	return []service{
+		newService(librariesv2connect.NewArtifactsServiceHandler(artifacts{p.Artifacts, p.ArtifactVersions}, o)),
+	}
+}
 
 type artifacts struct {
 	of       platform.Artifacts

@@ -3,9 +3,18 @@ package rpc
 import (
 	"context"
 
+	"connectrpc.com/connect"
+
 	"atrium/platform"
 	pingv2 "atrium/rpc/gen/platform/ping/v2"
+	"atrium/rpc/gen/platform/ping/v2/pingv2connect"
 )
+
+func pingServices(p *platform.Platform, o connect.HandlerOption) []service {
+	return []service{
+		open(pingv2connect.NewPingServiceHandler(ping{p}, o)),
+	}
+}
 
 type ping struct{ p *platform.Platform }
 

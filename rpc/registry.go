@@ -3,11 +3,21 @@ package rpc
 import (
 	"context"
 
+	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"atrium/platform"
 	registryv2 "atrium/rpc/gen/platform/registry/v2"
+	"atrium/rpc/gen/platform/registry/v2/registryv2connect"
 )
+
+func registryServices(p *platform.Platform, o connect.HandlerOption) []service {
+	return []service{
+		newService(registryv2connect.NewImagesServiceHandler(images{p.Images}, o)),
+		newService(registryv2connect.NewReposServiceHandler(repos{p.Repos}, o)),
+		newService(registryv2connect.NewTagsServiceHandler(tags{p.Tags}, o)),
+	}
+}
 
 type repos struct{ of platform.Repos }
 
@@ -95,4 +105,42 @@ func (s images) GetArchitectures(ctx context.Context, r *registryv2.GetArchitect
 func (s images) GetSize(ctx context.Context, r *registryv2.GetSizeRequest) (*registryv2.Size, error) {
 	size, err := s.of.Size(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}, r.GetArchitecture())
 	return imageSize(&size), err
+}
+
+func repo(r *platform.Repo) *registryv2.Repo {
+	return &registryv2.Repo{
+		Uid: string(r.UID), Name: r.Name, Description: r.Description,
+		CatalogTier: enumValue[registryv2.CatalogTier](registryv2.CatalogTier_value, r.CatalogTier),
+		Bundles:     r.Bundles, Aliases: r.Aliases, ActiveTags: r.ActiveTags, SyncConfig: syncConfig(r.SyncConfig),
+		CreateTime: timestamp(r.CreateTime), UpdateTime: timestamp(r.UpdateTime),
+	}
+}
+
+func syncConfig(c *platform.SyncConfig) *registryv2.SyncConfig {
+	if c == nil {
+		return nil
+	}
+	return &registryv2.SyncConfig{
+		Source: c.Source, UniqueTags: c.UniqueTags, ExpirationTime: timestamp(c.ExpirationTime),
+		Google: c.Google, Amazon: c.Amazon, Azure: c.Azure, ApkoOverlay: c.ApkoOverlay, GracePeriod: c.GracePeriod,
+	}
+}
+
+func readme(r *platform.Readme) *registryv2.RepoReadme {
+	return &registryv2.RepoReadme{Uid: string(r.UID), Content: r.Content}
+}
+
+func tag(t *platform.Tag) *registryv2.Tag {
+	return &registryv2.Tag{
+		Uid: string(t.UID), Name: t.Name, Digest: t.Digest,
+		UpdateTime: timestamp(t.UpdateTime), Deprecated: t.Deprecated, Bundles: t.Bundles,
+	}
+}
+
+func architectures(i *platform.Image) *registryv2.Architectures {
+	return &registryv2.Architectures{Architectures: i.ArchitectureNames()}
+}
+
+func imageSize(s *platform.ImageSize) *registryv2.Size {
+	return &registryv2.Size{Size: s.Size, Architecture: s.Architecture}
 }

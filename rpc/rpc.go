@@ -17,13 +17,6 @@ import (
 
 	"atrium/edge"
 	"atrium/platform"
-	"atrium/rpc/gen/platform/advisory/v2/advisoryv2connect"
-	"atrium/rpc/gen/platform/events/v2/eventsv2connect"
-	"atrium/rpc/gen/platform/iam/v2/iamv2connect"
-	"atrium/rpc/gen/platform/libraries/v2/librariesv2connect"
-	"atrium/rpc/gen/platform/ping/v2/pingv2connect"
-	"atrium/rpc/gen/platform/registry/v2/registryv2connect"
-	"atrium/rpc/gen/platform/vulnerabilities/v2/vulnerabilitiesv2connect"
 )
 
 // Options are the settings of the services; the zero value serves.
@@ -84,25 +77,15 @@ func open(path string, handler http.Handler) service { return service{path, hand
 
 // services lists those of the platform, in the order of their packages.
 func services(p *platform.Platform, o connect.HandlerOption) []service {
-	return []service{
-		newService(advisoryv2connect.NewSecurityAdvisoryServiceHandler(securityAdvisory{p.AdvisoryDocuments, p.Vulnerabilities, p.ResolvedVulnerabilities}, o)),
-		newService(eventsv2connect.NewSubscriptionsServiceHandler(subscriptions{p.Subscriptions}, o)),
-		newService(iamv2connect.NewAccountAssociationsServiceHandler(accountAssociations{p.AccountAssociations}, o)),
-		newService(iamv2connect.NewExternalGroupRoleMappingsServiceHandler(externalGroupRoleMappings{p.ExternalGroupRoleMappings}, o)),
-		newService(iamv2connect.NewGroupInvitesServiceHandler(groupInvites{p.GroupInvites}, o)),
-		newService(iamv2connect.NewGroupsServiceHandler(groups{p.Groups}, o)),
-		newService(iamv2connect.NewIdentitiesServiceHandler(identities{p.Identities}, o)),
-		newService(iamv2connect.NewIdentityProvidersServiceHandler(identityProviders{p.IdentityProviders}, o)),
-		newService(iamv2connect.NewRoleBindingsServiceHandler(roleBindings{p.RoleBindings}, o)),
-		newService(iamv2connect.NewRolesServiceHandler(roles{p.Roles}, o)),
-		newService(iamv2connect.NewTermsServiceHandler(terms{p.Terms}, o)),
-		newService(librariesv2connect.NewArtifactsServiceHandler(artifacts{p.Artifacts, p.ArtifactVersions}, o)),
-		open(pingv2connect.NewPingServiceHandler(ping{p}, o)),
-		newService(registryv2connect.NewImagesServiceHandler(images{p.Images}, o)),
-		newService(registryv2connect.NewReposServiceHandler(repos{p.Repos}, o)),
-		newService(registryv2connect.NewTagsServiceHandler(tags{p.Tags}, o)),
-		newService(vulnerabilitiesv2connect.NewAdvisoriesServiceHandler(advisories{p.Advisories}, o)),
-	}
+	return slices.Concat(
+		advisoryServices(p, o),
+		eventsServices(p, o),
+		iamServices(p, o),
+		librariesServices(p, o),
+		pingServices(p, o),
+		registryServices(p, o),
+		vulnerabilitiesServices(p, o),
+	)
 }
 
 // mount registers services under their paths and returns their names.

@@ -8,81 +8,25 @@ import (
 	"atrium/platform"
 )
 
-// ByUID is what the `where` of every kind holds beside the kind's own filter.
+// ByUID is the part that the filters of all kinds share. Where a kind has more, such as tags, its filter is written
+// here, and generated otherwise.
 type ByUID struct {
 	UIDs        []platform.UID
 	AncestorsOf platform.UID
 	InRoot      bool
 }
 
-// Filters of the kinds. Their fields are found by the names of the schema.
-type (
-	// GroupFilter is `where` of groups.
-	GroupFilter struct {
-		platform.GroupFilter
-		ByUID
-	}
-	// IdentityFilter is `where` of identities.
-	IdentityFilter struct {
-		platform.IdentityFilter
-		ByUID
-	}
-	// RoleFilter is `where` of roles.
-	RoleFilter struct {
-		platform.RoleFilter
-		ByUID
-	}
-	// RoleBindingFilter is `where` of role bindings.
-	RoleBindingFilter struct {
-		platform.RoleBindingFilter
-		ByUID
-	}
-	// RepoFilter is `where` of repos.
-	RepoFilter struct {
-		platform.RepoFilter
-		ByUID
-	}
-	// TagFilter is `where` of tags.
-	TagFilter struct {
-		platform.TagFilter
-		ByUID
-		IncludeReferrers, IncludeDates, IncludeEpochs *bool
-	}
-	// AdvisoryFilter is `where` of advisories.
-	AdvisoryFilter struct {
-		platform.AdvisoryFilter
-		ByUID
-	}
-	// IdentityProviderFilter is `where` of identity providers.
-	IdentityProviderFilter struct {
-		platform.IdentityProviderFilter
-		ByUID
-	}
-	// AccountAssociationFilter is `where` of account associations.
-	AccountAssociationFilter struct {
-		platform.AccountAssociationFilter
-		ByUID
-	}
-	// GroupInviteFilter is `where` of invites.
-	GroupInviteFilter struct {
-		platform.GroupInviteFilter
-		ByUID
-	}
-	// ExternalGroupRoleMappingFilter is `where` of mappings.
-	ExternalGroupRoleMappingFilter struct {
-		platform.ExternalGroupRoleMappingFilter
-		ByUID
-	}
-	// EventSubscriptionFilter is `where` of subscriptions.
-	EventSubscriptionFilter struct {
-		platform.SubscriptionFilter
-		ByUID
-	}
-	// VulnerabilityMetadataFilter is `where` of vulnerability metadata.
-	VulnerabilityMetadataFilter struct {
-		VulnerabilityIDs []string
-	}
-)
+// TagFilter is the filter of a list of tags.
+type TagFilter struct {
+	platform.TagFilter
+	ByUID
+	IncludeReferrers, IncludeDates, IncludeEpochs *bool
+}
+
+// VulnerabilityMetadataFilter is the filter of a list of vulnerability metadata.
+type VulnerabilityMetadataFilter struct {
+	VulnerabilityIDs []string
+}
 
 // Tags is the core's filter: classes of tags are listed unless their field
 // says no.

@@ -4,7 +4,7 @@ import "strings"
 
 // A group has at most one association, and it has the group's UID: each case
 // ties a group of its own.
-var associations = kind{
+var associations = newKind(kind{
 	name: "AccountAssociation", plural: "AccountAssociations", ref: "association", area: "iam", parent: "iam/Group", in: "{group group}", sharesUID: true,
 	minimal: fields{"name": "accounts {n}"},
 	full: fields{
@@ -59,7 +59,7 @@ var associations = kind{
 		byDefault: "name",
 		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}, {fields{"name": "alpha", "uidp.children_of": "{side}"}, "b"}},
 	},
-}
+})
 
 var (
 	boundToNobody = fields{"name": "one", "platform": fields{"serviceBindings": fields{"builds": "{group}/00000000000000ff"}}}

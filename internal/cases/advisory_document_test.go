@@ -7,7 +7,7 @@ import (
 )
 
 // A document is made of the advisories on an artifact. Its list has no pages.
-var advisoryDocuments = kind{
+var advisoryDocuments = newKind(kind{
 	name: "Document", ref: "document", area: "advisory", in: "{group}", put: putDocument,
 	minimal: fields{"id": "library-{n}", "advisory": "GO-{n}", "alias": "CVE-{n}", "advisories": []fields{{"artifactType": "Debian:12"}}},
 	full: fields{"id": "library-{n}", "advisory": "GO-{n}", "alias": "CVE-{n}", "advisories": []fields{
@@ -27,7 +27,7 @@ var advisoryDocuments = kind{
 			instead: inGraphQL(refused{}, "the limits of a query refuse it before an operation is asked")},
 		{name: "by an unknown parameter", do: documented(fields{"nope": "x"}), want: invalid("nope"), instead: typed},
 	},
-}
+})
 
 func documented(params fields) call { return call{rpc: "ListDocuments", params: params} }
 

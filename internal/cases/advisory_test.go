@@ -2,7 +2,7 @@ package cases
 
 import "atrium/platform"
 
-var advisories = kind{
+var advisories = newKind(kind{
 	name: "Advisory", plural: "Advisories", ref: "advisory", area: "vulnerabilities", parent: "iam/Group", in: "{group}", put: putAdvisory,
 	minimal: fields{"advisoryId": "GO-{n}", "artifactName": "stdlib"},
 	shown:   fields{"severity": fields{"rating": "SEVERITY_RATING_UNKNOWN"}},
@@ -53,7 +53,7 @@ var advisories = kind{
 			{name: "a query of two lines", fields: fields{"query": "a\nb"}, violations: "query"},
 		},
 	},
-}
+})
 
 // fullSeverities are a number and a vector of a higher version, which counts.
 var fullSeverities = []fields{{"type": "TYPE_CVSS_V3", "score": "9.9"}, {"type": "TYPE_CVSS_V4", "score": "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:N/VA:N/SC:N/SI:N/SA:N"}}

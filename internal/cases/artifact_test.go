@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var artifacts = kind{
+var artifacts = newKind(kind{
 	name: "Artifact", plural: "Artifacts", ref: "artifact", area: "libraries", put: putArtifact,
 	minimal: fields{"name": "library-{n}", "ecosystem": "ECOSYSTEM_PYTHON", "description": "on the shelf"},
 	full:    fields{"name": "com.example:library-{n}", "ecosystem": "ECOSYSTEM_JAVA", "description": "With versions"},
@@ -43,7 +43,7 @@ var artifacts = kind{
 			{name: "a text as remediated", fields: fields{"remediated": "maybe"}, violations: "remediated", types: always},
 		},
 	},
-}
+})
 
 func counts(ecosystems ...string) call {
 	return call{rpc: "GetArtifactCount", params: fields{"ecosystems": ecosystems}}

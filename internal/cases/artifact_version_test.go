@@ -3,7 +3,7 @@ package cases
 import "atrium/platform"
 
 // Versions are listed of one artifact, {full artifact}, and in no other way.
-var artifactVersions = kind{
+var artifactVersions = newKind(kind{
 	name: "ArtifactVersion", plural: "ArtifactVersions", ref: "version", area: "libraries", in: "{full artifact}", put: putArtifactVersion,
 	minimal: fields{"version": "1.{n}"},
 	rows: []row{
@@ -23,7 +23,7 @@ var artifactVersions = kind{
 		orders:    []order{{"version", "making"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"name", "name"}},
 		byDefault: "version desc",
 	},
-}
+})
 
 const missingArtifact = "00000000000000000000000000000000000000ff"
 

@@ -9,7 +9,7 @@ import (
 
 // Deliveries are told and steered through GraphQL alone, as the ledger of the
 // wire has nothing of them: no row of theirs could run through every protocol.
-var deliveries = kind{name: "Delivery", plural: "Deliveries", ref: "delivery", area: "events", in: "{subscription}"}
+var deliveries = newKind(kind{name: "Delivery", plural: "Deliveries", ref: "delivery", area: "events", in: "{subscription}"})
 
 // deliver makes a delivery of a subscription, by a test event.
 func deliver(e *env, subscription string) fields {
@@ -55,7 +55,7 @@ func TestDeliveriesAreSteeredByWhoMayMakeSubscriptions(t *testing.T) {
 				for _, who := range parties {
 					own := *e
 					own.T = t
-					judge{env: &own, k: &subscriptions, p: w.graphQL(), who: who, rpc: rpc{capabilities: c.capabilities}}.judge(own.call(c.call))
+					judge{env: &own, k: subscriptions, p: w.graphQL(), who: who, rpc: rpc{capabilities: c.capabilities}}.judge(own.call(c.call))
 				}
 			})
 		}

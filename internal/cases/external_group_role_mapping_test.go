@@ -1,6 +1,6 @@
 package cases
 
-var mappings = kind{
+var mappings = newKind(kind{
 	name: "ExternalGroupRoleMapping", plural: "ExternalGroupRoleMappings", ref: "mapping", area: "iam", parent: "iam/IdentityProvider", in: "{provider}",
 	minimal: fields{"externalGroupId": "people {n}", "roleUid": "{role}"},
 	full:    fields{"externalGroupId": "everybody", "roleUid": "{role}", "scope": "{group}"},
@@ -41,7 +41,7 @@ var mappings = kind{
 		filters:   []filtered{{fields{"identity_provider_uid": "{shelf provider}"}, "a b"}, {fields{"identity_provider_uid": "{shelf}"}, ""}},
 		bad:       []bad{{name: "a provider that is no UID", fields: fields{"identity_provider_uid": "x"}, violations: "identity_provider_uid"}},
 	},
-}
+})
 
 func deleteBatch(parent string, names ...string) call {
 	return call{rpc: "BatchDeleteExternalGroupRoleMappings", on: parent, fields: fields{"parent": parent, "names": names}}

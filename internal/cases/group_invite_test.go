@@ -1,6 +1,6 @@
 package cases
 
-var invites = kind{
+var invites = newKind(kind{
 	name: "GroupInvite", plural: "GroupInvites", ref: "invite", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"roleUid": "{role}", "ttl": "3600s"},
 	full:    fields{"roleUid": "{full role}", "ttl": "60s", "email": "ada@example.com", "singleUse": true},
@@ -33,7 +33,7 @@ var invites = kind{
 		byDefault: "uid",
 		filters:   []filtered{{fields{"key_id": "nope"}, ""}},
 	},
-}
+})
 
 // invitedRole is what an invite shows of its role.
 func invitedRole(ref any) fields {

@@ -2,7 +2,7 @@ package cases
 
 import "strings"
 
-var groups = kind{
+var groups = newKind(kind{
 	name: "Group", plural: "Groups", ref: "group", area: "iam", parent: "iam/Group", in: "{org group}",
 	minimal: fields{"name": "group {n}"},
 	full:    fields{"name": "team", "description": "All of us"},
@@ -44,7 +44,7 @@ var groups = kind{
 			{fields{"name": "alpha", "uidp.children_of": "{shelf}"}, "b"},
 		},
 	},
-}
+})
 
 var groupShown = fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "verified": false, "status": "ORG_STATUS_READY"}
 

@@ -1,6 +1,6 @@
 package cases
 
-var identityProviders = kind{
+var identityProviders = newKind(kind{
 	name: "IdentityProvider", plural: "IdentityProviders", ref: "provider", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "provider {n}", "defaultRole": "{org role}"},
 	full:    fields{"name": "people", "description": "Everybody", "defaultRole": "{role}", "oidc": fullOIDC},
@@ -57,7 +57,7 @@ var identityProviders = kind{
 		byDefault: "name",
 		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}},
 	},
-}
+})
 
 // ofTheService is the answer to inputs with what only the service sets.
 var ofTheService = inGraphQL(refused{}, "the inputs hold nothing that only the service sets")

@@ -6,7 +6,7 @@ import (
 	"atrium/auth"
 )
 
-var identities = kind{
+var identities = newKind(kind{
 	name: "Identity", plural: "Identities", ref: "identity", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "robot {n}"},
 	full:    fields{"name": "robot", "description": "Builds", "company": "Acme", "claimMatch": fullRule},
@@ -77,7 +77,7 @@ var identities = kind{
 		},
 		bad: []bad{{name: "an unknown rule", fields: fields{"relationship_type": "NONE"}, violations: "relationship_type", types: always}},
 	},
-}
+})
 
 var (
 	fullRule = fields{

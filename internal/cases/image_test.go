@@ -4,7 +4,7 @@ import "atrium/platform"
 
 // An image has no UID of its own and no list: it is read by repo and digest.
 // {image} is a repo with a tag of an image, digest(1).
-var images = kind{
+var images = newKind(kind{
 	name: "Image", ref: "image", area: "registry", in: "{group}", put: putImage,
 	minimal: fields{"name": "image-{n}"},
 	extra:   []call{architectures("{image}", digest(1)), size("{image}", digest(1), "")},
@@ -30,7 +30,7 @@ var images = kind{
 		{name: "size of an unknown image", do: size("{image}", digest(2), ""), want: notFound("registry/Image", "{image}@"+digest(2)), instead: noSize},
 		{name: "size of no digest", do: size("{image}", "latest", ""), want: invalid("digest")},
 	},
-}
+})
 
 func architectures(repo, digest string) call {
 	return call{rpc: "GetArchitectures", on: repo, params: fields{"digest": digest}}

@@ -12,6 +12,7 @@ type kind struct {
 	parent string // the type of what it lives in, as errors name it
 	in     string // where {repo} is made
 
+	ours      bool // the reference does not have it
 	sharesUID bool // one has the UID of the group that it lives in
 
 	// put makes one of a kind that has no operation for that.
@@ -66,9 +67,20 @@ type change struct {
 	gone    []string
 }
 
-// kinds are all kinds of the table.
-var kinds = []*kind{&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &identityProviders, &mappings, &invites, &images,
-	&associations, &terms, &artifacts, &artifactVersions, &advisoryDocuments, &reports, &deliveries, &ping}
+// kinds are all kinds of the table, as newKind has listed them.
+var kinds []*kind
+
+func newKind(k kind) *kind {
+	kinds = append(kinds, &k)
+	return &k
+}
+
+func kindNamed(name string) *kind {
+	if i := slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name }); i >= 0 {
+		return kinds[i]
+	}
+	return nil
+}
 
 func kindOf(ref string) *kind {
 	i := slices.IndexFunc(kinds, func(k *kind) bool { return k.ref == ref })

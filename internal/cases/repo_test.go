@@ -2,7 +2,7 @@ package cases
 
 import "strings"
 
-var repos = kind{
+var repos = newKind(kind{
 	name: "Repo", plural: "Repos", ref: "repo", area: "registry", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "repo-{n}"},
 	full: fields{
@@ -90,7 +90,7 @@ var repos = kind{
 			{name: "an alias without a letter", fields: fields{"aliases": []string{""}}, violations: "aliases"},
 		},
 	},
-}
+})
 
 var repoInFull = fields{"name": "alpha", "description": "first", "catalogTier": "CATALOG_TIER_AI", "bundles": []string{"x"}, "aliases": []string{"one", "two"}, "sync_config": fields{"source": "s"}}
 

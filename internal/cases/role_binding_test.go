@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var roleBindings = kind{
+var roleBindings = newKind(kind{
 	name: "RoleBinding", plural: "RoleBindings", ref: "binding", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"identityUid": "{identity}", "roleUid": "{role}"},
 	full:    fields{"identityUid": "{full identity}", "roleUid": "{full role}"},
@@ -77,7 +77,7 @@ var roleBindings = kind{
 			{name: "filters that are no UIDs", fields: fields{"identity": "x", "group": "y", "role": "z"}, violations: "identity group role"},
 		},
 	},
-}
+})
 
 // unknownBuiltIn has the form of a built-in role's UID.
 const unknownBuiltIn = "00000000000000000000000000000000000000ff"

@@ -2,7 +2,7 @@ package cases
 
 import "atrium/platform"
 
-var roles = kind{
+var roles = newKind(kind{
 	name: "Role", plural: "Roles", ref: "role", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "role {n}"},
 	full:    fields{"name": "reader", "description": "Reads", "capabilities": []string{"CAP_REPO_LIST", "CAP_TAG_LIST"}},
@@ -41,7 +41,7 @@ var roles = kind{
 		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "viewer"}, viewer}, {fields{"name": "nope"}, ""}},
 		differ:    []string{"capabilities"}, // of built-in roles: see above
 	},
-}
+})
 
 const (
 	viewer           = string(platform.ViewerRole)

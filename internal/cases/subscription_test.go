@@ -1,6 +1,6 @@
 package cases
 
-var subscriptions = kind{
+var subscriptions = newKind(kind{
 	name: "Subscription", plural: "Subscriptions", ref: "subscription", area: "events", parent: "iam/Group", in: "{group}",
 	minimal: fields{"sink": "https://s{n}.example.com/"},
 	full:    fields{"sink": "https://sink.example.com/x?y=z", "types": []string{"dev.atrium.api.iam.group.created.v1"}},
@@ -28,4 +28,4 @@ var subscriptions = kind{
 		orders:    []order{{"uid", "uid"}, {"create_time", "createTime"}, {"update_time", "updateTime"}},
 		byDefault: "uid",
 	},
-}
+})

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var tags = kind{
+var tags = newKind(kind{
 	name: "Tag", plural: "Tags", ref: "tag", area: "registry", parent: "registry/Repo", in: "{repo}",
 	minimal: fields{"name": "v{n}", "digest": digest(1)},
 	full:    fields{"name": "latest", "digest": digest(2), "deprecated": true, "bundles": []string{"one"}},
@@ -49,7 +49,7 @@ var tags = kind{
 			{name: "a time that is none", fields: fields{"updated_since": "yesterday"}, violations: "updated_since", types: always},
 		},
 	},
-}
+})
 
 // digest is the n-th of a row of digests.
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }

@@ -1,7 +1,7 @@
 package cases
 
 // What is accepted has no UID of its own: a group and a document name it.
-var terms = kind{
+var terms = newKind(kind{
 	name: "TermsAcceptance", plural: "TermsAcceptances", ref: "acceptance", area: "iam", parent: "iam/Group", in: "{group}", put: putAcceptance,
 	minimal: fields{"docId": "terms-{n}"},
 	extra:   []call{accept("{group}", "terms", "privacy")},
@@ -35,7 +35,7 @@ var terms = kind{
 		orders:    []order{{"doc_id", "docId"}, {"create_time", "createTime"}},
 		byDefault: "doc_id",
 	},
-}
+})
 
 func accept(group string, documents ...string) call {
 	if documents == nil {

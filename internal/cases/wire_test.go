@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"atrium/platform"
 )
 
 // An rpc is an operation as the ledger of the wire has it.
@@ -33,7 +35,29 @@ func wireLedger(t testing.TB) map[string]rpc {
 	}
 	// What the wire has from us needs what an update needs.
 	ledger["VerifyIdentityProvider"] = rpc{"VerifyIdentityProvider", http.MethodPost, "/iam/v2/identityProviders:verify", ledger["UpdateIdentityProvider"].capabilities}
+	for _, info := range platform.Kinds() {
+		if k := kindNamed(info.Name); k != nil && k.ours {
+			addOperations(ledger, k, info)
+		}
+	}
 	return ledger
+}
+
+// addOperations adds what there is to do with a kind that the reference does not
+// have, by the rules that its kinds follow.
+func addOperations(ledger map[string]rpc, k *kind, info platform.KindInfo) {
+	path := "/" + info.Area + "/v2/" + info.Plural
+	for _, o := range []rpc{
+		{"Get" + k.name, http.MethodGet, path + "/{uid=**}", []string{info.List.WireName()}},
+		{"List" + k.plural, http.MethodGet, path, []string{info.List.WireName()}},
+		{"Create" + k.name, http.MethodPost, path + "/{parent=**}", []string{info.Create.WireName()}},
+		{"Update" + k.name, http.MethodPatch, path + "/{uid=**}", []string{info.Update.WireName()}},
+		{"Delete" + k.name, http.MethodDelete, path + "/{uid=**}", []string{info.Delete.WireName()}},
+	} {
+		if o.capabilities[0] != "" {
+			ledger[o.name] = o
+		}
+	}
 }
 
 // roleLedger reads the copy of reference/capabilities.md: what each built-in
@@ -62,6 +86,12 @@ func roleLedger(t testing.TB) (holds map[string]map[string]bool, dotted map[stri
 	}
 	if len(holds) != 8 || len(dotted) != 43 {
 		t.Fatalf("the ledger of roles has %d of them and %d capabilities", len(holds), len(dotted))
+	}
+	for _, c := range platform.Capabilities() { // those of our own kinds are held by these
+		if wire := c.WireName(); dotted[wire] == "" {
+			dotted[wire] = string(c)
+			holds["owner"][wire], holds["viewer"][wire] = true, strings.HasSuffix(string(c), ".list")
+		}
 	}
 	return holds, dotted
 }

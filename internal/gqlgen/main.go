@@ -6,6 +6,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"os"
 
 	"github.com/99designs/gqlgen/api"
@@ -26,6 +28,10 @@ func generate() error {
 	if err != nil {
 		return err
 	}
+	if err := bindByName(settings); err != nil {
+		return err
+	}
+	log.SetOutput(io.Discard) // gqlgen tells of each resolver that it expects
 	return api.Generate(settings, addGraphPlugin)
 }
 

@@ -56,10 +56,11 @@ var rules = map[string]rule{
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
-	"internal/oracle":     {[]string{"platform", "graph", "graph/scalar"}, "it is generated, to be compared with"},
-	"internal/gqlgen":     {nil, "it generates from the schema alone, before the code that uses the result can be built"},
-	"internal/house":      {nil, "it looks at the house from outside"},
-	"internal/schemadiff": {nil, "it compares schema files of any commit, and the generated code knows those of one"},
+	"internal/oracle":              {[]string{"platform", "graph", "graph/scalar"}, "it is generated, to be compared with"},
+	"internal/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
+	"internal/house":               {nil, "it looks at the house from outside"},
+	"internal/protoc-gen-services": {nil, "it generates from the contract alone"},
+	"internal/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
 
 // Tests run on real engines, and ask the core what came of it. Beyond that

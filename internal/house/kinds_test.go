@@ -54,7 +54,7 @@ var floors = []struct {
 	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[Widget]{"},
 	{"schema", ".graphqls", "its GraphQL contract", "type Widget implements Node @key(fields: \"uid\") {"},
 	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid platform.UID) (*platform.Widget, error) {"},
-	{"store/sqlstore", ".go", "its table and filters", "var widgets = table[platform.Widget, platform.WidgetFilter]{"},
+	{"store/sqlstore", ".go", "its table and filters", "var widgets = newTable(table[platform.Widget, platform.WidgetFilter]{"},
 	{"internal/cases", "_test.go", "the cases of every protocol", "var widgets = kind{"},
 }
 
@@ -96,22 +96,18 @@ func TestEveryKindIsWired(t *testing.T) {
 	p, _ := core(t)
 	store := storetest.Open(t, storetest.SQLite(t))
 	fields := operationsOf(p)
-	wiring := read(t, "platform/platform.go")
-	loaders := read(t, "resolvers/loader.go")
+	nodes := read(t, "resolvers/node.go")
 	for _, k := range platform.Kinds() {
 		field := fields[k.Row]
 		if field == "" {
-			t.Errorf("platform/platform.go: give Platform operations on %s, and New the line\n\tp.%[1]ss = %[1]ss{resources[%[1]s, %[1]sFilter]{p, &%[2]sKind}}", k.Row.Name(), lowerFirst(k.Row.Name()))
+			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{resources[%[1]s, %[1]sFilter]{p, &%[2]sKind}},", k.Row.Name(), lowerFirst(k.Row.Name()))
 			continue
 		}
-		if !strings.Contains(wiring, "p."+field+" = ") {
-			t.Errorf("platform/platform.go: add to New a line that sets p.%s", field)
-		}
 		if store.Table(k.Row) == nil {
-			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t&%s,", k.Row.Name(), lowerFirst(field))
+			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t%s,", k.Row.Name(), lowerFirst(field))
 		}
-		if !strings.Contains(loaders, "p."+field+".GetMany") {
-			t.Errorf("resolvers/loader.go: add a loader of %[1]s to reads, and to withReads the line\n\tr.%[2]s.init(r, func(ctx context.Context, r *reads, keys []platform.UID) ([]*platform.%[1]s, []error) { return r.p.%[3]s.GetMany(ctx, keys) })", k.Row.Name(), lowerFirst(field), field)
+		if !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+")") && !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+",") {
+			t.Errorf("resolvers/node.go: add to nodeReaders\n\t%q: readNodes((*reads).%s),\nand to the file of the kind in resolvers\n\tfunc (r *reads) %[2]s() *loader[platform.UID, platform.%[3]s] { return loaderOf(r, r.p.%[4]s.GetMany) }", k.Name, lowerFirst(field), k.Row.Name(), field)
 		}
 		if served := read(t, "rest/"+k.Area+".go"); !strings.Contains(served, "p."+field) && !graphQLOnly[k.Name] {
 			t.Errorf("rest/%s.go: add the routes of %s\n\t\tlist(\"/%[1]s/v2/%[3]s\", p.%[4]s),\n\t\tget(\"/%[1]s/v2/%[3]s/{uid=**}\", p.%[4]s),", k.Area, k.Row.Name(), k.Plural, field)
@@ -132,12 +128,9 @@ var imported = map[string]bool{"Advisory": true}
 // kind.
 func operationsOf(p *platform.Platform) map[reflect.Type]string {
 	fields := map[reflect.Type]string{}
-	value := reflect.ValueOf(p).Elem()
+	value := reflect.ValueOf(p.Operations)
 	for i := range value.NumField() {
 		field := value.Type().Field(i)
-		if !field.IsExported() {
-			continue
-		}
 		if kind := value.Field(i).MethodByName("Kind"); kind.IsValid() {
 			if described, ok := kind.Call(nil)[0].Interface().(interface{ Info() platform.KindInfo }); ok {
 				fields[described.Info().Row] = field.Name
@@ -149,13 +142,31 @@ func operationsOf(p *platform.Platform) map[reflect.Type]string {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// Whoever writes a service must give clients its stub.
-func TestTheClientHasEveryService(t *testing.T) {
+// TestEveryServiceIsServed looks for the handler of each service of the contract.
+func TestEveryServiceIsServed(t *testing.T) {
 	t.Parallel()
-	client := read(t, "client/client.go")
-	for _, m := range regexp.MustCompile(`(\w+v2connect)\.New(\w+)ServiceHandler\(`).FindAllStringSubmatch(read(t, "rpc/rpc.go"), -1) {
-		if made := m[1] + ".New" + m[2] + "ServiceClient("; !strings.Contains(client, made) {
-			t.Errorf("client/client.go: add to Client and to New\n\t%[2]s %[1]s.%[2]sServiceClient\n\t\t%[2]s: %[1]s.New%[2]sServiceClient(over, at, options),", m[1], m[2])
+	stubs := regexp.MustCompile(`(?m)^\t\w+ +(\w+)v2connect\.(\w+)ServiceClient$`).FindAllStringSubmatch(read(t, "rpc/gen/services/services.go"), -1)
+	if len(stubs) < 10 {
+		t.Fatalf("rpc/gen/services has %d stubs: how are they generated now?", len(stubs))
+	}
+	for _, s := range stubs {
+		area, service := s[1], s[2]
+		if !strings.Contains(read(t, "rpc/"+area+".go"), service+"ServiceHandler(") {
+			t.Errorf("rpc/%s.go: write the procedures of %sService, and add to %[1]sServices\n\tnewService(%[1]sv2connect.New%[2]sServiceHandler(%[3]s{p.%[2]s}, o)),", area, service, lowerFirst(service))
+		}
+	}
+}
+
+// TestEveryKindHasAMessage looks for the message of each kind in the contract of its
+// area.
+func TestEveryKindHasAMessage(t *testing.T) {
+	t.Parallel()
+	for _, k := range platform.Kinds() {
+		if graphQLOnly[k.Name] {
+			continue
+		}
+		if !strings.Contains(readAll(t, "schema/proto/platform/"+k.Area+"/v2/*.proto"), "\nmessage "+k.Name+" {") {
+			t.Errorf("schema/proto/platform/%s/v2: write the messages and the service of %s, then `make generate`\n\tmessage %[2]s {", k.Area, k.Name)
 		}
 	}
 }

@@ -96,6 +96,24 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
+// readAll reads the files that match a pattern.
+func readAll(t *testing.T, pattern string) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(filepath.Join(root, path))
 	return err == nil

@@ -2,8 +2,8 @@ package sqlstore
 
 import "atrium/platform"
 
-var accountAssociations = table[platform.AccountAssociation, platform.AccountAssociationFilter]{
-	name: "account_association", number: 11,
+var accountAssociations = newTable(table[platform.AccountAssociation, platform.AccountAssociationFilter]{
+	name:      "account_association",
 	uid:       func(a *platform.AccountAssociation) platform.UID { return a.UID },
 	enclosed:  ownUID,
 	sharesUID: true,
@@ -20,4 +20,4 @@ var accountAssociations = table[platform.AccountAssociation, platform.AccountAss
 		{"t.update_time", "", func(a *platform.AccountAssociation) any { return timeColumn{&a.UpdateTime} }},
 	},
 	where: func(f platform.AccountAssociationFilter, s *statement) { s.addName(f.Name) },
-}
+})

@@ -9,8 +9,8 @@ import (
 	"atrium/platform"
 )
 
-var advisories = table[platform.Advisory, platform.AdvisoryFilter]{
-	name: "advisory", number: 7,
+var advisories = newTable(table[platform.Advisory, platform.AdvisoryFilter]{
+	name:       "advisory",
 	uid:        func(a *platform.Advisory) platform.UID { return a.UID },
 	enclosed:   parentUID,
 	aliasTable: "advisory_alias",
@@ -54,7 +54,7 @@ var advisories = table[platform.Advisory, platform.AdvisoryFilter]{
 	classColumn: "count_class", class: classOf, classCounters: advisoryCounters,
 	filterCounters: countersOfAdvisories,
 	derive:         func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
-}
+})
 
 func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
 	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
@@ -106,7 +106,7 @@ func (s tables) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNam
 	for i, n := range wanted {
 		ids[i], artifacts[i] = n.AdvisoryID, n.ArtifactName
 	}
-	return readPairs(ctx, s, &advisories, textPairs(ids, artifacts), "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", group)
+	return readPairs(ctx, s, advisories, textPairs(ids, artifacts), "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", group)
 }
 
 // searchText returns the text that a free-text query searches.

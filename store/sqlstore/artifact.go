@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var artifacts = table[platform.Artifact, platform.ArtifactFilter]{
-	name: "artifact", number: 15,
+var artifacts = newTable(table[platform.Artifact, platform.ArtifactFilter]{
+	name:      "artifact",
 	uid:       func(a *platform.Artifact) platform.UID { return a.UID },
 	countedBy: "t.ecosystem",
 	columns: []column[platform.Artifact]{
@@ -41,4 +41,4 @@ var artifacts = table[platform.Artifact, platform.ArtifactFilter]{
 			s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(strings.ToLower(f.Query)))
 		}
 	},
-}
+})

@@ -2,8 +2,8 @@ package sqlstore
 
 import "atrium/platform"
 
-var artifactVersions = table[platform.ArtifactVersion, platform.ArtifactVersionFilter]{
-	name: "artifact_version", number: 16,
+var artifactVersions = newTable(table[platform.ArtifactVersion, platform.ArtifactVersionFilter]{
+	name:        "artifact_version",
 	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
 	countedBy:   "t.parent",
 	quietParent: true,
@@ -27,4 +27,4 @@ var artifactVersions = table[platform.ArtifactVersion, platform.ArtifactVersionF
 		}},
 	},
 	where: func(platform.ArtifactVersionFilter, *statement) {},
-}
+})

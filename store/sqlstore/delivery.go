@@ -9,8 +9,8 @@ import (
 )
 
 // Deliveries have no counters, because millions of them are inserted and deleted.
-var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
-	name: "delivery", number: 17, uncounted: true,
+var deliveries = newTable(table[platform.Delivery, platform.DeliveryFilter]{
+	name: "delivery", uncounted: true,
 	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
 	enclosed: parentUID,
 	columns: []column[platform.Delivery]{
@@ -37,7 +37,7 @@ var deliveries = table[platform.Delivery, platform.DeliveryFilter]{
 			s.add(" AND t.event_id = ?", f.Event)
 		}
 	},
-}
+})
 
 // ReadyDeliveries lists the deliveries that can be queued. The SQL in this file
 // contains stages as literal numbers, so that it matches partial indexes.

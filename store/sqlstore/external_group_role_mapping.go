@@ -2,8 +2,8 @@ package sqlstore
 
 import "atrium/platform"
 
-var externalGroupRoleMappings = table[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter]{
-	name: "external_group_role_mapping", number: 13,
+var externalGroupRoleMappings = newTable(table[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter]{
+	name:     "external_group_role_mapping",
 	uid:      func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID },
 	enclosed: parentUID,
 	columns: []column[platform.ExternalGroupRoleMapping]{
@@ -26,4 +26,4 @@ var externalGroupRoleMappings = table[platform.ExternalGroupRoleMapping, platfor
 			}
 		}
 	},
-}
+})

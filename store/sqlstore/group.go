@@ -2,8 +2,8 @@ package sqlstore
 
 import "atrium/platform"
 
-var groups = table[platform.Group, platform.GroupFilter]{
-	name: "grp", number: 1,
+var groups = newTable(table[platform.Group, platform.GroupFilter]{
+	name:         "grp",
 	uid:          func(g *platform.Group) platform.UID { return g.UID },
 	enclosed:     ownUID,
 	selfEnclosed: true,
@@ -27,7 +27,7 @@ var groups = table[platform.Group, platform.GroupFilter]{
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
 	},
-}
+})
 
 // ownUID is the containing UID of groups, and parentUID that of all other kinds.
 func ownUID(u platform.UID) platform.UID { return u }

@@ -2,8 +2,8 @@ package sqlstore
 
 import "atrium/platform"
 
-var groupInvites = table[platform.GroupInvite, platform.GroupInviteFilter]{
-	name: "group_invite", number: 12,
+var groupInvites = newTable(table[platform.GroupInvite, platform.GroupInviteFilter]{
+	name:     "group_invite",
 	uid:      func(i *platform.GroupInvite) platform.UID { return i.UID },
 	enclosed: parentUID,
 	joins:    " JOIN role r ON r.uid = t.role",
@@ -27,4 +27,4 @@ var groupInvites = table[platform.GroupInvite, platform.GroupInviteFilter]{
 			s.add(" AND t.key_id = ?", f.KeyID)
 		}
 	},
-}
+})

@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-var identities = table[platform.Identity, platform.IdentityFilter]{
-	name: "identity", number: 2,
+var identities = newTable(table[platform.Identity, platform.IdentityFilter]{
+	name:     "identity",
 	uid:      func(i *platform.Identity) platform.UID { return i.UID },
 	enclosed: parentUID,
 	columns: []column[platform.Identity]{
@@ -47,7 +47,7 @@ var identities = table[platform.Identity, platform.IdentityFilter]{
 		}
 		s.addWords("t.search", f.Query)
 	},
-}
+})
 
 // A rule is stored as one text, so that query planners know how many identities
 // have it. A part that comes from a pattern begins with platform.PatternMark.

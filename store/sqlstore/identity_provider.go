@@ -7,8 +7,8 @@ import (
 	"atrium/platform"
 )
 
-var identityProviders = table[platform.IdentityProvider, platform.IdentityProviderFilter]{
-	name: "identity_provider", number: 10,
+var identityProviders = newTable(table[platform.IdentityProvider, platform.IdentityProviderFilter]{
+	name:     "identity_provider",
 	uid:      func(p *platform.IdentityProvider) platform.UID { return p.UID },
 	enclosed: parentUID,
 	joins:    " LEFT JOIN issuer_proof v ON v.issuer = t.issuer AND v.root = t.root",
@@ -29,7 +29,7 @@ var identityProviders = table[platform.IdentityProvider, platform.IdentityProvid
 		{"t.issuer", "oidc", func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
 	},
 	where: func(f platform.IdentityProviderFilter, s *statement) { s.addName(f.Name) },
-}
+})
 
 // verifiedColumn reads whether the method of a proof admits new users.
 type verifiedColumn struct{ to *bool }

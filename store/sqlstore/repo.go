@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var repos = table[platform.Repo, platform.RepoFilter]{
-	name: "repo", number: 5,
+var repos = newTable(table[platform.Repo, platform.RepoFilter]{
+	name:     "repo",
 	uid:      func(r *platform.Repo) platform.UID { return r.UID },
 	enclosed: parentUID,
 	columns: []column[platform.Repo]{
@@ -35,7 +35,7 @@ var repos = table[platform.Repo, platform.RepoFilter]{
 		addAnyElement(s, "t.aliases", f.Aliases)
 		s.addWords("t.search", f.Query)
 	},
-}
+})
 
 // Readmes reads the readmes of repos, which lists do not read.
 func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {

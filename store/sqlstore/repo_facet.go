@@ -13,7 +13,7 @@ func (s tables) FacetRepos(ctx context.Context, filter platform.RepoFilter, scop
 	for i := range facets {
 		facets[i] = &platform.RepoFacets{}
 	}
-	r := read(&repos, s)
+	r := read(repos, s)
 	parts, rest := r.parts(scopes, false)
 	q := s.dialect.statement()
 	counted := 0

@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var roles = table[platform.Role, platform.RoleFilter]{
-	name: "role", number: 3,
+var roles = newTable(table[platform.Role, platform.RoleFilter]{
+	name:     "role",
 	uid:      func(r *platform.Role) platform.UID { return r.UID },
 	enclosed: parentUID,
 	rootless: platform.IsBuiltInRole,
@@ -28,7 +28,7 @@ var roles = table[platform.Role, platform.RoleFilter]{
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
 	},
-}
+})
 
 // SyncBuiltInRoles makes the stored built-in roles equal to those of this version.
 // Several replicas may do so at the same time.

@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var roleBindings = table[platform.RoleBinding, platform.RoleBindingFilter]{
-	name: "role_binding", number: 4,
+var roleBindings = newTable(table[platform.RoleBinding, platform.RoleBindingFilter]{
+	name:     "role_binding",
 	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
 	enclosed: parentUID,
 	joins:    " JOIN identity i ON i.uid = t.identity JOIN grp g ON g.uid = t.parent JOIN role r ON r.uid = t.role",
@@ -50,7 +50,7 @@ var roleBindings = table[platform.RoleBinding, platform.RoleBindingFilter]{
 			s.add(" AND t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')", likePattern(`"`+f.Capability.WireName()+`"`))
 		}
 	},
-}
+})
 
 // A ruleColumn reads the issuer and subject of a bound identity from its rule.
 type ruleColumn struct{ to *platform.BoundIdentity }

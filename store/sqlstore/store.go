@@ -64,10 +64,21 @@ func (t *table[T, F]) newReader(s tables) any { return read(t, s) }
 
 func (t *table[T, F]) newWriter(tx *transaction) any { return writer[T, F]{read(t, tx.tables), tx} }
 
+// newTable makes the table of a kind of platform, whose number its rows are counted
+// under.
+func newTable[T, F any](t table[T, F]) *table[T, F] {
+	for _, kind := range platform.Kinds() {
+		if kind.Row == t.row() {
+			t.number = kind.Number
+		}
+	}
+	return &t
+}
+
 // kinds are the tables of all kinds.
 var kinds = []kindTable{
-	&groups, &identities, &roles, &roleBindings, &repos, &tags, &advisories, &vulnerabilities, &subscriptions, &deliveries,
-	&artifacts, &artifactVersions, &identityProviders, &accountAssociations, &groupInvites, &externalGroupRoleMappings, &terms,
+	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
+	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
 }
 
 var kindsByRow = indexByRow(kinds)

@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
-	name: "subscription", number: 9,
+var subscriptions = newTable(table[platform.Subscription, platform.SubscriptionFilter]{
+	name:     "subscription",
 	uid:      func(s *platform.Subscription) platform.UID { return s.UID },
 	enclosed: parentUID,
 	columns: []column[platform.Subscription]{
@@ -28,7 +28,7 @@ var subscriptions = table[platform.Subscription, platform.SubscriptionFilter]{
 			s.add(" AND t.sink = ?", f.Sink)
 		}
 	},
-}
+})
 
 // ActiveSubscriptions reads the subscriptions of organisations that are not
 // disabled.

@@ -13,7 +13,7 @@ import (
 // on the second and third level. A group counts as its own ancestor.
 type table[T, F any] struct {
 	name    string
-	number  byte // in counter; never reused
+	number  byte // of the kind, in counters
 	columns []column[T]
 	// long columns hold these texts, which a read may leave out.
 	long map[string]platform.LongTexts

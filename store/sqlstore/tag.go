@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var tags = table[platform.Tag, platform.TagFilter]{
-	name: "tag", number: 6,
+var tags = newTable(table[platform.Tag, platform.TagFilter]{
+	name:        "tag",
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parentUID,
 	quietParent: true,
@@ -43,7 +43,7 @@ var tags = table[platform.Tag, platform.TagFilter]{
 			s.add(" AND t.class <> ?", string(class))
 		}
 	},
-}
+})
 
 // tagText is the SQL form of platform.SearchText for the name of a tag, which has no
 // blanks and only ASCII letters. It is indexed and not stored.
@@ -56,7 +56,7 @@ func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*pla
 	for i, n := range wanted {
 		repos[i], texts[i] = packUID(n.Repo), n.Name
 	}
-	return readPairs(ctx, s, &tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return readPairs(ctx, s, tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.

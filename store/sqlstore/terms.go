@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-var terms = table[platform.TermsAcceptance, platform.TermsFilter]{
-	name: "terms_acceptance", number: 14,
+var terms = newTable(table[platform.TermsAcceptance, platform.TermsFilter]{
+	name:     "terms_acceptance",
 	uid:      func(t *platform.TermsAcceptance) platform.UID { return t.UID },
 	enclosed: parentUID,
 	columns: []column[platform.TermsAcceptance]{
@@ -17,7 +17,7 @@ var terms = table[platform.TermsAcceptance, platform.TermsFilter]{
 		{"t.create_time", "", func(t *platform.TermsAcceptance) any { return timeColumn{&t.CreateTime} }},
 	},
 	where: func(f platform.TermsFilter, s *statement) { addAnyOf(s, "doc_id", f.DocIDs) },
-}
+})
 
 // TermsOf reads acceptances by group and document, with one index lookup each.
 func (s tables) TermsOf(ctx context.Context, keys platform.TermsKeys) ([]*platform.TermsAcceptance, error) {
@@ -26,5 +26,5 @@ func (s tables) TermsOf(ctx context.Context, keys platform.TermsKeys) ([]*platfo
 	for i, k := range wanted {
 		groups[i], documents[i] = packUID(k.Group), k.DocID
 	}
-	return readPairs(ctx, s, &terms, underUIDs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
+	return readPairs(ctx, s, terms, underUIDs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
 }
