@@ -148,7 +148,7 @@ func ParseCapability(s string) (Capability, error) {
 	return "", fmt.Errorf("%q is not a capability; an example is %s", truncateForMessage(s), capabilities[0].wire)
 }
 
-func (c Capability) known() bool { _, ok := capabilityBit[c]; return ok }
+func (c Capability) isKnown() bool { _, ok := capabilityBit[c]; return ok }
 
 // WireName returns the name of c in the API's enum.
 func (c Capability) WireName() string {

@@ -115,7 +115,7 @@ var roleKind = Kind[Role]{
 			v.checkLine("description", r.Description)
 		}
 		if changed("capabilities") {
-			if slices.ContainsFunc(r.Capabilities, func(c Capability) bool { return !c.known() }) {
+			if slices.ContainsFunc(r.Capabilities, func(c Capability) bool { return !c.isKnown() }) {
 				v.add("capabilities", "must be capabilities such as %s", capabilities[0].wire)
 			}
 			r.Capabilities = setOf(r.Capabilities).list() // sorts and deduplicates

@@ -25,7 +25,7 @@ var noProcedure = &platform.Error{
 // before the services and refuses a request (authentication, limits) answers
 // with this.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	shown := o.shown(r.Context(), r.URL.Path, w.Header().Get(edge.RequestIDHeader), err)
+	shown := o.presentError(r.Context(), r.URL.Path, w.Header().Get(edge.RequestIDHeader), err)
 	edge.SetHeaders(w.Header(), platform.AsError(err))
 	_ = connect.NewErrorWriter().Write(w, r, shown) // fails when nobody listens any more
 }
@@ -43,7 +43,7 @@ func (o Options) interceptor() connect.Interceptor {
 			} else if answer, err = next(ctx, r); err == nil {
 				return answer, nil
 			}
-			shown := o.shown(ctx, r.Spec().Procedure, r.Header().Get(edge.RequestIDHeader), err)
+			shown := o.presentError(ctx, r.Spec().Procedure, r.Header().Get(edge.RequestIDHeader), err)
 			if r.Peer().Protocol == connect.ProtocolConnect { // elsewhere they would be trailers, where HTTP forbids them
 				edge.SetHeaders(shown.Meta(), platform.AsError(err))
 			}
@@ -57,8 +57,8 @@ func (o Options) recoverPanic(ctx context.Context, spec connect.Spec, header htt
 	return o.errors().ReportPanic(ctx, cause, header.Get(edge.RequestIDHeader), "path", spec.Procedure)
 }
 
-// shown converts err for the client and logs a cause that the client does not see.
-func (o Options) shown(ctx context.Context, procedure, requestID string, err error) *connect.Error {
+// presentError converts err for the client and logs a cause that the client does not see.
+func (o Options) presentError(ctx context.Context, procedure, requestID string, err error) *connect.Error {
 	var own *connect.Error
 	if errors.As(err, &own) {
 		platform.TraceOf(ctx).NoteCode(platform.Code(own.Code()))

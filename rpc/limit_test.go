@@ -192,7 +192,7 @@ func waitUntil(t *testing.T, url string, waiting int) {
 
 func TestAnErrorOfTheDeadlineSaysThatARetryMayHelp(t *testing.T) {
 	t.Parallel()
-	e := Options{}.shown(t.Context(), "/platform.iam.v2.GroupsService/GetGroup", "req-1", context.DeadlineExceeded)
+	e := Options{}.presentError(t.Context(), "/platform.iam.v2.GroupsService/GetGroup", "req-1", context.DeadlineExceeded)
 	if e.Code() != connect.CodeDeadlineExceeded || detail[*errdetails.RetryInfo](t, e) == nil || detail[*errdetails.ErrorInfo](t, e).GetDomain() != "iam.atrium.dev" {
 		t.Errorf("it is %v %v", e, e.Details())
 	}

@@ -138,7 +138,7 @@ func (c *graphqlClient) ask(ctx context.Context, q question) (*answer, error) {
 	}
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, lost(err)
+		return nil, connectionLostError(err)
 	}
 	return readAnswer(raw)
 }
@@ -171,8 +171,10 @@ func mediaOf(response *http.Response) string {
 	return media
 }
 
-// lost is that a connection ended before what it was to bring.
-func lost(cause error) error { return platform.Unavailable("the connection was lost", cause) }
+// connectionLostError is that a connection ended before what it was to bring.
+func connectionLostError(cause error) error {
+	return platform.Unavailable("the connection was lost", cause)
+}
 
 // passing reports whether err may be gone the next time.
 func passing(err error) bool {
@@ -195,7 +197,7 @@ const maxRefusalBytes = 64 << 10
 func (c *graphqlClient) refusal(response *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxRefusalBytes))
 	if err != nil {
-		return lost(err)
+		return connectionLostError(err)
 	}
 	if a, err := readAnswer(raw); err == nil && a.err() != nil {
 		return c.addHint(platform.AsError(a.err()))

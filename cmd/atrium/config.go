@@ -48,7 +48,7 @@ func (c *configCommand) describe(parsed *kong.Context, from map[string]string) {
 		}
 		name, value := &yaml.Node{}, &yaml.Node{}
 		name.SetString(flag.Name)
-		if err := value.Encode(c.shown(flag, parsed.FlagValue(flag))); err != nil {
+		if err := value.Encode(c.displayValue(flag, parsed.FlagValue(flag))); err != nil {
 			value.SetString(fmt.Sprint(parsed.FlagValue(flag)))
 		}
 		value.LineComment = source
@@ -60,8 +60,8 @@ func (c *configCommand) describe(parsed *kong.Context, from map[string]string) {
 	}
 }
 
-// shown is a value as it may be printed.
-func (c *configCommand) shown(flag *kong.Flag, value any) any {
+// displayValue is a value as it may be printed.
+func (c *configCommand) displayValue(flag *kong.Flag, value any) any {
 	text, _ := value.(string)
 	switch {
 	case flag.Name == "database-url":

@@ -45,7 +45,7 @@ func (c *graphqlClient) subscribe(ctx context.Context, q question, opened func(t
 		return take(a)
 	})
 	if silent := context.Cause(ctx); errors.Is(silent, errSilent) {
-		return lost(silent)
+		return connectionLostError(silent)
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func readEvents(stream io.Reader, alive func(), next func(data string) error) er
 		return lines.Err() // would be as long the next time
 	}
 	if lines.Err() != nil {
-		return lost(lines.Err())
+		return connectionLostError(lines.Err())
 	}
-	return lost(io.ErrUnexpectedEOF)
+	return connectionLostError(io.ErrUnexpectedEOF)
 }

@@ -170,3 +170,27 @@ func packageLevel(file *ast.File, name *ast.Ident) bool {
 	}
 	return false
 }
+
+// vagueNames are prepositions, conjunctions and bare adjectives. As the name of a
+// function, none of them tells what the function does.
+var vagueNames = []string{
+	"of", "or", "only", "few", "some", "as", "but", "on", "at", "by", "to", "from", "with", "within", "joined", "named", "shown", "placed",
+	"told", "listed", "known", "given", "found", "spelled", "renamed", "caught", "marked", "refused", "lost", "both", "each", "needed",
+	"checked", "decoded", "distinct", "done", "made",
+}
+
+// The name of a function begins with a verb, or is a noun that says what the
+// function returns.
+func TestFunctionsHaveNamesThatSayWhatTheyDo(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		if f.test || f.generated() {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			if function, ok := d.(*ast.FuncDecl); ok && slices.Contains(vagueNames, function.Name.Name) {
+				t.Errorf("%s: the name of the function %s does not say what it does; begin it with a verb, such as joinErrors instead of joined, or use a noun for its result, such as valueOrZero instead of or", f.path, function.Name.Name)
+			}
+		}
+	}
+}

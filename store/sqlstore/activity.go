@@ -54,7 +54,7 @@ func (s tables) activity(ctx context.Context, a platform.ActivityQuery, count fu
 			}
 			count(q, b)
 		}
-		run = append(run, q.done(func(scan func(...any) error) error {
+		run = append(run, q.build(func(scan func(...any) error) error {
 			var interval int64
 			var c platform.ActivityCount
 			err := scan(&interval, &c.First, &c.Second)

@@ -13,7 +13,7 @@ func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platfor
 	var events []*platform.Event
 	var run []*Statement
 	for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
-		run = append(run, s.logPage(a, branches).done(collectEvents(&events)))
+		run = append(run, s.logPage(a, branches).build(collectEvents(&events)))
 	}
 	if err := s.conn.Run(ctx, run...); err != nil || len(run) < 2 {
 		return events, err

@@ -113,7 +113,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 			s.add(" + COALESCE((SELECT CAST(SUM(c."+sum.column+") AS BIGINT) FROM counter c WHERE "+counterCondition(counters)+" AND c.scope ?), 0)", sum.scopes)
 		}
 	}
-	return s.done(func(scan func(...any) error) error {
+	return s.build(func(scan func(...any) error) error {
 		err := scan(into)
 		*into += int64(self)
 		return err
@@ -209,7 +209,7 @@ func (d deltas) statements(dialect *Dialect) []*Statement {
 			s.add("(?, ?, ?, ?, ?)", k.scope, int64(k.kind), int64(k.slot), d[k].n, d[k].nc)
 		}
 		s.add(" ON CONFLICT (scope, kind, slot) DO UPDATE SET n = counter.n + excluded.n, nc = counter.nc + excluded.nc")
-		run = append(run, s.done(nil))
+		run = append(run, s.build(nil))
 	}
 	return run
 }
@@ -286,7 +286,7 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 	var run []*Statement
 	for _, t := range s.countedTables() {
 		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + ", " + cmp.Or(t.classColumn, "0") + " FROM " + t.name + " t"
-		run = append(run, s.dialect.statement().add(read).done(func(scan func(...any) error) error {
+		run = append(run, s.dialect.statement().add(read).build(func(scan func(...any) error) error {
 			var uid, group string
 			var class int64
 			err := scan(scopeColumn{&uid}, scopeColumn{&group}, &class)
@@ -308,7 +308,7 @@ func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
 // differences returns what must be added to the counters to correct them.
 func (s *Store) differences(ctx context.Context, tx TxConn, truth deltas) (deltas, error) {
 	read := s.dialect.statement().add("SELECT scope, kind, CAST(SUM(n) AS BIGINT), CAST(SUM(nc) AS BIGINT) FROM counter GROUP BY scope, kind")
-	err := tx.Run(ctx, read.done(func(scan func(...any) error) error {
+	err := tx.Run(ctx, read.build(func(scan func(...any) error) error {
 		var scope string
 		var kind, n, nc int64
 		if err := scan(&scope, &kind, &n, &nc); err != nil {

@@ -45,7 +45,7 @@ func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Tick
 	q := s.dialect.statement()
 	q.add("SELECT d.uid, d.ticket FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time, d.uid LIMIT ?", int64(limit))
 	var ready []platform.Ticket
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var t platform.Ticket
 		err := scan(keyOf(&t.Delivery), &t.Number)
 		ready = append(ready, t)
@@ -59,7 +59,7 @@ func (tx *transaction) CountWaiting(ctx context.Context, subscriptions []platfor
 	q := tx.dialect.statement()
 	q.add("SELECT d.parent, count(*) FROM delivery d WHERE d.stage IN (1, 2) AND d.parent ? GROUP BY d.parent", uidValueList(subscriptions))
 	waiting := map[platform.UID]int{}
-	err := tx.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var uid platform.UID
 		var n int64
 		err := scan(keyOf(&uid), &n)
@@ -88,7 +88,7 @@ func (tx *transaction) byTicket(ctx context.Context, update string, tickets []pl
 	}
 	var run []*Statement
 	for _, number := range slices.Sorted(maps.Keys(uids)) {
-		run = append(run, tx.dialect.statement().add(update+" AND ticket = ? AND uid ?", number, uidKeyList(uids[number])).done(nil))
+		run = append(run, tx.dialect.statement().add(update+" AND ticket = ? AND uid ?", number, uidKeyList(uids[number])).build(nil))
 	}
 	return tx.conn.Run(ctx, run...)
 }
@@ -97,7 +97,7 @@ func (tx *transaction) byTicket(ctx context.Context, update string, tickets []pl
 func (tx *transaction) ReleaseNextHeld(ctx context.Context, subscription platform.UID) error {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET stage = 1 WHERE uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", subscription)
-	return tx.conn.Run(ctx, q.done(nil))
+	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // RequeueLost makes overdue deliveries ready, and the first held delivery of each
@@ -108,7 +108,7 @@ func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time) error
 	idle := tx.dialect.statement()
 	idle.add("UPDATE delivery SET stage = 1 WHERE uid IN (SELECT (SELECT d.uid FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 ORDER BY d.event_id LIMIT 1)" +
 		" FROM subscription s WHERE NOT EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage IN (1, 2)))")
-	return tx.conn.Run(ctx, q.done(nil), idle.done(nil))
+	return tx.conn.Run(ctx, q.build(nil), idle.build(nil))
 }
 
 // FailDeliveries ends all pending deliveries of a subscription as failed.
@@ -116,7 +116,7 @@ func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE parent = ? AND stage < 4",
 		string(platform.DeliveryFailed), reason, platform.Time{}, at, subscription)
-	return tx.conn.Run(ctx, q.done(nil))
+	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // PurgeDeliveries removes deliveries that ended before a time.
@@ -126,7 +126,7 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit
 
 func (s *Store) purge(ctx context.Context, sql string, before any, limit int) (removed int64, err error) {
 	err = s.engine.Write(ctx, func(conn TxConn) error {
-		run := s.dialect.statement().add(sql, before, int64(limit)).done(nil)
+		run := s.dialect.statement().add(sql, before, int64(limit)).build(nil)
 		err := conn.Run(ctx, run)
 		removed = run.Affected
 		return err
@@ -137,12 +137,12 @@ func (s *Store) purge(ctx context.Context, sql string, before any, limit int) (r
 // RelayPosition returns the position of the last relayed event.
 func (tx *transaction) RelayPosition(ctx context.Context) (at platform.EventPosition, err error) {
 	q := tx.dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
-	err = tx.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
+	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
 	return at, err
 }
 
 // SetRelayPosition stores the position of the last relayed event.
 func (tx *transaction) SetRelayPosition(ctx context.Context, at platform.EventPosition) error {
 	q := tx.dialect.statement().add("UPDATE relay SET xact = ?, seq = ? WHERE id = 1", at.Transaction, at.Number)
-	return tx.conn.Run(ctx, q.done(nil))
+	return tx.conn.Run(ctx, q.build(nil))
 }

@@ -159,6 +159,6 @@ func (s *statement) arg(value any) string {
 	return s.dialect.Placeholder + strconv.Itoa(len(s.args))
 }
 
-func (s *statement) done(row func(scan func(dest ...any) error) error) *Statement {
+func (s *statement) build(row func(scan func(dest ...any) error) error) *Statement {
 	return &Statement{SQL: s.sql.String(), Args: s.args, Row: row}
 }

@@ -171,7 +171,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		parents := r.dialect.Parents(page.arg, p.columns()...)
 		p.addParentCondition(page)
 		r.where(q.Filter, page)
-		o.from(page, q.From)
+		o.addAfter(page, q.From)
 		page.add(o.orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selectColumns(q.Without) + " FROM ")
@@ -180,7 +180,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 	}
 	var n, i int64
 	read := r.scanner(&n, &i)
-	return s.done(func(scan func(...any) error) error {
+	return s.build(func(scan func(...any) error) error {
 		row, err := read(scan)
 		if err != nil {
 			return err
@@ -216,7 +216,7 @@ func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfor
 		s.add(" FROM ")
 		s.sql.WriteString(r.dialect.Parents(s.arg, columns...))
 	}
-	return s.done(func(scan func(...any) error) error {
+	return s.build(func(scan func(...any) error) error {
 		var n, i, total int64
 		if err := scan(&n, &i, &total); err != nil {
 			return err

@@ -95,7 +95,7 @@ const (
 )
 
 func (s tables) events(ctx context.Context, q *statement) (events []*platform.Event, err error) {
-	err = s.conn.Run(ctx, q.done(collectEvents(&events)))
+	err = s.conn.Run(ctx, q.build(collectEvents(&events)))
 	return events, err
 }
 
@@ -131,7 +131,7 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	} else {
 		q.add("e.denied = '' AND e.id = ?", id)
 	}
-	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		found = true
 		return scan(&at.Transaction, &at.Number)
 	}))

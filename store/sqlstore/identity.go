@@ -110,7 +110,7 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 	var found []*platform.Identity
 	q := s.dialect.statement()
 	q.add("SELECT "+identities.selectColumns(0)+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), maxStatic)
-	err := s.conn.Run(ctx, q.done(identities.collect(&found)))
+	err := s.conn.Run(ctx, q.build(identities.collect(&found)))
 	return found, err
 }
 
@@ -119,7 +119,7 @@ func (s tables) Grants(ctx context.Context, uids []platform.UID) ([]platform.Gra
 	q := s.dialect.statement()
 	q.add("SELECT b.identity, b.parent, b.role, r.capabilities FROM role_binding b JOIN role r ON r.uid = b.role WHERE b.identity ?", uidKeyList(uids))
 	var grants []platform.Grant
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var g platform.Grant
 		err := scan(keyOf(&g.Identity), keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities})
 		grants = append(grants, g)
@@ -137,7 +137,7 @@ func (s tables) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
 	q := s.dialect.statement()
 	q.add("SELECT 1 WHERE EXISTS (SELECT 1 FROM identity WHERE match_rule >= ? AND match_rule < ?)", issuer+ruleBreak, issuer+ruleEnd)
 	q.add(" OR EXISTS (SELECT 1 FROM identity_provider WHERE issuer = ?)", issuer)
-	err := s.conn.Run(ctx, q.done(func(func(...any) error) error { known = true; return nil }))
+	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { known = true; return nil }))
 	return known, err
 }
 
@@ -151,13 +151,13 @@ func (s tables) LookupIdentity(ctx context.Context, issuer, subject string) (uid
 	q.add("SELECT uid, create_time FROM identity WHERE match_rule = ?", exactly)
 	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> ''", exactly)
 	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL ORDER BY 2, 1 LIMIT 1", exactly)
-	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(keyOf(&uid), timeColumn{new(platform.Time)}) }))
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(keyOf(&uid), timeColumn{new(platform.Time)}) }))
 	return uid, err
 }
 
 // MarkSeen sets the last seen time of identities.
 func (s *Store) MarkSeen(ctx context.Context, uids []platform.UID, at platform.Time) error {
 	return s.engine.Write(ctx, func(tx TxConn) error {
-		return tx.Run(ctx, s.dialect.statement().add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidKeyList(uids)).done(nil))
+		return tx.Run(ctx, s.dialect.statement().add("UPDATE identity SET last_seen_time = ? WHERE uid ?", at, uidKeyList(uids)).build(nil))
 	})
 }

@@ -63,7 +63,7 @@ func (s tables) MappedGrants(ctx context.Context, provider platform.UID, externa
 		q.add(" AND m.external_group_id ?", valueList(externalGroups))
 	}
 	var grants []platform.Grant
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		g := platform.Grant{Identity: provider}
 		err := scan(keyOf(&g.Group), keyOf(&g.Role), &g.ExternalGroup, jsonColumn{&g.Capabilities})
 		grants = append(grants, g)

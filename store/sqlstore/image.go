@@ -19,7 +19,7 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
 	q.add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		i := new(platform.Image)
 		images = append(images, i)
 		return scan(keyOf(&i.Repo), &i.Digest, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})
@@ -35,7 +35,7 @@ func (tx *transaction) PutImages(ctx context.Context, images []*platform.Image) 
 		q.add("INSERT INTO image (repo, digest, architectures, packages) VALUES (?, ?, ?, ?)",
 			i.Repo, i.Digest, jsonColumn{&i.Architectures}.text(), jsonColumn{&i.Packages}.text())
 		q.add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
-		run[n] = q.done(nil)
+		run[n] = q.build(nil)
 	}
 	return tx.conn.Run(ctx, run...)
 }

@@ -25,7 +25,7 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
 	found := &platform.IssuerProof{}
 	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(proofScan(found)...) }))
 	return found, err
 }
 
@@ -33,7 +33,7 @@ func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer strin
 func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit int) ([]*platform.IssuerProof, error) {
 	var due []*platform.IssuerProof
 	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.method = 'file' AND v.check_time < ? ORDER BY v.check_time LIMIT ?", before, int64(limit))
-	err := s.conn.Run(ctx, q.done(collectProofs(&due)))
+	err := s.conn.Run(ctx, q.build(collectProofs(&due)))
 	return due, err
 }
 
@@ -42,7 +42,7 @@ func (s tables) DueIssuerProofs(ctx context.Context, before platform.Time, limit
 func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, error) {
 	var all []*platform.IssuerProof
 	q := s.dialect.statement().add("SELECT " + proofColumns + " FROM issuer_proof v ORDER BY v.root, v.issuer")
-	if err := s.conn.Run(ctx, q.done(collectProofs(&all))); err != nil {
+	if err := s.conn.Run(ctx, q.build(collectProofs(&all))); err != nil {
 		return nil, err
 	}
 	type decision struct {
@@ -54,7 +54,7 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 		known[decision{p.Organisation, p.Issuer}] = true
 	}
 	q = s.dialect.statement().add("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var root platform.UID
 		var rule string
 		if err := scan(keyOf(&root), &rule); err != nil {
@@ -75,7 +75,7 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer string) ([]platform.UID, error) {
 	var uids []platform.UID
 	q := s.dialect.statement().add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		uids = append(uids, "")
 		return scan(keyOf(&uids[len(uids)-1]))
 	}))
@@ -86,7 +86,7 @@ func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer
 func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.RuleKey, without platform.UID) (int, error) {
 	var n int64
 	q := s.dialect.statement().add("SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?", ruleText(key), root, without)
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(&n) }))
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))
 	return int(n), err
 }
 
@@ -94,10 +94,10 @@ func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.
 func (tx *transaction) PutIssuerProof(ctx context.Context, p *platform.IssuerProof) error {
 	q := tx.dialect.statement().add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
 	q.add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
-	return tx.conn.Run(ctx, q.done(nil))
+	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // DeleteIssuerProof removes a proof.
 func (tx *transaction) DeleteIssuerProof(ctx context.Context, root platform.UID, issuer string) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).done(nil))
+	return tx.conn.Run(ctx, tx.dialect.statement().add("DELETE FROM issuer_proof WHERE issuer = ? AND root = ?", issuer, root).build(nil))
 }

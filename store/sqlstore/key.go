@@ -10,7 +10,7 @@ import (
 func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error) {
 	var keys []platform.Key
 	q := s.dialect.statement().add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		k := platform.Key{Purpose: purpose}
 		var id int64
 		err := scan(&id, &k.Material, &k.Sealed, timeColumn{&k.CreateTime})
@@ -26,13 +26,13 @@ func (tx *transaction) PutKey(ctx context.Context, k platform.Key) error {
 	q := tx.dialect.statement().add("INSERT INTO shared_key (purpose, id, material, sealed, create_time) VALUES (?, ?, ?, ?, ?)",
 		k.Purpose, int64(k.ID), k.Material, k.Sealed, k.CreateTime)
 	q.add(" ON CONFLICT (purpose, id) DO UPDATE SET material = excluded.material, sealed = excluded.sealed")
-	return tx.conn.Run(ctx, q.done(nil))
+	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // DeleteKey removes a key, if it is there.
 func (tx *transaction) DeleteKey(ctx context.Context, purpose string, id int) error {
 	q := tx.dialect.statement().add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
-	return tx.conn.Run(ctx, q.done(nil))
+	return tx.conn.Run(ctx, q.build(nil))
 }
 
 // A secretColumn holds an encrypted secret of each row of a table, or nothing.
@@ -45,7 +45,7 @@ func (tx *transaction) Secrets(ctx context.Context) ([]platform.StoredSecret, er
 	var found []platform.StoredSecret
 	for place, c := range secretColumns {
 		q := tx.dialect.statement().add("SELECT uid, " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0")
-		err := tx.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+		err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 			s := platform.StoredSecret{Place: place}
 			err := scan(keyOf(&s.Owner), &s.Encrypted)
 			found = append(found, s)
@@ -63,7 +63,7 @@ func (tx *transaction) PutSecrets(ctx context.Context, secrets []platform.Stored
 	run := make([]*Statement, len(secrets))
 	for i, s := range secrets {
 		c := secretColumns[s.Place]
-		run[i] = tx.dialect.statement().add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).done(nil)
+		run[i] = tx.dialect.statement().add("UPDATE "+c.table+" SET "+c.column+" = ? WHERE uid = ?", s.Encrypted, s.Owner).build(nil)
 	}
 	if len(run) == 0 {
 		return nil

@@ -100,7 +100,7 @@ func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error)
 	} else {
 		s.add(" WHERE t.uid ?", r.keys(uids))
 	}
-	err := r.conn.Run(ctx, s.done(r.collect(&rows)))
+	err := r.conn.Run(ctx, s.build(r.collect(&rows)))
 	return rows, err
 }
 
@@ -213,7 +213,7 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 		r.pageKeys(s, q, branches, o, limit, skip)
 		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.orderBy())
 	}
-	return s.done(r.collect(into))
+	return s.build(r.collect(into))
 }
 
 // pageKeys adds a select of the UIDs of a page from one or several branches. Each
@@ -305,6 +305,6 @@ func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns 
 	q.add("SELECT " + t.selectColumns(0) + " FROM ")
 	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(0), one.sql.String()))
 	var rows []*T
-	err := s.conn.Run(ctx, q.done(t.collect(&rows)))
+	err := s.conn.Run(ctx, q.build(t.collect(&rows)))
 	return rows, err
 }

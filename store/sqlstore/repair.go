@@ -23,8 +23,8 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 		q := s.dialect.statement
 		return tx.Run(ctx,
 			// Events recorded since the restore have higher numbers and stay.
-			q().add("UPDATE event SET xact = xact - ? WHERE seq <= (SELECT max(f.seq) FROM event f WHERE f.xact >= ?)", newest, next).done(nil),
-			q().add("UPDATE relay SET xact = xact - ? WHERE id = 1", newest).done(nil),
+			q().add("UPDATE event SET xact = xact - ? WHERE seq <= (SELECT max(f.seq) FROM event f WHERE f.xact >= ?)", newest, next).build(nil),
+			q().add("UPDATE relay SET xact = xact - ? WHERE id = 1", newest).build(nil),
 		)
 	})
 	return err == nil, err
@@ -38,6 +38,6 @@ func (s *Store) newestTransaction(ctx context.Context) (newest, next int64, err 
 	}
 	q := s.dialect.statement()
 	q.add("SELECT GREATEST(r.xact, (SELECT max(e.xact) FROM event e WHERE e.denied = '')), " + s.dialect.NextTransaction + " FROM relay r WHERE r.id = 1")
-	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error { return scan(&newest, &next) }))
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&newest, &next) }))
 	return newest, next, err
 }

@@ -41,7 +41,7 @@ var repos = newTable(table[platform.Repo, platform.RepoFilter]{
 func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
 	var readmes []*platform.Readme
 	q := s.dialect.statement().add("SELECT uid, readme FROM repo WHERE uid ?", uidKeyList(keys.UIDs()))
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		r := new(platform.Readme)
 		readmes = append(readmes, r)
 		return scan(keyOf(&r.UID), &r.Content)
@@ -51,5 +51,5 @@ func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Re
 
 // SetReadme changes the readme of a repo.
 func (tx *transaction) SetReadme(ctx context.Context, repo platform.UID, content string) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).done(nil))
+	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE repo SET readme = ? WHERE uid = ?", content, repo).build(nil))
 }

@@ -40,7 +40,7 @@ func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) 
 			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 				r.UID, platform.UID(""), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{}, r.SearchText())
 			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities, search = excluded.search")
-			run = append(run, q.done(nil))
+			run = append(run, q.build(nil))
 		}
 		return tx.Run(ctx, run...)
 	})

@@ -94,12 +94,12 @@ func schemaError(format string, versions ...any) error {
 func (s tables) appliedMigrations(ctx context.Context) ([]int64, error) {
 	applied, exists := []int64{0}, false
 	q := s.dialect.statement().add(s.dialect.TableExists, "goose_db_version")
-	err := s.conn.Run(ctx, q.done(func(func(...any) error) error { exists = true; return nil }))
+	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { exists = true; return nil }))
 	if err != nil || !exists {
 		return applied, err
 	}
 	q = s.dialect.statement().add("SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0 ORDER BY version_id")
-	err = s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var version int64
 		err := scan(&version)
 		applied = append(applied, version)

@@ -115,7 +115,7 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, walk bool, o or
 	default:
 		s.add("1 = 1")
 	}
-	o.from(s, after)
+	o.addAfter(s, after)
 }
 
 // addAround adds the condition that the parent of a row contains a UID.
@@ -221,9 +221,9 @@ func (o ordering) clause(value, uid string) string {
 	return " ORDER BY " + value + uid + direction
 }
 
-// from adds the condition that a row comes after a position. It compares the columns
+// addAfter adds the condition that a row comes after a position. It compares the columns
 // as one row value, which needs a single index search.
-func (o ordering) from(s *statement, p *platform.Position) {
+func (o ordering) addAfter(s *statement, p *platform.Position) {
 	if p == nil {
 		return
 	}

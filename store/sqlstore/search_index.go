@@ -39,6 +39,6 @@ func (s tables) IsSearchIndexed(ctx context.Context) (indexed bool, err error) {
 		return true, nil
 	}
 	q := s.dialect.statement().add("SELECT 1 WHERE to_regclass('tag_search') IS NOT NULL")
-	err = s.conn.Run(ctx, q.done(func(func(...any) error) error { indexed = true; return nil }))
+	err = s.conn.Run(ctx, q.build(func(func(...any) error) error { indexed = true; return nil }))
 	return indexed, err
 }

@@ -29,7 +29,7 @@ func (found *signIns) statement(d *Dialect, b platform.Bearer) *Statement {
 		addSignInOptions(q, b)
 	}
 	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
-	return q.done(found.add)
+	return q.build(found.add)
 }
 
 // addCandidates selects the candidates, with a limit per organisation and a limit in

@@ -119,7 +119,7 @@ func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 		}
 		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", t.key(uid))
 	}
-	err := s.conn.Run(ctx, q.done(func(func(...any) error) error { found = true; return nil }))
+	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { found = true; return nil }))
 	return found, err
 }
 

@@ -36,6 +36,6 @@ func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) (
 	var found []*platform.Subscription
 	q := s.dialect.statement()
 	q.add("SELECT "+subscriptions.selectColumns(0)+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
-	err := s.conn.Run(ctx, q.done(subscriptions.collect(&found)))
+	err := s.conn.Run(ctx, q.build(subscriptions.collect(&found)))
 	return found, err
 }

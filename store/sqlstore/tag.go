@@ -64,7 +64,7 @@ func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*
 	var found []*platform.Tag
 	q := s.dialect.statement()
 	q.add("SELECT "+tags.selectColumns(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
-	err := s.conn.Run(ctx, q.done(tags.collect(&found)))
+	err := s.conn.Run(ctx, q.build(tags.collect(&found)))
 	return found, err
 }
 
@@ -75,7 +75,7 @@ func (s tables) RepoSources(ctx context.Context, group platform.UID, registry st
 	// CROSS JOIN makes SQLite start with the repos of the group. '0' follows '/'.
 	q.add("SELECT DISTINCT t.parent, t.source FROM repo r CROSS JOIN tag t WHERE r.parent = ? AND t.parent = r.uid", group)
 	q.add(" AND t.source > ? AND t.source < ? AND t.source <> '' ORDER BY t.source, t.parent", registry+"/", registry+"0")
-	err := s.conn.Run(ctx, q.done(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var from platform.RepoSource
 		err := scan(keyOf(&from.Repo), &from.Source)
 		found = append(found, from)
@@ -86,5 +86,5 @@ func (s tables) RepoSources(ctx context.Context, group platform.UID, registry st
 
 // ClaimTags sets the source of tags.
 func (tx *transaction) ClaimTags(ctx context.Context, source string, uids []platform.UID) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE tag SET source = ? WHERE uid ? AND source <> ?", source, uidKeyList(uids), source).done(nil))
+	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE tag SET source = ? WHERE uid ? AND source <> ?", source, uidKeyList(uids), source).build(nil))
 }

@@ -69,7 +69,7 @@ func (w writer[T, F]) reclassify(ctx context.Context, row *T) error {
 	uid := w.uid(row)
 	was := w.dialect.statement()
 	was.add("SELECT "+w.classColumn+" FROM "+w.name+" WHERE uid = ?", w.key(uid))
-	return w.conn.Run(ctx, was.done(func(scan func(...any) error) error {
+	return w.conn.Run(ctx, was.build(func(scan func(...any) error) error {
 		var class int64
 		if err := scan(&class); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (d *Dialect) insert(table string, columns []string, values []any) *Statemen
 		}
 		s.add("?", v)
 	}
-	return s.add(")").done(nil)
+	return s.add(")").build(nil)
 }
 
 func (t *table[T, F]) insertColumns() []string {
@@ -217,7 +217,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	s.add(" WHERE uid = ?", w.key(w.uid(row)))
 	s.add(" RETURNING " + w.returning())
 	found := false
-	err := w.conn.Run(ctx, s.done(func(scan func(...any) error) error {
+	err := w.conn.Run(ctx, s.build(func(scan func(...any) error) error {
 		found = true
 		*row = *new(T)
 		return scan(w.ownDestinations(row)...)
@@ -243,7 +243,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	if w.aliases == nil || !slices.Contains(fields, "aliases") {
 		return nil
 	}
-	if err := w.conn.Run(ctx, w.dialect.statement().add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).done(nil)); err != nil {
+	if err := w.conn.Run(ctx, w.dialect.statement().add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil)); err != nil {
 		return err
 	}
 	return w.addAliases(ctx, []*T{row})
@@ -254,7 +254,7 @@ func (w writer[T, F]) updateSearchText(ctx context.Context, row *T, fields []str
 	if !slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
 		return nil
 	}
-	return w.conn.Run(ctx, w.dialect.statement().add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", w.searchOf(row), w.key(w.uid(row))).done(nil))
+	return w.conn.Run(ctx, w.dialect.statement().add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", w.searchOf(row), w.key(w.uid(row))).build(nil))
 }
 
 // returning lists the table's own columns for RETURNING, which does not accept the
@@ -285,11 +285,11 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).done(nil)
+	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).build(nil)
 	run := []*Statement{s}
 	if !w.sharesUID { // otherwise the counters belong to the group
 		w.tx.deltas.dropScope(uid)
-		run = append(run, w.dialect.statement().add("DELETE FROM counter WHERE scope = ?", string(uid)).done(nil))
+		run = append(run, w.dialect.statement().add("DELETE FROM counter WHERE scope = ?", string(uid)).build(nil))
 	}
 	switch err = w.conn.Run(ctx, run...); {
 	case errors.Is(err, ErrForeignKey):
@@ -323,7 +323,7 @@ func (w writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping 
 	var rows []*T
 	s := w.dialect.statement()
 	s.add("SELECT "+w.selectColumns(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
-	if err := w.conn.Run(ctx, s.done(w.collect(&rows))); err != nil {
+	if err := w.conn.Run(ctx, s.build(w.collect(&rows))); err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
