@@ -56,13 +56,13 @@ type request struct {
 }
 
 // run calls the operation.
-func (route *route) run(w http.ResponseWriter, r *http.Request, variables []string) (any, error) {
-	ctx, end := platform.TraceOf(r.Context()).BeginOperation(r.Context(), route.name, route.pattern)
+func (r *route) run(w http.ResponseWriter, req *http.Request, variables []string) (any, error) {
+	ctx, end := platform.TraceOf(req.Context()).BeginOperation(req.Context(), r.name, r.pattern)
 	defer end()
-	if ctx != r.Context() {
-		r = r.WithContext(ctx)
+	if ctx != req.Context() {
+		req = req.WithContext(ctx)
 	}
-	return route.call(newRequest(w, r, route, variables))
+	return r.call(newRequest(w, req, r, variables))
 }
 
 func newRequest(w http.ResponseWriter, r *http.Request, route *route, variables []string) *request {

@@ -85,8 +85,8 @@ func TestWhatCannotBeBackedUpOrRestoredIsToldAndReplacesNothing(t *testing.T) {
 	env := map[string]string{"ATRIUM_DATABASE_URL": url}
 	for args, want := range map[string]string{
 		"backup " + file:                     "there is a file " + file,
-		"backup " + folder + "/no/backup.db": "the folder " + folder + "/no does not exist",
-		"restore " + file:                    "--replace restores over it",
+		"backup " + folder + "/no/backup.db": "there is no folder " + folder + "/no",
+		"restore " + file:                    "use --replace to restore over it",
 		"restore --replace /nowhere":         "there is no file /nowhere",
 		"restore --replace " + file:          "encryption",
 		"restore --replace " + cut:           "",

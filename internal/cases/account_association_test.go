@@ -4,7 +4,7 @@ import "strings"
 
 // A group has at most one association, and it has the group's UID: each case
 // ties a group of its own.
-var associations = newKind(kind{
+var _ = newKind(kind{
 	name: "AccountAssociation", plural: "AccountAssociations", ref: "association", area: "iam", parent: "iam/Group", in: "{group group}", sharesUID: true,
 	minimal: fields{"name": "accounts {n}"},
 	full: fields{

@@ -7,7 +7,7 @@ import (
 )
 
 // A document is made of the advisories on an artifact. Its list has no pages.
-var advisoryDocuments = newKind(kind{
+var _ = newKind(kind{
 	name: "Document", ref: "document", area: "advisory", in: "{group}", put: putDocument,
 	minimal: fields{"id": "library-{n}", "advisory": "GO-{n}", "alias": "CVE-{n}", "advisories": []fields{{"artifactType": "Debian:12"}}},
 	full: fields{"id": "library-{n}", "advisory": "GO-{n}", "alias": "CVE-{n}", "advisories": []fields{

@@ -2,7 +2,7 @@ package cases
 
 import "atrium/platform"
 
-var advisories = newKind(kind{
+var _ = newKind(kind{
 	name: "Advisory", plural: "Advisories", ref: "advisory", area: "vulnerabilities", parent: "iam/Group", in: "{group}", put: putAdvisory,
 	minimal: fields{"advisoryId": "GO-{n}", "artifactName": "stdlib"},
 	shown:   fields{"severity": fields{"rating": "SEVERITY_RATING_UNKNOWN"}},

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var artifacts = newKind(kind{
+var _ = newKind(kind{
 	name: "Artifact", plural: "Artifacts", ref: "artifact", area: "libraries", put: putArtifact,
 	minimal: fields{"name": "library-{n}", "ecosystem": "ECOSYSTEM_PYTHON", "description": "on the shelf"},
 	full:    fields{"name": "com.example:library-{n}", "ecosystem": "ECOSYSTEM_JAVA", "description": "With versions"},

@@ -3,7 +3,7 @@ package cases
 import "atrium/platform"
 
 // Versions are listed of one artifact, {full artifact}, and in no other way.
-var artifactVersions = newKind(kind{
+var _ = newKind(kind{
 	name: "ArtifactVersion", plural: "ArtifactVersions", ref: "version", area: "libraries", in: "{full artifact}", put: putArtifactVersion,
 	minimal: fields{"version": "1.{n}"},
 	rows: []row{

@@ -9,7 +9,7 @@ import (
 
 // Deliveries are told and steered through GraphQL alone, as the ledger of the
 // wire has nothing of them: no row of theirs could run through every protocol.
-var deliveries = newKind(kind{name: "Delivery", plural: "Deliveries", ref: "delivery", area: "events", in: "{subscription}"})
+var _ = newKind(kind{name: "Delivery", plural: "Deliveries", ref: "delivery", area: "events", in: "{subscription}"})
 
 // deliver makes a delivery of a subscription, by a test event.
 func deliver(e *env, subscription string) fields {

@@ -1,6 +1,6 @@
 package cases
 
-var mappings = newKind(kind{
+var _ = newKind(kind{
 	name: "ExternalGroupRoleMapping", plural: "ExternalGroupRoleMappings", ref: "mapping", area: "iam", parent: "iam/IdentityProvider", in: "{provider}",
 	minimal: fields{"externalGroupId": "people {n}", "roleUid": "{role}"},
 	full:    fields{"externalGroupId": "everybody", "roleUid": "{role}", "scope": "{group}"},

@@ -1,6 +1,6 @@
 package cases
 
-var invites = newKind(kind{
+var _ = newKind(kind{
 	name: "GroupInvite", plural: "GroupInvites", ref: "invite", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"roleUid": "{role}", "ttl": "3600s"},
 	full:    fields{"roleUid": "{full role}", "ttl": "60s", "email": "ada@example.com", "singleUse": true},

@@ -2,7 +2,7 @@ package cases
 
 import "strings"
 
-var groups = newKind(kind{
+var _ = newKind(kind{
 	name: "Group", plural: "Groups", ref: "group", area: "iam", parent: "iam/Group", in: "{org group}",
 	minimal: fields{"name": "group {n}"},
 	full:    fields{"name": "team", "description": "All of us"},

@@ -1,6 +1,6 @@
 package cases
 
-var identityProviders = newKind(kind{
+var _ = newKind(kind{
 	name: "IdentityProvider", plural: "IdentityProviders", ref: "provider", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "provider {n}", "defaultRole": "{org role}"},
 	full:    fields{"name": "people", "description": "Everybody", "defaultRole": "{role}", "oidc": fullOIDC},

@@ -6,7 +6,7 @@ import (
 	"atrium/auth"
 )
 
-var identities = newKind(kind{
+var _ = newKind(kind{
 	name: "Identity", plural: "Identities", ref: "identity", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "robot {n}"},
 	full:    fields{"name": "robot", "description": "Builds", "company": "Acme", "claimMatch": fullRule},

@@ -4,7 +4,7 @@ import "atrium/platform"
 
 // An image has no UID of its own and no list: it is read by repo and digest.
 // {image} is a repo with a tag of an image, digest(1).
-var images = newKind(kind{
+var _ = newKind(kind{
 	name: "Image", ref: "image", area: "registry", in: "{group}", put: putImage,
 	minimal: fields{"name": "image-{n}"},
 	extra:   []call{architectures("{image}", digest(1)), size("{image}", digest(1), "")},

@@ -2,7 +2,7 @@ package cases
 
 import "strings"
 
-var repos = newKind(kind{
+var _ = newKind(kind{
 	name: "Repo", plural: "Repos", ref: "repo", area: "registry", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "repo-{n}"},
 	full: fields{

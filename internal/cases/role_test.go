@@ -2,7 +2,7 @@ package cases
 
 import "atrium/platform"
 
-var roles = newKind(kind{
+var _ = newKind(kind{
 	name: "Role", plural: "Roles", ref: "role", area: "iam", parent: "iam/Group", in: "{group}",
 	minimal: fields{"name": "role {n}"},
 	full:    fields{"name": "reader", "description": "Reads", "capabilities": []string{"CAP_REPO_LIST", "CAP_TAG_LIST"}},

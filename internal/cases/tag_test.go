@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var tags = newKind(kind{
+var _ = newKind(kind{
 	name: "Tag", plural: "Tags", ref: "tag", area: "registry", parent: "registry/Repo", in: "{repo}",
 	minimal: fields{"name": "v{n}", "digest": digest(1)},
 	full:    fields{"name": "latest", "digest": digest(2), "deprecated": true, "bundles": []string{"one"}},

@@ -1,7 +1,7 @@
 package cases
 
 // What is accepted has no UID of its own: a group and a document name it.
-var terms = newKind(kind{
+var _ = newKind(kind{
 	name: "TermsAcceptance", plural: "TermsAcceptances", ref: "acceptance", area: "iam", parent: "iam/Group", in: "{group}", put: putAcceptance,
 	minimal: fields{"docId": "terms-{n}"},
 	extra:   []call{accept("{group}", "terms", "privacy")},
