@@ -237,7 +237,7 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 	}
 	for _, identity := range identities {
 		if identity.IsRoot() { // no identity has the UID of a root group
-			return missing(identityReference.kind, identity)
+			return newNotFound(identityReference.kind, identity)
 		}
 		err := s.p.Identities.requireAllBound(ctx, tx, identity)
 		if errors.Is(err, &Error{Code: CodePermissionDenied}) {

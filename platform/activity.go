@@ -96,7 +96,7 @@ type AdvisoryActivity struct {
 // opened, and those that were fixed.
 func (s Advisories) Activity(ctx context.Context, req ActivityRequest) ([]AdvisoryActivity, error) {
 	activity, err := s.activity(ctx, req)
-	return activity, s.kind.in(err)
+	return activity, s.kind.addArea(err)
 }
 
 func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]AdvisoryActivity, error) {

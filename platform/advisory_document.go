@@ -202,7 +202,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	}
 	for i, id := range ids {
 		if documents[i], errs[i] = byID[id], err; documents[i] == nil && err == nil {
-			errs[i] = missing(advisoryDocument, UID(truncateForMessage(id)))
+			errs[i] = newNotFound(advisoryDocument, UID(truncateForMessage(id)))
 		}
 		errs[i] = inArea(advisoryArea, errs[i])
 	}

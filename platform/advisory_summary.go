@@ -44,7 +44,7 @@ func (s *AdvisorySummary) Add(rating SeverityRating, state AdvisoryState, n int6
 func (s Advisories) Summarize(ctx context.Context, group UID) (*AdvisorySummary, error) {
 	summaries, errs := s.SummarizeGroups(ctx, []UID{group})
 	if errs[0] == nil && *summaries[0] == (AdvisorySummary{}) {
-		errs[0] = s.kind.in(s.scopeExists(ctx, UIDFilter{DescendantsOf: group}))
+		errs[0] = s.kind.addArea(s.scopeExists(ctx, UIDFilter{DescendantsOf: group}))
 	}
 	if errs[0] != nil {
 		return nil, errs[0]
@@ -68,7 +68,7 @@ func (s Advisories) summarize(ctx context.Context, n int, scopeAt func(i int) (U
 	for i := range n {
 		asked, narrow := scopeAt(i)
 		q, err := s.query(ctx, ListRequest[AdvisoryFilter]{UIDP: asked})
-		if errs[i] = s.kind.in(err); err != nil {
+		if errs[i] = s.kind.addArea(err); err != nil {
 			continue
 		}
 		readable++
@@ -85,7 +85,7 @@ func (s Advisories) summarize(ctx context.Context, n int, scopeAt func(i int) (U
 	}
 	for i := range n {
 		if errs[i] == nil {
-			errs[i] = s.kind.in(err)
+			errs[i] = s.kind.addArea(err)
 		}
 		if errs[i] != nil {
 			summaries[i] = nil

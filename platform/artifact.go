@@ -100,13 +100,13 @@ func (s Artifacts) List(ctx context.Context, req ListRequest[ArtifactFilter]) (P
 		err = s.kind.checkSharedReadable(ctx)
 	}
 	if err != nil {
-		return Page[Artifact]{}, s.kind.in(err)
+		return Page[Artifact]{}, s.kind.addArea(err)
 	}
 	for _, e := range req.Filter.Ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
 	}
 	page, err := s.read(ctx, req, q)
-	return page, s.kind.in(err)
+	return page, s.kind.addArea(err)
 }
 
 // An EcosystemCount is the number of artifacts in an ecosystem.
@@ -119,7 +119,7 @@ type EcosystemCount struct {
 // has each ecosystem once, in the order of the enum.
 func (s Artifacts) Counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemCount, error) {
 	counts, err := s.counts(ctx, asked)
-	return counts, s.kind.in(err)
+	return counts, s.kind.addArea(err)
 }
 
 func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemCount, error) {

@@ -111,7 +111,7 @@ func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, texts LongTe
 		if at := slices.IndexFunc(found, func(e *Event) bool { return e.ID == id }); at >= 0 {
 			events[i] = found[at]
 		} else if errs[i] = err; err == nil {
-			errs[i] = inArea("events", missing("Event", UID(id)))
+			errs[i] = inArea("events", newNotFound("Event", UID(id)))
 		}
 	}
 	return events, errs

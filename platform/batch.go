@@ -117,7 +117,7 @@ func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchReques
 		return r.recordIfDenied(ctx, "updated", uids[i], err)
 	})
 	if err != nil {
-		return nil, r.kind.in(err)
+		return nil, r.kind.addArea(err)
 	}
 	rows, failing := make([]*T, len(requests)), 0
 	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
@@ -130,7 +130,7 @@ func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchReques
 	})
 	if err != nil {
 		err = r.updateError(ctx, uids[failing], changes[failing], same, err)
-		return nil, r.kind.in(addIndex(err, listOfRequests, failing))
+		return nil, r.kind.addArea(addIndex(err, listOfRequests, failing))
 	}
 	return rows, nil
 }
@@ -146,7 +146,7 @@ func (r resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func
 		return r.recordIfDenied(ctx, "deleted", uids[i], err)
 	})
 	if err != nil {
-		return r.kind.in(err)
+		return r.kind.addArea(err)
 	}
 	failing := 0
 	err = r.p.store.Write(ctx, func(tx Tx) error {
@@ -157,7 +157,7 @@ func (r resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func
 		}
 		return nil
 	})
-	return r.kind.in(addIndex(r.removeError(uids[failing], err), listOfUIDs, failing))
+	return r.kind.addArea(addIndex(r.removeError(uids[failing], err), listOfUIDs, failing))
 }
 
 // allowChange accepts every change.

@@ -112,7 +112,7 @@ const verbRedelivered = "redelivered"
 // Deliveries that have not ended stay as they are. It needs subscriptions.create.
 func (s Deliveries) Redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
 	deliveries, err := s.redeliver(ctx, uids)
-	return deliveries, s.kind.in(err)
+	return deliveries, s.kind.addArea(err)
 }
 
 const maxRedeliveries = 200

@@ -25,7 +25,7 @@ func (r resources[T, F]) recordIfDenied(ctx context.Context, verb string, subjec
 	if failure := r.p.recordDenial(ctx, r.kind.Event, verb, subject, err); failure != nil {
 		err = failure
 	}
-	return r.kind.in(err)
+	return r.kind.addArea(err)
 }
 
 // recordDenial records a denied change if its organisation exists. It returns

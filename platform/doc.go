@@ -60,6 +60,41 @@
 //	               it and other secrets in the store, encryption_change.go from
 //	               one key to another
 //
+// # Four ways through the program
+//
+// A REST list, GET /registry/v2/repos. New in rest/rest.go routes to the route that
+// registryRoutes lists (rest/registry.go). run (rest/route.go) decodes the query
+// and calls the operation: Repos.List, which is resources.List (list.go). That
+// checks the request, decides the scope from the grants of the caller (access.go),
+// and reads the table (store.go). Here the store begins: reader.List in
+// store/sqlstore/list.go builds one statement, and Run of the connection sends it.
+// That connection is a chain in store/sqlstore/store.go: measure, gather with what
+// others read (level.go), prove the caller (presumption.go), limit background work
+// (share.go), report (observe.go), and the driver in store/postgres or store/sqlite.
+//
+// A nested GraphQL list, { groups { nodes { repos { nodes { name } } } } }. The
+// endpoint (graphql/transport) hands the operation to graphql/execute, which plans
+// it once and reads it level by level. For each field that reads it calls the
+// generated entry (graph/fields.generated.go), which calls the resolver with all
+// objects of the level: groups.Repos in resolvers/group.go. That calls
+// resources.ListEach (list.go), which decides a scope for each group and reads all
+// pages with one statement (store/sqlstore/each.go).
+//
+// A mutation, createRepo. The executor calls mutations.CreateRepo in
+// resolvers/repo.go with the decoded input, as REST and gRPC do with their bodies.
+// Repos.Create is resources.create (write.go): authorizeCreate checks the rights and
+// the fields (mask.go, check.go). insert then opens a transaction (Write in
+// store/sqlstore/store.go), which first proves the caller, writes the row
+// (store/sqlstore/write.go), and records its event. The event and the counters are
+// written last, in one round trip, before the commit.
+//
+// An event on its way to a webhook. Webhooks.Relay (webhook.go) reads new events and
+// writes a delivery for each subscription that wants one. relayEvents
+// (events/relay.go) puts deliveries that are ready into the queue. The queue calls
+// Work (events/worker.go): BeginAttempt (webhook.go) reads what to send, Send
+// (events/sender.go) signs and sends it, and EndAttempt records what came of it and
+// says when to try again.
+//
 // # Adding a kind
 //
 // A kind Widget of the area registry, step by step. internal/house checks each
@@ -69,16 +104,19 @@
 //	                        name, area, capabilities, fields, what is required, orders,
 //	                        the verbs of its events; type Widgets of its operations
 //	platform/kinds.go       Widgets in Operations, &widgetKind in the list of kinds
-//	platform/capability.go  its capabilities, and the roles that hold them
+//	platform/capability.go  its capabilities, with names and numbers; role.go has the
+//	                        built-in roles: owner holds all, viewer those that only read
 //	store/sqlstore/widget.go          var widgets = newTable(table[platform.Widget, platform.WidgetFilter]{...})
 //	store/sqlstore/store.go           widgets in the list of tables
 //	store/sqlstore/migrations/        its DDL and indexes, the next number
 //	schema/widget.graphqls            its GraphQL contract; then make generate
+//	schema/capability.graphqls        its capabilities, and in event.graphqls its event types
 //	resolvers/widget.go               its resolvers and its loader
 //	resolvers/node.go                 its type in nodeReaders
-//	schema/proto/platform/registry/   its messages and service; then make generate
+//	schema/proto/platform/registry/   its messages and service; in iam/v2/capability.proto its
+//	                                  capabilities; then make generate
 //	rest/registry.go                  its routes: list, get, create, update, remove
 //	rpc/registry.go                   its procedures, messages and service
-//	internal/cases/widget_test.go     what it takes and answers, by every protocol
+//	internal/cases/widget_test.go     what it takes and answers, by every protocol, with ours: true
 //	internal/house/ledger_test.go     its number, names and orders, which never change
 package platform

@@ -26,19 +26,19 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 			`{"code":5,"message":"Not found: repo ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"repo ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"registry.atrium.dev/Repo"}]}`},
-		{repoKind.in(missing("Group", rootA)), // an error of the registry about a group
+		{repoKind.addArea(newNotFound("Group", rootA)), // an error of the registry about a group
 			`{"code":5,"message":"Not found: group ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"group ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/Group"}]}`},
-		{subscriptionKind.in(exists("Subscription", rootA)),
+		{subscriptionKind.addArea(newAlreadyExists("Subscription", rootA)),
 			`{"code":6,"message":"Already exists: the subscription exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"events.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the subscription exists already","resourceName":"` + uid + `","resourceType":"events.atrium.dev/Subscription"}]}`},
-		{exists("AccountAssociation", rootA), // its name in words
+		{newAlreadyExists("AccountAssociation", rootA), // its name in words
 			`{"code":6,"message":"Already exists: the account association exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the account association exists already","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/AccountAssociation"}]}`},
-		{advisoryKind.in(permissionDenied(CapAdvisoriesList, rootA)),
+		{advisoryKind.addArea(permissionDenied(CapAdvisoriesList, rootA)),
 			`{"code":7,"message":"Permission denied: capability advisories.list is needed on ` + uid + `","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"vulnerabilities.atrium.dev","metadata":{"capability":"advisories.list","resource":"` + uid + `"},"reason":"PERMISSION_DENIED"}]}`},
 		{failedPrecondition("RESOURCE_NOT_EMPTY", uid, "the group still holds other resources"),
@@ -126,14 +126,14 @@ func TestTheCauseIsForTheLogAndForErrorsIs(t *testing.T) {
 func TestMarkingTheAreaLeavesTheOriginalAlone(t *testing.T) {
 	t.Parallel()
 	original := permissionDenied(CapRepoList, rootA)
-	marked := AsError(repoKind.in(original))
+	marked := AsError(repoKind.addArea(original))
 	if original.Area != "" || marked.Area != "registry" {
 		t.Errorf("original %q, marked %q", original.Area, marked.Area)
 	}
-	if again := AsError(groupKind.in(marked)); again.Area != "registry" {
+	if again := AsError(groupKind.addArea(marked)); again.Area != "registry" {
 		t.Errorf("marked twice it is %q", again.Area)
 	}
-	if groupKind.in(nil) != nil {
+	if groupKind.addArea(nil) != nil {
 		t.Error("no error becomes one")
 	}
 }

@@ -271,7 +271,7 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
-		return nil, exists("Group", "") // do not reveal which organisation has the name
+		return nil, newAlreadyExists("Group", "") // do not reveal which organisation has the name
 	}
 	if err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvi
 		return nil
 	})
 	if errors.Is(err, ErrNoParent) {
-		err = missing("Group", parent)
+		err = newNotFound("Group", parent)
 	}
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -157,7 +157,7 @@ func parseInviteCode(s string) (inviteCode, bool) {
 // is not used up.
 func (s GroupInvites) Accept(ctx context.Context, code string) (*RoleBinding, error) {
 	bound, err := s.acceptCode(ctx, code)
-	return bound, s.kind.in(err)
+	return bound, s.kind.addArea(err)
 }
 
 func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding, error) {
@@ -205,7 +205,7 @@ func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*G
 		return nil, err
 	}
 	if len(found.Items) == 0 || subtle.ConstantTimeCompare(found.Items[0].Hash, code.hash()) != 1 {
-		e := missing(s.kind.Name, UID(code.keyID))
+		e := newNotFound(s.kind.Name, UID(code.keyID))
 		e.Message = "Not found: no invite has this code"
 		e.Resource.Description = "no invite has this code"
 		return nil, e
@@ -246,7 +246,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
 	switch err := RowsOf[RoleBinding](tx).Insert(ctx, bindings...); {
 	case errors.Is(err, ErrNoParent): // the identity was deleted after authentication
-		return nil, missing("Identity", identity)
+		return nil, newNotFound("Identity", identity)
 	case err != nil:
 		return nil, err
 	}

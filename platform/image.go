@@ -134,7 +134,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 			continue
 		}
 		if images[i] = byKey[key]; images[i] == nil {
-			errs[i] = inArea(registry, missing("Image", key.Repo+"@"+UID(key.Digest)))
+			errs[i] = inArea(registry, newNotFound("Image", key.Repo+"@"+UID(key.Digest)))
 		}
 		if err != nil {
 			errs[i] = err
@@ -169,7 +169,7 @@ func (s Images) Size(ctx context.Context, key ImageKey, architecture string) (Im
 	}
 	size, known := image.Size(architecture)
 	if !known {
-		return ImageSize{}, inArea(registry, missing("Size", key.Repo+"@"+UID(key.Digest)))
+		return ImageSize{}, inArea(registry, newNotFound("Size", key.Repo+"@"+UID(key.Digest)))
 	}
 	return size, nil
 }

@@ -132,7 +132,7 @@ func (p *Platform) requireImport(ctx context.Context, group UID) error {
 	}
 	found, err := p.store.Exists(ctx, group)
 	if err == nil && !found {
-		return missing("Group", group)
+		return newNotFound("Group", group)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func (s Repos) Sources(ctx context.Context, group UID, registry string) ([]RepoS
 // before an error stay deleted.
 func (s Tags) Prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
 	removed, err = s.prune(ctx, from, keep, o)
-	return removed, s.kind.in(err)
+	return removed, s.kind.addArea(err)
 }
 
 func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o ImportOptions) (removed int, err error) {
@@ -45,7 +45,7 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 		return 0, err
 	}
 	if len(there) == 0 {
-		return 0, missing("Repo", from.Repo)
+		return 0, newNotFound("Repo", from.Repo)
 	}
 	gone, err := s.listExcept(ctx, from, keep)
 	if err != nil {

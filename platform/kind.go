@@ -65,8 +65,8 @@ func (resources[T, F]) rows(tx Tx) RowWriter[T] { return RowsOf[T](tx) }
 // Kind tells what is known of the kind.
 func (r resources[T, F]) Kind() *Kind[T] { return r.kind }
 
-// in marks an error as one of the kind's area.
-func (k *Kind[T]) in(err error) error { return inArea(k.Area, err) }
+// addArea marks an error as one of the kind's area.
+func (k *Kind[T]) addArea(err error) error { return inArea(k.Area, err) }
 
 func inArea(area string, err error) error {
 	var e *Error
@@ -78,19 +78,19 @@ func inArea(area string, err error) error {
 	return &marked
 }
 
-func (k *Kind[T]) notFound(uid UID) error { return k.in(missing(k.Name, uid)) }
+func (k *Kind[T]) notFound(uid UID) error { return k.addArea(newNotFound(k.Name, uid)) }
 
-// missing answers a resource that is not there to a caller who may know it.
-func missing(kind string, uid UID) *Error {
-	description := fmt.Sprintf("%s %s does not exist", spoken(kind), uid)
+// newNotFound answers a resource that is not there to a caller who may know it.
+func newNotFound(kind string, uid UID) *Error {
+	description := fmt.Sprintf("%s %s does not exist", spellKind(kind), uid)
 	return &Error{
 		Code: CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + description,
 		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: string(uid), Description: description},
 	}
 }
 
-func exists(kind string, uid UID) *Error {
-	description := fmt.Sprintf("the %s exists already", spoken(kind))
+func newAlreadyExists(kind string, uid UID) *Error {
+	description := fmt.Sprintf("the %s exists already", spellKind(kind))
 	return &Error{
 		Code: CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: " + description,
 		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: string(uid), Description: description},
@@ -140,8 +140,8 @@ func (k *Kind[T]) fieldNames() []string {
 	return names
 }
 
-// spoken is the name of a kind in a sentence: role binding for RoleBinding.
-func spoken(kind string) string {
+// phrase is the name of a kind in a sentence: role binding for RoleBinding.
+func spellKind(kind string) string {
 	var b strings.Builder
 	for i, r := range kind {
 		if unicode.IsUpper(r) && i > 0 {

@@ -10,7 +10,7 @@ import (
 // List reads one page of the resources that the caller may see.
 func (r resources[T, F]) List(ctx context.Context, req ListRequest[F]) (Page[T], error) {
 	page, err := r.list(ctx, req)
-	return page, r.kind.in(err)
+	return page, r.kind.addArea(err)
 }
 
 func (r resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T], error) {
@@ -60,7 +60,7 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 		req.UIDP = scope
 		scoped, err := r.query(ctx, req)
 		if err != nil {
-			errs[i] = r.kind.in(err)
+			errs[i] = r.kind.addArea(err)
 			continue
 		}
 		if q = scoped; len(scoped.Scope.branches) == 0 || matchesNothing(req.Filter) {
@@ -75,7 +75,7 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 	found, err := r.table(r.p.store).ListEach(ctx, q, read)
 	for n, i := range indices {
 		if err != nil {
-			errs[i] = r.kind.in(err)
+			errs[i] = r.kind.addArea(err)
 			continue
 		}
 		req.UIDP, q.Scope = scopes[i], read[n]
@@ -103,7 +103,7 @@ func listReferring[T any, F filter](ctx context.Context, r resources[T, F], req 
 			continue
 		}
 		if q, errs[i] = r.query(ctx, requests[i]); errs[i] != nil {
-			errs[i] = r.kind.in(errs[i])
+			errs[i] = r.kind.addArea(errs[i])
 			continue
 		}
 		for _, b := range q.Scope.branches {
@@ -119,7 +119,7 @@ func listReferring[T any, F filter](ctx context.Context, r resources[T, F], req 
 	found, err := r.table(r.p.store).ListEach(ctx, q, scopes)
 	for i := range n {
 		if errs[i] == nil {
-			errs[i] = r.kind.in(err)
+			errs[i] = r.kind.addArea(err)
 		}
 		if errs[i] == nil {
 			pages[i] = r.newPage(requests[i], q, found[i])

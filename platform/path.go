@@ -56,10 +56,10 @@ func getByPath[T any, F filter](ctx context.Context, r resources[T, F], text str
 	}
 	path, err := parsePath(text, least)
 	if err != nil {
-		return nil, r.kind.in(err)
+		return nil, r.kind.addArea(err)
 	}
 	if actor.operator == "" && len(actor.scopes(r.kind.List)) == 0 {
-		return nil, r.kind.in(actor.permissionError(r.kind.List, ""))
+		return nil, r.kind.addArea(actor.permissionError(r.kind.List, ""))
 	}
 	rows, err := read(ctx, path)
 	if err != nil {
@@ -73,7 +73,7 @@ func getByPath[T any, F filter](ctx context.Context, r resources[T, F], text str
 		}
 	}
 	if deepest == nil {
-		return nil, r.kind.in(missing(r.kind.Name, UID(truncateForMessage(text))))
+		return nil, r.kind.addArea(newNotFound(r.kind.Name, UID(truncateForMessage(text))))
 	}
 	TraceOf(ctx).NoteResource(r.kind.Name, r.kind.UID(deepest))
 	return deepest, nil

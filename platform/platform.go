@@ -166,7 +166,7 @@ func (p *Platform) Run(ctx context.Context) {
 	var following sync.WaitGroup
 	following.Go(func() {
 		p.store.Follow(ctx, func(err error) {
-			p.options.Logger.Warn("other replicas are not heard: their events come up to a second late", "error", err)
+			p.options.Logger.Warn("not receiving notifications from other replicas; polling every second instead", "error", err)
 		})
 	})
 	following.Go(func() { p.Issuers.recheckRegularly(ctx) })

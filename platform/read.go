@@ -37,7 +37,7 @@ func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids [
 	var keys Keys
 	for i, uid := range uids {
 		if errs[i] = err; err == nil {
-			errs[i] = r.kind.in(r.readable(actor, uid))
+			errs[i] = r.kind.addArea(r.readable(actor, uid))
 		}
 		if errs[i] == nil {
 			keys.uids = append(keys.uids, uid)
@@ -75,7 +75,7 @@ func (r resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
 	if err != nil {
 		return err
 	}
-	return r.kind.in(r.readable(actor, uid))
+	return r.kind.addArea(r.readable(actor, uid))
 }
 
 func (r resources[T, F]) readable(a *Actor, uid UID) error {
@@ -112,7 +112,7 @@ func (r resources[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
 		case err != nil:
 			return err
 		case !found:
-			return missing(scope.kind, scope.uid)
+			return newNotFound(scope.kind, scope.uid)
 		}
 	}
 	return nil

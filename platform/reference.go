@@ -37,7 +37,7 @@ func resolve[T any](ctx context.Context, kind string, uid UID, get func(context.
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, missing(kind, uid)
+		return nil, newNotFound(kind, uid)
 	}
 	return found[0], nil
 }

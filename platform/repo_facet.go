@@ -49,7 +49,7 @@ func (s Repos) Facets(ctx context.Context, pages []Page[Repo]) ([]*RepoFacets, e
 	}
 	found, err := s.p.store.FacetRepos(ctx, filter, scopes)
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.kind.addArea(err)
 	}
 	for i, f := range found {
 		all[i].Tier, all[i].Bundle = sortFacets(f.Tier), sortFacets(f.Bundle)

@@ -138,7 +138,7 @@ func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[R
 		if _, err := requireCaller(ctx); err != nil {
 			return nil, err
 		}
-		return nil, s.kind.in(Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatch)}))
+		return nil, s.kind.addArea(Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatch)}))
 	}
 	bindings, err := s.createAll(ctx, parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
 	if err != nil {
@@ -173,7 +173,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[Rol
 	case errors.Is(err, ErrDuplicate):
 		return nil, s.findDuplicate(ctx, parent, bindings)
 	case errors.Is(err, ErrNoParent):
-		return nil, missing("Group", parent)
+		return nil, newNotFound("Group", parent)
 	}
 	return made, err
 }

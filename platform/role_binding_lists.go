@@ -25,10 +25,10 @@ func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capabilit
 		scoped, err := s.effectiveQuery(ctx, group, req)
 		switch {
 		case err != nil:
-			errs[i] = s.kind.in(err)
+			errs[i] = s.kind.addArea(err)
 		case req.PageToken != "": // a token belongs to one group, so the groups cannot be read together
 			pages[i], err = s.read(ctx, req, scoped)
-			errs[i] = s.kind.in(err)
+			errs[i] = s.kind.addArea(err)
 		default:
 			q, read, indices = scoped, append(read, scoped.Scope), append(indices, i)
 		}
@@ -38,7 +38,7 @@ func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capabilit
 	}
 	found, err := s.table(s.p.store).ListEach(ctx, q, read)
 	for n, i := range indices {
-		if errs[i] = s.kind.in(err); err == nil {
+		if errs[i] = s.kind.addArea(err); err == nil {
 			req.UIDP = UIDFilter{AncestorsOf: groups[i]}
 			pages[i] = s.newPage(req, q, found[n])
 		}
@@ -71,7 +71,7 @@ func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListReq
 func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[RoleBindingFilter]) (Page[RoleBinding], error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
-		return Page[RoleBinding]{}, s.kind.in(err)
+		return Page[RoleBinding]{}, s.kind.addArea(err)
 	}
 	if req.UIDP.isNarrow() || req.UIDP.DescendantsOf != "" {
 		req.Malformed = append(slices.Clone(req.Malformed), Violation{"uidp", "does not apply to your own bindings; filter by group, identity or role instead"})
@@ -81,7 +81,7 @@ func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[RoleBindingFi
 		own.branches = append(own.branches, Branch{Relation: OfIdentity, UID: identity})
 	}
 	page, err := s.listInScope(ctx, own, req)
-	return page, s.kind.in(err)
+	return page, s.kind.addArea(err)
 }
 
 // ListOfIdentities reads, with one read, the same page of the bindings of each

@@ -149,7 +149,7 @@ func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err e
 		return "", err
 	}
 	if !sub.DisableTime.IsZero() {
-		return "", s.kind.in(failedPrecondition("SUBSCRIPTION_DISABLED", string(uid), "the subscription is disabled: "+sub.DisableReason))
+		return "", s.kind.addArea(failedPrecondition("SUBSCRIPTION_DISABLED", string(uid), "the subscription is disabled: "+sub.DisableReason))
 	}
 	e := s.p.event(ctx, s.kind.Event, "test", uid, uid.Parent(), sub)
 	err = s.p.store.Write(ctx, func(tx Tx) error { tx.Record(e); return nil })
@@ -185,7 +185,7 @@ func (s Subscriptions) updateInternal(ctx context.Context, uid UID, verb string,
 		tx.Record(e)
 		return nil
 	})
-	return sub, s.kind.in(err)
+	return sub, s.kind.addArea(err)
 }
 
 // visibleChanges returns the changes of a subscription that events show. It does

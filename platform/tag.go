@@ -132,7 +132,7 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error)
 		made, err = s.save(ctx, repo, tag)
 	}
 	if errors.Is(err, ErrNoParent) {
-		err = missing("Repo", repo)
+		err = newNotFound("Repo", repo)
 	}
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", repo, err)

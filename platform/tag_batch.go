@@ -22,7 +22,7 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[Tag]) ([]
 		return s.recordIfDenied(ctx, "created", repo, err)
 	})
 	if err != nil {
-		return nil, s.kind.in(err)
+		return nil, s.kind.addArea(err)
 	}
 	made, err := s.saveAll(ctx, tags, names)
 	for range 3 { // a concurrent request made or deleted some tags; try again
@@ -34,7 +34,7 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[Tag]) ([]
 	if errors.Is(err, ErrNoParent) {
 		err = s.findMissingRepo(ctx, names)
 	}
-	return made, s.kind.in(err)
+	return made, s.kind.addArea(err)
 }
 
 // saveAll moves the existing tags and makes the others.
@@ -93,7 +93,7 @@ func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 	for i, name := range names {
 		var v violations
 		if exists(name.Repo, &v); len(v) > 0 {
-			return addIndex(missing("Repo", name.Repo), listOfRequests, i)
+			return addIndex(newNotFound("Repo", name.Repo), listOfRequests, i)
 		}
 	}
 	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: a repo of the batch was created or deleted at the same time; try again"}

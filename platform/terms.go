@@ -141,7 +141,7 @@ func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents 
 // It needs the capability on the group only.
 func (s Terms) ListOf(ctx context.Context, group UID, req ListRequest[TermsFilter]) (Page[TermsAcceptance], error) {
 	page, err := s.listOf(ctx, group, req)
-	return page, s.kind.in(err)
+	return page, s.kind.addArea(err)
 }
 
 func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[TermsFilter]) (Page[TermsAcceptance], error) {
@@ -179,7 +179,7 @@ func (s Terms) ListOfEach(ctx context.Context, req ListRequest[TermsFilter], gro
 		if err == nil {
 			q, err = s.buildQuery(ctx, req)
 		}
-		if errs[i] = s.kind.in(err); err == nil {
+		if errs[i] = s.kind.addArea(err); err == nil {
 			scopes, places = append(scopes, scope), append(places, i)
 		}
 	}
@@ -188,7 +188,7 @@ func (s Terms) ListOfEach(ctx context.Context, req ListRequest[TermsFilter], gro
 	}
 	found, err := s.table(s.p.store).ListEach(ctx, q, scopes)
 	for n, i := range places {
-		if errs[i] = s.kind.in(err); err == nil {
+		if errs[i] = s.kind.addArea(err); err == nil {
 			pages[i] = s.newPage(tokenRequest(groups[i], req), q, found[n])
 		}
 	}
@@ -221,7 +221,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 	var readable TermsKeys
 	for i, key := range keys {
 		if _, err := s.acceptanceScope(ctx, key.Group); err != nil {
-			errs[i] = s.kind.in(err)
+			errs[i] = s.kind.addArea(err)
 			continue
 		}
 		if !isUnstorable(key.DocID) { // an id that cannot be stored has no row

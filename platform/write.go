@@ -66,7 +66,7 @@ func (r resources[T, F]) insert(ctx context.Context, parent UID, row *T, same fu
 	case errors.Is(err, ErrDuplicate):
 		err = r.alreadyExists(ctx, parent, same(row))
 	case errors.Is(err, ErrNoParent):
-		err = missing(r.kind.Parent, parent)
+		err = newNotFound(r.kind.Parent, parent)
 	}
 	if err != nil {
 		return nil, r.recordIfDenied(ctx, "created", parent, err)
@@ -290,9 +290,9 @@ func (r resources[T, F]) removeError(uid UID, err error) error {
 
 func (k *Kind[T]) blockedBecause() string {
 	if k.Blocked == "RESOURCE_IN_USE" {
-		return fmt.Sprintf("the %s is in use by other resources", spoken(k.Name))
+		return fmt.Sprintf("the %s is in use by other resources", spellKind(k.Name))
 	}
-	return fmt.Sprintf("the %s still holds other resources", spoken(k.Name))
+	return fmt.Sprintf("the %s still holds other resources", spellKind(k.Name))
 }
 
 // alreadyExists returns the error that names the sibling with the unique key.
@@ -306,5 +306,5 @@ func (r resources[T, F]) alreadyExists(ctx context.Context, parent UID, same F) 
 	if len(rows.Items) > 0 { // it can have been deleted in the meantime
 		uid = r.kind.UID(rows.Items[0])
 	}
-	return exists(r.kind.Name, uid)
+	return newAlreadyExists(r.kind.Name, uid)
 }

@@ -23,7 +23,10 @@ type observedEngine struct {
 
 // Run reads outside of any transaction.
 func (o observedEngine) Run(ctx context.Context, statements ...*Statement) error {
-	return o.observe(ctx, statements, func() error { return o.Engine.Run(ctx, statements...) })
+	start := time.Now()
+	err := o.Engine.Run(ctx, statements...)
+	o.report(ctx, statements, start, err)
+	return err
 }
 
 // Write runs unit in a transaction.
@@ -31,15 +34,13 @@ func (o observedEngine) Write(ctx context.Context, unit func(TxConn) error) erro
 	return o.Engine.Write(ctx, func(conn TxConn) error { return unit(observedTx{conn, o}) })
 }
 
-func (o observedEngine) observe(ctx context.Context, statements []*Statement, run func() error) error {
-	start := time.Now()
-	err := run()
+// report tells the observers of a round trip that has just ended.
+func (o observedEngine) report(ctx context.Context, statements []*Statement, start time.Time, err error) {
 	took := time.Since(start)
 	platform.TraceOf(ctx).NoteWait(took)
 	for _, observer := range o.observers {
 		observer.RoundTrip(ctx, statements, took, err)
 	}
-	return err
 }
 
 type observedTx struct {
@@ -49,11 +50,16 @@ type observedTx struct {
 
 // Run runs statements in the transaction.
 func (t observedTx) Run(ctx context.Context, statements ...*Statement) error {
-	return t.engine.observe(ctx, statements, func() error { return t.TxConn.Run(ctx, statements...) })
+	start := time.Now()
+	err := t.TxConn.Run(ctx, statements...)
+	t.engine.report(ctx, statements, start, err)
+	return err
 }
 
 // Copy adds many rows.
 func (t observedTx) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
-	copied := []*Statement{{SQL: "COPY " + table}}
-	return t.engine.observe(ctx, copied, func() error { return t.TxConn.Copy(ctx, table, columns, rows) })
+	start := time.Now()
+	err := t.TxConn.Copy(ctx, table, columns, rows)
+	t.engine.report(ctx, []*Statement{{SQL: "COPY " + table}}, start, err)
+	return err
 }

@@ -20,24 +20,34 @@ func newSharedEngine(e Engine) sharedEngine {
 
 // Run reads outside of any transaction.
 func (s sharedEngine) Run(ctx context.Context, statements ...*Statement) error {
-	return s.withSlot(ctx, func() error { return s.Engine.Run(ctx, statements...) })
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return s.Engine.Run(ctx, statements...)
 }
 
 // Write runs unit in a transaction.
 func (s sharedEngine) Write(ctx context.Context, unit func(TxConn) error) error {
-	return s.withSlot(ctx, func() error { return s.Engine.Write(ctx, unit) })
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return s.Engine.Write(ctx, unit)
 }
 
-// withSlot calls work. For background work, it waits for a free slot first.
-func (s sharedEngine) withSlot(ctx context.Context, work func() error) error {
+// acquire takes a slot for background work, and waits until one is free. Requests
+// need none.
+func (s sharedEngine) acquire(ctx context.Context) (release func(), err error) {
 	if !platform.IsBackground(ctx) {
-		return work()
+		return func() {}, nil
 	}
 	select {
 	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-		return work()
+		return func() { <-s.slots }, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 }
