@@ -38,7 +38,7 @@ func listenError(flag, address string, err error) error {
 	default:
 		return fmt.Errorf("cannot listen on --%s %s: %w", flag, address, err)
 	}
-	return fmt.Errorf("cannot serve on --%s %s: %s", flag, address, advice)
+	return fmt.Errorf("cannot listen on --%s %s: %s", flag, address, advice)
 }
 
 // A front answers requests as soon as the port is bound. While the database is opened

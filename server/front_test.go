@@ -28,7 +28,7 @@ func TestAPortInUseIsReportedBeforeTheDatabaseIsOpened(t *testing.T) {
 	defer taken.Close()
 	path := filepath.Join(t.TempDir(), "atrium.db")
 	err = Run(t.Context(), Config{Address: taken.Addr().String(), DatabaseURL: "sqlite:" + path, Migrate: true, Logger: slog.New(slog.DiscardHandler)})
-	if err == nil || !strings.Contains(err.Error(), "--addr "+taken.Addr().String()+": another program serves there already") {
+	if err == nil || !strings.Contains(err.Error(), "--addr "+taken.Addr().String()+": another program already uses this address") {
 		t.Errorf("error %v", err)
 	}
 	if made, _ := filepath.Glob(filepath.Dir(path) + "/*"); len(made) > 0 {

@@ -30,7 +30,7 @@ func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *teleme
 		return nil, func() {}, nil
 	}
 	metrics = telemetry.New(version)
-	_, end, err = metrics.Serve(ctx, c.MetricsAddr, func(err error) { m.print("metrics are no longer served: " + err.Error()) })
+	_, end, err = metrics.Serve(ctx, c.MetricsAddr, func(err error) { m.print("the metrics server failed: " + err.Error()) })
 	return metrics, end, err
 }
 
