@@ -6,17 +6,17 @@
 //
 // There is one file per kind, with its type, rules, filter and operations:
 //
-//	group.go, identity.go, role.go, role_binding.go   who may do what;
+//	group.go, identity.go, role.go, role_binding.go    who may do what;
 //	               role_binding_lists.go lists bindings in other ways
 //	identity_provider.go, external_group_role_mapping.go, group_invite.go
 //	               how more people can sign in
 //	account_association.go, terms.go   cloud accounts and accepted terms of a group
 //	repo.go, tag.go, image.go          the registry; tag_batch.go creates many tags,
-//	               repo_facet.go counts repos by group
+//	               repo_facet.go counts repos by tier and by bundle
 //	artifact.go, artifact_version.go   the catalogue of libraries; version.go and
 //	               version_maven.go sort their versions
 //	advisory.go, vulnerability.go      from feeds; severity.go rates them,
-//	               advisory_match.go finds the repos that an advisory affects,
+//	               advisory_match.go matches advisories with repos and tags,
 //	               advisory_summary.go counts advisories; advisory_document.go and
 //	               resolved_vulnerability.go are views of both
 //	subscription.go, delivery.go       who receives events, and the result of each delivery

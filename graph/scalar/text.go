@@ -17,10 +17,10 @@ import (
 	"atrium/platform"
 )
 
-// Each scalar has one function that appends it to an answer. Its Marshal
-// function, which gqlgen's executor calls, gives what that appends.
+// Each scalar has one function that appends it to a response. Its Marshal function, which
+// the executor of gqlgen calls, writes the same bytes.
 
-// A marshaler is a scalar whose text depends on the field that it stands in.
+// A marshaler marshals a scalar whose JSON depends on its field.
 type marshaler func(b []byte, nullable bool) []byte
 
 // MarshalGQLContext writes the scalar.
@@ -34,19 +34,19 @@ func isInNullableField(ctx context.Context) bool {
 	return fc != nil && fc.Field.Field != nil && fc.Field.Definition != nil && !fc.Field.Definition.Type.NonNull
 }
 
-// marshal gives a scalar whose text is the same in every field.
+// marshal returns the marshaler of a scalar whose JSON is the same in every field.
 func marshal(text []byte) graphql.Marshaler {
-	if string(text) == "null" { // gqlgen compares
+	if string(text) == "null" { // gqlgen compares the result with this value
 		return graphql.Null
 	}
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(text) }) // w is a buffer
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(text) }) // w is a buffer, so writing cannot fail
 }
 
-// malformed is the error of an input that is not of its type. It names the
-// input as the core would: without the argument that all inputs lie in.
+// malformed returns the error for an input of the wrong type. It names the field as the
+// core does: without the argument that contains all inputs.
 func malformed(ctx context.Context, description string) error {
 	var field []string
-	index := "" // of the list whose name comes next
+	index := "" // the index belongs to the list whose name comes next
 	for path := graphql.GetPathContext(ctx); path != nil; path = path.Parent {
 		switch {
 		case path.Index != nil:
@@ -62,7 +62,7 @@ func malformed(ctx context.Context, description string) error {
 	return platform.Invalid(platform.Violation{Field: strings.Join(field, "."), Description: description})
 }
 
-// AppendString appends text; in a nullable field "" is null.
+// AppendString appends text as JSON. In a nullable field, "" becomes null.
 func AppendString(b []byte, s string, nullable bool) []byte {
 	if s == "" && nullable {
 		return execute.AppendNull(b)
@@ -70,7 +70,7 @@ func AppendString(b []byte, s string, nullable bool) []byte {
 	return execute.AppendString(b, s)
 }
 
-// MarshalString gives text.
+// MarshalString returns the marshaler of text.
 func MarshalString(s string) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendString(b, s, nullable) })
 }
