@@ -163,7 +163,7 @@ func update[T any](pattern string, of updater[T]) route {
 	kind := of.Kind()
 	route := patch("Update"+kind.Name, pattern, of.Update, kind.Updating()...)
 	route.kind = factsOf(kind)
-	route.doc = fmt.Sprintf("Changes one %s: the fields that the body holds, or those of them that updateMask lists.", words(kind.Name))
+	route.doc = fmt.Sprintf("Updates one %s: the fields in the body, or those of them that updateMask lists.", words(kind.Name))
 	return route
 }
 
@@ -186,7 +186,7 @@ func remove[T any](pattern string, of remover[T]) route {
 	kind := of.Kind()
 	doc := "Deletes one " + words(kind.Name) + "."
 	if kind.Blocked != "" {
-		doc += " Answers FAILED_PRECONDITION with the violation " + kind.Blocked + " while others need it."
+		doc += " Fails with FAILED_PRECONDITION and the violation " + kind.Blocked + " while other resources need it."
 	}
 	return route{
 		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: capabilityList(kind.Delete),
