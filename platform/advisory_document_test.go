@@ -76,15 +76,15 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 			}
 		}
 		_, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "\x00", CVEs: make([]string, 1001)})
-		if got := violated(err); got != "id cves" {
+		if got := violationFields(err); got != "id cves" {
 			t.Error(got)
 		}
 		found, errs := w.p.AdvisoryDocuments.GetMany(acme.owner, []string{"stdlib", "none", "net", "\xff", "stdlib"})
 		if told([]*platform.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib: GO-1 GO-2 GO-3; net: GO-1; stdlib: GO-1 GO-2 GO-3" {
 			t.Errorf("%v", errs)
 		}
-		refused(t, "a missing one", errs[1], platform.CodeNotFound)
-		refused(t, "no text", errs[3], platform.CodeNotFound)
+		expectRefused(t, "a missing one", errs[1], platform.CodeNotFound)
+		expectRefused(t, "no text", errs[3], platform.CodeNotFound)
 	})
 }
 
@@ -153,7 +153,7 @@ func compact(indented string) string {
 	return strings.ReplaceAll(b.String(), `": `, `":`)
 }
 
-func TestAllDocumentsAreRefusedWhereTheyAreTooMany(t *testing.T) {
+func TestTooManyDocumentsAreRejected(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		for batch := range 10 {
@@ -209,10 +209,10 @@ func TestDocumentsAskForAnIdentityAndNothingElse(t *testing.T) {
 		for what, ctx := range map[string]context.Context{"nobody": t.Context(), "a stranger": w.as("a stranger")} {
 			code := map[string]platform.Code{"nobody": platform.CodeUnauthenticated, "a stranger": platform.CodePermissionDenied}[what]
 			_, err := w.p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{})
-			refused(t, what, err, code)
+			expectRefused(t, what, err, code)
 			_, errs := w.p.AdvisoryDocuments.GetMany(ctx, []string{"stdlib", "none"})
-			refused(t, what, errs[0], code)
-			refused(t, what, errs[1], code)
+			expectRefused(t, what, errs[0], code)
+			expectRefused(t, what, errs[1], code)
 		}
 	})
 }

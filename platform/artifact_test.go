@@ -28,8 +28,8 @@ func artifact(ecosystem platform.Ecosystem, name string, versions ...string) *pl
 func (w *world) bring(t *testing.T, artifacts, versions string, records ...*platform.ImportedArtifact) {
 	t.Helper()
 	done, of, err := w.p.Artifacts.Import(w.operator(), records)
-	imported(t, "artifacts", done, err, artifacts)
-	imported(t, "versions", of, err, versions)
+	expectImported(t, "artifacts", done, err, artifacts)
+	expectImported(t, "versions", of, err, versions)
 }
 
 // shown draws the artifacts of a filter: name latest/count.
@@ -96,7 +96,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 
 		// One version more, one changed, one not named: it stays.
 		more := artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")
-		more.Versions[0].SizeBytes, more.Versions[0].CreateTime = 7, modified(1)
+		more.Versions[0].SizeBytes, more.Versions[0].CreateTime = 7, onDay(1)
 		w.bring(t, done(0, 1, 0, 0), done(1, 1, 0, 0), more)
 		if got := w.versionsOf(t, acme.owner, uid, ""); got != "4.2.0.Final 4.2.0.RC1 4.2.0.Alpha1 4.1.100.Final 4.1.99.Final 4.1.0.Final" {
 			t.Error(got)
@@ -109,7 +109,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 		first, err := w.p.ArtifactVersions.ListOf(acme.owner, uid, versionList{OrderBy: "version", PageSize: 1})
 		must(t, err)
 		v := first.Items[0]
-		if v.Version != "4.1.0.Final" || v.Name != "io.netty:netty" || v.SizeBytes != 7 || v.CreateTime != modified(1) || v.UpdateTime != changed.UpdateTime || v.UID.Parent() != uid {
+		if v.Version != "4.1.0.Final" || v.Name != "io.netty:netty" || v.SizeBytes != 7 || v.CreateTime != onDay(1) || v.UpdateTime != changed.UpdateTime || v.UID.Parent() != uid {
 			t.Errorf("%+v", v)
 		}
 		one, err := w.p.ArtifactVersions.Get(acme.owner, v.UID)
@@ -119,7 +119,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 		if events := types(w.events()); strings.Contains(events, "librar") {
 			t.Errorf("events: %s", events)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
@@ -163,7 +163,7 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 	})
 }
 
-func TestWhatIsWrongWithAListOfArtifactsIsNamed(t *testing.T) {
+func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for want, req := range map[string]artifactList{
@@ -173,16 +173,16 @@ func TestWhatIsWrongWithAListOfArtifactsIsNamed(t *testing.T) {
 			"order_by": {Filter: java, OrderBy: "version"},
 		} {
 			_, err := w.p.Artifacts.List(acme.owner, req)
-			if got := violated(err); got != want {
+			if got := violationFields(err); got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
 		_, err := w.p.Artifacts.Counts(acme.owner, nil)
-		if got := violated(err); got != "ecosystems" {
+		if got := violationFields(err); got != "ecosystems" {
 			t.Error(got)
 		}
 		_, err = w.p.ArtifactVersions.ListOf(acme.owner, "log4j", versionList{Skip: -1, OrderBy: "size"})
-		if got := violated(err); got != "artifact_id skip order_by" {
+		if got := violationFields(err); got != "artifact_id skip order_by" {
 			t.Error(got)
 		}
 		uid := w.artifact()
@@ -193,7 +193,7 @@ func TestWhatIsWrongWithAListOfArtifactsIsNamed(t *testing.T) {
 				if e.Resource.Kind != "Artifact" || e.Resource.Name != string(other) || e.Area != "libraries" {
 					t.Errorf("%s: %+v", what, e)
 				}
-			} else if violated(err) != "artifact_id" {
+			} else if violationFields(err) != "artifact_id" {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -215,8 +215,8 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 			odd, artifact("", long), artifact(platform.EcosystemJava, "a", "1", ""), artifact(platform.EcosystemJava, "b", "1", "2", "1"),
 			artifact(platform.EcosystemJava, "c", long), negative, artifact(platform.EcosystemJava, "good", "1"), artifact(platform.EcosystemJava, "good", "2"),
 		})
-		imported(t, "artifacts", got, err, done(1, 0, 0, 7))
-		imported(t, "versions", versions, err, done(1, 0, 0, 0))
+		expectImported(t, "artifacts", got, err, done(1, 0, 0, 7))
+		expectImported(t, "versions", versions, err, done(1, 0, 0, 0))
 		want := "0: ecosystem name description cudaVersion, 1: ecosystem name, 2: versions.version, 3: versions.version, 4: versions.version, 5: versions.sizeBytes, 7: name"
 		if fields := rejectedFields(got); fields != want {
 			t.Errorf("%s, want %s", fields, want)
@@ -225,7 +225,7 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 			t.Error(got)
 		}
 		_, _, err = w.p.Artifacts.Import(acme.owner, nil)
-		refused(t, "an owner", err, platform.CodePermissionDenied)
+		expectRefused(t, "an owner", err, platform.CodePermissionDenied)
 	})
 }
 
@@ -259,6 +259,6 @@ func TestImportsOfTheSameArtifactAtOnceCountEveryVersion(t *testing.T) {
 				t.Errorf("%+v has %v", a, versions)
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }

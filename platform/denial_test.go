@@ -64,7 +64,7 @@ func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
 	return all
 }
 
-func TestEveryRefusedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
+func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
@@ -107,11 +107,11 @@ func TestEveryRefusedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 				}
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestWhatIsNoRefusedChangeOfAnOrganisationIsNoDenial(t *testing.T) {
+func TestOtherErrorsAreNotRecordedAsDenials(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
@@ -147,14 +147,14 @@ func TestWhatIsNoRefusedChangeOfAnOrganisationIsNoDenial(t *testing.T) {
 	})
 }
 
-func TestHandingOutWhatOneDoesNotHoldIsRecorded(t *testing.T) {
+func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate), team, acme.uid)
 		ins := []platform.Input[platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
 		_, err := w.p.RoleBindings.CreateBatch(binder, team, ins)
-		refused(t, "a batch", err, platform.CodePermissionDenied)
+		expectRefused(t, "a batch", err, platform.CodePermissionDenied)
 		made := w.denials()
 		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "cannot grant") {
 			t.Errorf("recorded %+v", made)
@@ -165,7 +165,7 @@ func TestHandingOutWhatOneDoesNotHoldIsRecorded(t *testing.T) {
 		other := w.found("other")
 		foreign := missingBelow(w.subscription(other.uid))
 		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{missingBelow(own), foreign})
-		refused(t, "another's delivery", err, platform.CodePermissionDenied)
+		expectRefused(t, "another's delivery", err, platform.CodePermissionDenied)
 		if made = w.denials(); len(made) != 2 || made[1].subject != foreign || made[1].group != other.uid {
 			t.Errorf("recorded %+v", made)
 		}
@@ -196,7 +196,7 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 		// Who hangs up is recorded too.
 		gone, hangUp := context.WithCancel(stranger)
 		hangUp()
-		refused(t, "a change", w.p.Repos.Delete(gone, uid), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Repos.Delete(gone, uid), platform.CodePermissionDenied)
 		if len(w.denials()) != 1 {
 			t.Error("who hung up is not recorded")
 		}
@@ -210,11 +210,11 @@ func TestEqualDenialsWithinAMinuteAreCounted(t *testing.T) {
 		now := epoch.Add(time.Duration(w.clock.Load()) * time.Millisecond)
 		w.pass(now.Truncate(time.Minute).Add(time.Minute).Sub(now)) // almost all of the minute is left
 		uid, stranger := w.repo(acme.uid), w.as("stranger")
-		again := func() { refused(t, "a change", w.p.Repos.Delete(stranger, uid), platform.CodePermissionDenied) }
+		again := func() { expectRefused(t, "a change", w.p.Repos.Delete(stranger, uid), platform.CodePermissionDenied) }
 		for range 5 {
 			again()
 		}
-		refused(t, "another", w.p.Repos.Delete(w.as("another"), uid), platform.CodePermissionDenied)
+		expectRefused(t, "another", w.p.Repos.Delete(w.as("another"), uid), platform.CodePermissionDenied)
 		w.pass(time.Minute)
 		again()
 		page, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Denied: new(true)})
@@ -311,7 +311,7 @@ func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for _, subject := range []string{strings.Repeat("ü7", 4000), "a\x00b"} {
-			refused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)
+			expectRefused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)
 		}
 		if made := w.denials(); len(made) != 2 || len(made[0].actor.Subject) > 1024 || made[1].actor.Subject != "a\uFFFDb" {
 			t.Errorf("%d are recorded", len(made))

@@ -44,7 +44,7 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 				t.Errorf("%+v (%v)", image, err)
 			}
 			_, err = w.p.Images.Size(acme.owner, key, "armv6")
-			refused(t, "another architecture", err, platform.CodeNotFound)
+			expectRefused(t, "another architecture", err, platform.CodeNotFound)
 		}
 		check(old)
 
@@ -56,7 +56,7 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 				image.Architectures = append(image.Architectures, platform.Architecture{Name: name, Size: int64(i + 1)})
 			}
 			got, err := w.p.Images.Import(w.operator(), []*platform.Image{image})
-			imported(t, "images", got, err, want)
+			expectImported(t, "images", got, err, want)
 			check(made)
 		}
 		bring(done(1, 0, 0, 0), "amd64", "arm64v8", "arm32v7")

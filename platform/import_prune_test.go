@@ -70,18 +70,18 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		if _, err := w.p.Repos.Get(acme.owner, repo); err != nil {
 			t.Errorf("the repo: %v", err)
 		}
-		w.counted()
+		w.checkCounters()
 
 		_, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: missingBelow(acme.uid), Source: hubApp}, nil, platform.ImportOptions{})
-		refused(t, "a missing repo", err, platform.CodeNotFound)
+		expectRefused(t, "a missing repo", err, platform.CodeNotFound)
 		_, err = w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: "nonsense", Source: hubApp}, nil, platform.ImportOptions{})
-		if got := violated(err); got != "repo" {
+		if got := violationFields(err); got != "repo" {
 			t.Error(got)
 		}
 	})
 }
 
-func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
+func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, elsewhere := w.repo(acme.uid), w.repo(w.found("globex").uid)
@@ -92,7 +92,7 @@ func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
 				rows[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: digest(i), Source: source}}
 			}
 			got, err := w.p.Tags.Import(w.operator(), rows, platform.ImportOptions{NamesOnly: true})
-			imported(t, source, got, err, want)
+			expectImported(t, source, got, err, want)
 		}
 		prune := func(source string, want int, keep ...string) {
 			t.Helper()
@@ -137,10 +137,10 @@ func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
 			t.Errorf("a tag of a caller: %v", err)
 		}
 		sources("hub.example.com")
-		w.counted()
+		w.checkCounters()
 
 		_, err = w.p.Repos.Sources(acme.owner, acme.uid, "hub.example.com")
-		refused(t, "an owner", err, platform.CodePermissionDenied)
+		expectRefused(t, "an owner", err, platform.CodePermissionDenied)
 	})
 }
 
@@ -163,18 +163,18 @@ func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 		if left := w.tagsIn(repo); removed.Load() != 299 || left != 1 {
 			t.Errorf("removed %d, %d are left", removed.Load(), left)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestABareImportLeavesWhatItDoesNotTellOf(t *testing.T) {
+func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repos := func(description, readme string, o platform.ImportOptions, want string) platform.UID {
 			t.Helper()
 			rows := []*platform.ImportedRepo{{Repo: platform.Repo{Name: "golang", Description: description}, Readme: readme}}
 			got, err := w.p.Repos.Import(w.operator(), acme.uid, rows, o)
-			imported(t, "repos", got, err, want)
+			expectImported(t, "repos", got, err, want)
 			return rows[0].UID
 		}
 		golang := repos("Go", "# Go", platform.ImportOptions{}, done(1, 0, 0, 0))
@@ -188,7 +188,7 @@ func TestABareImportLeavesWhatItDoesNotTellOf(t *testing.T) {
 		tag := func(n int, deprecated bool, o platform.ImportOptions, want string) {
 			t.Helper()
 			got, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(n), Deprecated: deprecated}}}, o)
-			imported(t, "tags", got, err, want)
+			expectImported(t, "tags", got, err, want)
 		}
 		tag(1, true, platform.ImportOptions{}, done(1, 0, 0, 0))
 		tag(1, false, platform.ImportOptions{NamesOnly: true}, done(0, 0, 1, 0))

@@ -64,7 +64,7 @@ func TestListsReadTogetherAreTheListsReadAlone(t *testing.T) {
 	})
 }
 
-func TestListsOfWhatPointsToManyAreTheListsOfEach(t *testing.T) {
+func TestListingForManyScopesEqualsTheSeparateLists(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)

@@ -97,7 +97,7 @@ func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 					t.Errorf("after %s a request that presumes is answered", c.name)
 				}
 			}
-			refused(t, "the proof after "+c.name, platform.Prove(ctx), platform.CodeUnavailable)
+			expectRefused(t, "the proof after "+c.name, platform.Prove(ctx), platform.CodeUnavailable)
 			fresh, err := w.p.Authenticate(t.Context(), c.claims)
 			must(t, err)
 			if err := asks(platform.WithActor(t.Context(), fresh)); (err == nil) != c.may[1] {
@@ -164,10 +164,10 @@ func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
 			_, err := w.p.Repos.Update(ctx, repo, body[platform.Repo](`{"description": "changed"}`))
 			return err
 		}
-		refused(t, "a change by right that is gone", rename(w.p.Presume(t.Context(), claims("alice"), alice)), platform.CodeUnavailable)
-		refused(t, "a change by a right that has just come", rename(w.p.Presume(t.Context(), claims("bob"), bob)), platform.CodeUnavailable)
+		expectRefused(t, "a change by right that is gone", rename(w.p.Presume(t.Context(), claims("alice"), alice)), platform.CodeUnavailable)
+		expectRefused(t, "a change by a right that has just come", rename(w.p.Presume(t.Context(), claims("bob"), bob)), platform.CodeUnavailable)
 		_, err = w.p.Events.Open(w.p.Presume(t.Context(), claims("alice"), alice), platform.EventRequest{})
-		refused(t, "a feed", err, platform.CodeUnavailable)
+		expectRefused(t, "a feed", err, platform.CodeUnavailable)
 		if after := w.events(); len(after) != len(before) {
 			t.Errorf("%d events were recorded", len(after)-len(before))
 		}

@@ -19,7 +19,7 @@ func both(a, b func() error) (errA, errB error) {
 
 func isCode(err error, code platform.Code) bool { return errors.Is(err, &platform.Error{Code: code}) }
 
-func TestABindingAndTheDeletionOfWhatItBindsNeverBothSucceed(t *testing.T) {
+func TestABindingAndTheDeletionOfItsTargetNeverBothSucceed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
@@ -46,7 +46,7 @@ func TestABindingAndTheDeletionOfWhatItBindsNeverBothSucceed(t *testing.T) {
 	})
 }
 
-func TestOfTwoOwnersWhoLeaveAtOnceOneStays(t *testing.T) {
+func TestOneOfTwoOwnersWhoLeaveConcurrentlyStays(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		first, second := acme.Binding.UID, platform.UID("")
@@ -64,7 +64,7 @@ func TestOfTwoOwnersWhoLeaveAtOnceOneStays(t *testing.T) {
 	})
 }
 
-func TestOfAGrantAndItsRevocationOnlyTheHeldIsHandedOut(t *testing.T) {
+func TestAConcurrentRevocationLimitsAGrant(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 15 {
@@ -85,7 +85,7 @@ func TestOfAGrantAndItsRevocationOnlyTheHeldIsHandedOut(t *testing.T) {
 
 // A tag that is made while it is deleted is either there in the end or not,
 // but whoever makes it gets one.
-func TestATagThatIsDeletedMeanwhileIsMadeAnew(t *testing.T) {
+func TestATagThatIsDeletedConcurrentlyIsCreatedAgain(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
@@ -102,6 +102,6 @@ func TestATagThatIsDeletedMeanwhileIsMadeAnew(t *testing.T) {
 				t.Errorf("made: %v, removed: %v", made, removed)
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }

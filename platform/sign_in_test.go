@@ -48,7 +48,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := w.p.Groups.Get(ctx, acme.uid)
-		refused(t, "above the provider's group", err, platform.CodePermissionDenied)
+		expectRefused(t, "above the provider's group", err, platform.CodePermissionDenied)
 		if made := since(w.events(), before); types(made) != "iam.identity.created iam.rolebindings.created" || made[0].actor.Act["sub"] != "alice" {
 			t.Errorf("recorded %s by %+v", types(made), made)
 		}
@@ -80,7 +80,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 		if known, err := w.p.KnowsIssuer(t.Context(), workplace); known || err != nil {
 			t.Errorf("the issuer is still known (%v)", err)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
@@ -116,7 +116,7 @@ func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
 	})
 }
 
-func TestTheCorrelationRuleTellsPeopleApart(t *testing.T) {
+func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
@@ -134,13 +134,13 @@ func TestTheCorrelationRuleTellsPeopleApart(t *testing.T) {
 		}
 		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[platform.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}`, workplace))
-		if got := violated(err); got != "oidc.correlationRule" {
+		if got := violationFields(err); got != "oidc.correlationRule" {
 			t.Errorf("violated: %s", got)
 		}
 	})
 }
 
-func TestAPersonWhoComesManyTimesAtOnceGetsOneIdentity(t *testing.T) {
+func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.providerOf(acme.uid, workplace, platform.ViewerRole)
@@ -176,9 +176,9 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		if err := create(member, sub); err != nil {
 			t.Error(err)
 		}
-		refused(t, "above the mapping's scope", create(member, team), platform.CodePermissionDenied)
+		expectRefused(t, "above the mapping's scope", create(member, team), platform.CodePermissionDenied)
 		_, elsewhere := w.enter(visitor("alice", map[string]any{"groups": []any{"staff"}, "roles": []any{"admins"}}))
-		refused(t, "a claim that is not the provider's", create(elsewhere, sub), platform.CodePermissionDenied)
+		expectRefused(t, "a claim that is not the provider's", create(elsewhere, sub), platform.CodePermissionDenied)
 
 		// What a mapping grants holds inside transactions, and can be handed on.
 		hand := func(ctx context.Context) error {
@@ -189,13 +189,13 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		must(t, hand(owner))
 		must(t, w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping))
 		_, late := w.enter(visitor("alice", map[string]any{"groups": []any{"admins"}}))
-		refused(t, "after the mapping is gone", create(late, sub), platform.CodePermissionDenied)
+		expectRefused(t, "after the mapping is gone", create(late, sub), platform.CodePermissionDenied)
 
 		page, err := w.p.ExternalGroupRoleMappings.List(acme.owner, platform.ListRequest[platform.ExternalGroupRoleMappingFilter]{Filter: platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider}})
 		must(t, err)
 		_, err = w.p.ExternalGroupRoleMappings.DeleteBatch(acme.owner, team, []platform.UID{page.Items[0].UID})
 		must(t, err)
-		refused(t, "of a token from before", hand(owner), platform.CodePermissionDenied)
+		expectRefused(t, "of a token from before", hand(owner), platform.CodePermissionDenied)
 	})
 }
 

@@ -43,13 +43,13 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.p, w.org = p, string(made.Group.UID)
-	w.server = httptest.NewServer(w.authenticated(New(p, Options{})))
+	w.server = httptest.NewServer(w.authenticate(New(p, Options{})))
 	t.Cleanup(w.server.Close)
 	return w
 }
 
-// authenticated returns a handler that takes the caller from a header.
-func (w *world) authenticated(next http.Handler) http.Handler {
+// authenticate returns a handler that takes the caller from a header.
+func (w *world) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("X-Request-Id", "req-1")
 		ctx := r.Context()

@@ -80,7 +80,7 @@ func advisoryEvent(e *platform.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
 	case e.Detection != nil:
 		m.Type = &vulnerabilitiesv2.AdvisoryEvent_Detection{Detection: detection(e.Detection)}
 	case e.Fixed != nil:
-		m.Type = &vulnerabilitiesv2.AdvisoryEvent_Fixed{Fixed: fixed(e.Fixed)}
+		m.Type = &vulnerabilitiesv2.AdvisoryEvent_Fixed{Fixed: fixedVersion(e.Fixed)}
 	case e.FalsePositiveDetermination != nil:
 		m.Type = &vulnerabilitiesv2.AdvisoryEvent_FalsePositiveDetermination{FalsePositiveDetermination: falsePositive(e.FalsePositiveDetermination)}
 	case e.AnalysisNotPlanned != nil:
@@ -101,7 +101,7 @@ func advisoryEvent(e *platform.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
 	return m
 }
 
-func fixed(f *platform.Fixed) *vulnerabilitiesv2.Fixed {
+func fixedVersion(f *platform.Fixed) *vulnerabilitiesv2.Fixed {
 	return &vulnerabilitiesv2.Fixed{
 		FixedVersion: f.FixedVersion, Note: f.Note,
 		ScannerVersion: f.ScannerVersion, GrypeDbBuilt: f.GrypeDBBuilt, GrypeDbChecksum: f.GrypeDBChecksum,

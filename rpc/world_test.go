@@ -47,7 +47,7 @@ func newWorldOn(t testing.TB, url string, o Options) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, p: p, org: string(made.Group.UID)}
-	w.server = httptest.NewUnstartedServer(w.authenticated(New(p, o), o))
+	w.server = httptest.NewUnstartedServer(w.authenticate(New(p, o), o))
 	w.server.Config.Protocols = new(http.Protocols)
 	w.server.Config.Protocols.SetHTTP1(true)
 	w.server.Config.Protocols.SetUnencryptedHTTP2(true)
@@ -56,8 +56,8 @@ func newWorldOn(t testing.TB, url string, o Options) *world {
 	return w
 }
 
-// authenticated returns a handler that takes the caller from a header.
-func (w *world) authenticated(next http.Handler, o Options) http.Handler {
+// authenticate returns a handler that takes the caller from a header.
+func (w *world) authenticate(next http.Handler, o Options) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("X-Request-Id", "req-1")
 		ctx := r.Context()

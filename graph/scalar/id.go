@@ -129,6 +129,6 @@ func UnmarshalKey(ctx context.Context, v any) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	default:
-		return "", malformed(ctx, "must be a string")
+		return "", malformedError(ctx, "must be a string")
 	}
 }

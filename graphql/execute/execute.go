@@ -77,7 +77,7 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 			x.runSubscription(ctx, operation, yield)
 			return
 		}
-		ctx, cancel := x.timed(ctx)
+		ctx, cancel := x.withTimeout(ctx)
 		defer cancel()
 		ctx, finish, end, err := x.Budget.Open(ctx, operation)
 		defer end() // when the client has received the response
@@ -134,7 +134,7 @@ func (x *Executor) errorResponse(ctx context.Context, err error) *graphql.Respon
 	return &graphql.Response{Errors: gqlerror.List{x.Present(ctx, err)}}
 }
 
-func (x *Executor) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+func (x *Executor) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if x.Timeout <= 0 {
 		return ctx, func() {}
 	}

@@ -78,7 +78,7 @@ func (k *kind) open(e *env) *reader {
 			r.entries[i].resource = e.must(call{rpc: "Get" + k.name, on: x.uid()}).resource
 		}
 	}
-	r.entries = r.sorted(k.library.byDefault)
+	r.entries = r.sortedBy(k.library.byDefault)
 	return r
 }
 
@@ -86,8 +86,8 @@ func (r *reader) add(label string, resource fields) {
 	r.entries = append(r.entries, entry{label, fmt.Sprintf("%03d", len(r.entries)), resource})
 }
 
-// sorted returns the entries in the order that order_by must produce.
-func (r *reader) sorted(by string) []entry {
+// sortedBy returns the entries in the order that order_by must produce.
+func (r *reader) sortedBy(by string) []entry {
 	name, direction, _ := strings.Cut(by, " ")
 	i := slices.IndexFunc(r.k.library.orders, func(o order) bool { return o.name == name })
 	if i < 0 {

@@ -63,7 +63,7 @@ func (r *reader) walksPrimaryKey() {
 	for _, order := range []string{"", r.k.library.orders[0].name + " desc"} {
 		want := r.entries
 		if order != "" {
-			want = r.sorted(order)
+			want = r.sortedBy(order)
 		}
 		for first := range len(protocols) + 1 {
 			by := func(int) protocol { return protocols[first] }
@@ -149,8 +149,8 @@ func (r *reader) orders() {
 	for _, by := range r.k.library.orders {
 		for _, direction := range []string{"", " asc", " desc"} {
 			order := by.name + direction
-			r.list(fields{"order_by": order}, r.sorted(order), len(r.entries))
-			r.list(fields{"order_by": order, "skip": 1, "page_size": 1}, r.sorted(order)[1:2], len(r.entries))
+			r.list(fields{"order_by": order}, r.sortedBy(order), len(r.entries))
+			r.list(fields{"order_by": order, "skip": 1, "page_size": 1}, r.sortedBy(order)[1:2], len(r.entries))
 		}
 	}
 	for _, order := range []string{"nope", r.k.library.orders[0].name + " up", r.k.library.orders[0].name + ",uid"} {

@@ -73,8 +73,8 @@ func deniedFailure(capability, on string) failure {
 	return failure{code: platform.CodePermissionDenied, capability: capability, on: on}
 }
 
-// expected completes an expectation for a kind in an area.
-func (f failure) expected(area string) failure {
+// completed completes an expectation for a kind in an area.
+func (f failure) completed(area string) failure {
 	if f.reason == "" {
 		f.reason = f.code.String()
 	}

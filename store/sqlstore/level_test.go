@@ -112,7 +112,7 @@ func TestAnErrorIsThatOfItsCall(t *testing.T) {
 
 // A call that waits for what another reads keeps nobody waiting, and one that waits
 // for anything else does so for a moment only.
-func TestNobodyWaitsForACallThatAsksForNothing(t *testing.T) {
+func TestACallWithoutAStatementDelaysNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		there := make(chan struct{})

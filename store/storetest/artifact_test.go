@@ -96,7 +96,7 @@ func (k *kind[T, F]) pagesAndSkips(t *testing.T, ctx context.Context, req platfo
 	for _, order := range k.orders() {
 		k.sort(k.rows, order)
 		all := k.uids(k.rows)
-		req.OrderBy, req.PageSize = spelled(order), 4
+		req.OrderBy, req.PageSize = spell(order), 4
 		for _, backward := range []bool{false, true} {
 			req.Backward = backward
 			if got := k.readAll(t, ctx, req, len(all)); !slices.Equal(got, all) {

@@ -122,10 +122,10 @@ func (f *forest) maySee(c *caller, list platform.Capability, uid platform.UID) b
 	return platform.IsBuiltInRole(uid) || slices.ContainsFunc(c.sees, uid.Within)
 }
 
-// refused is whether a scope is none of the caller's business: it sees nothing
+// isRefused is whether a scope is none of the caller's business: it sees nothing
 // of what lies above, in or below it, or none of the children it asks for.
 // ofGroups says that the list is one of groups, which may be granted themselves.
-func (f *forest) refused(c *caller, list platform.Capability, scope platform.UIDFilter, ofGroups bool) bool {
+func (f *forest) isRefused(c *caller, list platform.Capability, scope platform.UIDFilter, ofGroups bool) bool {
 	if !f.holds(c, list) {
 		return true
 	}

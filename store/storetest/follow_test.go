@@ -111,7 +111,7 @@ func TestAnEventThatOneReplicaStoresWakesTheOthers(t *testing.T) {
 }
 
 // A NOTIFY for each commit would take more of the server than the commits.
-func TestManyTransactionsAreToldOfTogether(t *testing.T) {
+func TestManyTransactionsShareOneNotification(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		one, third := follow(t, w.url), w.hearing()
 		w.listeners(2)
@@ -185,7 +185,7 @@ func TestAListenerThatIsKilledListensAgain(t *testing.T) {
 
 // What is told while nobody listens is heard by nobody: whoever listens again
 // must look.
-func TestAReplicaThatCouldNotListenLooksForWhatItMissed(t *testing.T) {
+func TestAReplicaReadsWhatItMissedAfterAFailedListen(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		relay := storetest.NewRelay(t, w.url)
 		one, other := follow(t, w.url), follow(t, relay.URL)
@@ -217,7 +217,7 @@ func TestAReplicaThatCouldNotListenLooksForWhatItMissed(t *testing.T) {
 }
 
 // A connection on which nothing comes looks like one on which nothing is told.
-func TestAListenerThatHearsNothingMakesSureThatItHears(t *testing.T) {
+func TestASilentListenerChecksItsConnection(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		relay := storetest.NewRelay(t, w.url)
 		one, other := follow(t, w.url), follow(t, relay.URL)

@@ -106,7 +106,7 @@ func (k *kind[T, F]) orders() []platform.Order {
 	return all
 }
 
-func spelled(o platform.Order) string {
+func spell(o platform.Order) string {
 	if o.Desc {
 		return o.Field + " desc"
 	}

@@ -66,7 +66,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 	})
 }
 
-func TestCandidatesBringWhatIsBoundToThem(t *testing.T) {
+func TestCandidatesComeWithTheirBindings(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
@@ -121,15 +121,15 @@ func TestBeingSeenIsNoChange(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		who := org.Identity
-		events := len(w.recorded())
+		events := len(w.recordedTypes())
 		at := platform.At(w.now())
 		w.ahead.Add(5000)
 		if err := w.store.MarkSeen(ctx, []platform.UID{who.UID}, at); err != nil {
 			t.Fatal(err)
 		}
 		got := must[*platform.Identity](t)(w.p.Identities.Get(ctx, who.UID))
-		if got.LastSeenTime != at || got.UpdateTime != who.UpdateTime || len(w.recorded()) != events {
-			t.Errorf("last seen at %v and updated at %v with %d events, want %v, %v and %d", got.LastSeenTime, got.UpdateTime, len(w.recorded()), at, who.UpdateTime, events)
+		if got.LastSeenTime != at || got.UpdateTime != who.UpdateTime || len(w.recordedTypes()) != events {
+			t.Errorf("last seen at %v and updated at %v with %d events, want %v, %v and %d", got.LastSeenTime, got.UpdateTime, len(w.recordedTypes()), at, who.UpdateTime, events)
 		}
 	})
 }

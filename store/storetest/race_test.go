@@ -127,7 +127,7 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 	})
 }
 
-func TestWhatIsCreatedInAGroupAndTheGroupsDeletionNeverBothHappen(t *testing.T) {
+func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		replicas := w.replicas()
@@ -262,7 +262,7 @@ func TestManyWritersOfATagMakeOneTag(t *testing.T) {
 			t.Fatalf("there are %d tags", len(tags))
 		}
 		w.recounts(t, 0)
-		if n := len(w.recorded()); n != 4+writers*8 {
+		if n := len(w.recordedTypes()); n != 4+writers*8 {
 			t.Errorf("%d events were recorded, want %d", n, 4+writers*8)
 		}
 	})

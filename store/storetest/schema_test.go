@@ -31,7 +31,7 @@ func isSchemaFault(t *testing.T, err error, parts ...string) {
 	}
 }
 
-func TestADatabaseOfANewerProgramIsRefused(t *testing.T) {
+func TestADatabaseOfANewerProgramIsRejected(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		if err := w.p.Ready(t.Context()); err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestADatabaseOfANewerProgramIsRefused(t *testing.T) {
 	})
 }
 
-func TestADatabaseOfAnOlderProgramIsRefusedUntilItIsMigrated(t *testing.T) {
+func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 	t.Parallel()
 	t.Run("old", func(t *testing.T) {
 		each(t, func(t *testing.T, w *world) {

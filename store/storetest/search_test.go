@@ -134,7 +134,7 @@ func (f *forest) describe() {
 	}
 }
 
-func TestSearchesFindWhatANaiveSearchFinds(t *testing.T) {
+func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		found, pages := 0, 0
 		for _, c := range f.callers {

@@ -81,7 +81,7 @@ func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
 		if len(want) == 0 {
 			t.Fatal("there are no built-in roles")
 		}
-		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = $1", packed(platform.OwnerRole))
+		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = $1", pack(platform.OwnerRole))
 		together(t, 5, func(int) error {
 			_, err := platform.New(t.Context(), w.store, platform.Options{})
 			return err
@@ -95,7 +95,7 @@ func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
 	})
 }
 
-func TestReplicasShareTheFirstKeyThatOneOfThemMade(t *testing.T) {
+func TestReplicasShareTheFirstKey(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		keys := make([]string, 5)
 		together(t, len(keys), func(i int) error {

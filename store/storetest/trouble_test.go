@@ -43,7 +43,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 		if first.Description == "" || first.Description != second.Description {
 			t.Errorf("the two are %q and %q, want the same", first.Description, second.Description)
 		}
-		if n := len(w.recorded()); n != 3+2 {
+		if n := len(w.recordedTypes()); n != 3+2 {
 			t.Errorf("%d events are there, want 5", n)
 		}
 		w.recounts(t, 0)
@@ -76,7 +76,7 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 
 // A server that restarts or fails over costs some requests, which may be tried
 // again, and nothing else.
-func TestConnectionsThatAreLostAreMadeAgain(t *testing.T) {
+func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
 			t.Skip("there is no server to lose")

@@ -149,8 +149,8 @@ func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]stri
 	return found
 }
 
-// packed is a UID as the tables keep it.
-func packed(u platform.UID) []byte {
+// pack is a UID as the tables keep it.
+func pack(u platform.UID) []byte {
 	b, _ := u.Packed()
 	return b
 }

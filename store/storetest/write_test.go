@@ -71,7 +71,7 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 	})
 }
 
-func TestWhatOthersNeedIsNotDeletedAndWhatIsGoneCannotBeNeeded(t *testing.T) {
+func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
@@ -114,7 +114,7 @@ func TestWhatOthersNeedIsNotDeletedAndWhatIsGoneCannotBeNeeded(t *testing.T) {
 	})
 }
 
-func TestAnOrganisationGoesWithItsLastOwner(t *testing.T) {
+func TestAnOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		if err := w.p.Groups.Delete(ctx, org.Group.UID); err != nil {
@@ -164,7 +164,7 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 			"platform.registry.repo.updated " + string(repo), "iam.group.updated " + string(group), "platform.registry.tag.deleted " + string(tag),
 		}
 		var got []string
-		for _, e := range w.recorded() {
+		for _, e := range w.recordedTypes() {
 			got = append(got, strings.NewReplacer("dev.atrium.api.", "", ".v1", "").Replace(e))
 		}
 		if !slices.Equal(got, want) {
