@@ -37,7 +37,7 @@ func (w *world) namedRepo(group platform.UID, name string) platform.UID {
 // Specification, Identity: one created under a subgroup is scoped to it and
 // cannot see the registry, which lies in the root.
 func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		rootRepo, teamRepo := w.namedRepo(acme.uid, "at-the-root"), w.namedRepo(team, "in-the-team")
@@ -74,7 +74,7 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 }
 
 func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
 		sub := w.group(team)
@@ -138,7 +138,7 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 }
 
 func TestAncestorsAndRootsAreListedAsFarAsTheCallerSees(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
@@ -171,7 +171,7 @@ func TestAncestorsAndRootsAreListedAsFarAsTheCallerSees(t *testing.T) {
 }
 
 func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		stranger := w.as("a stranger")
 		if w.p.Ping(t.Context()) != "pong" || w.p.Ping(stranger) != "pong" {
@@ -200,7 +200,7 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 }
 
 func TestManyResourcesAreReadInOrderEachWithItsOwnResult(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		a, b, foreign := w.repo(acme.uid), w.repo(acme.uid), w.repo(other.uid)
 		uids := []platform.UID{b, foreign, "nonsense", a, missingBelow(acme.uid), b, missingBelow(other.uid)}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		a := w.group(acme.uid)
 		b := w.group(a)
@@ -65,7 +65,7 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 // What is bound to an identity elsewhere must not show in how a service
 // binding to it is refused.
 func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
 		team := w.group(acme.uid)
 		secret := w.group(acme.uid)
@@ -97,7 +97,7 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 }
 
 func TestAnAssociationKeepsEveryAccount(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const full = `{"name": "Accounts of Acme", "description": "d", "amazon": {"account": "123456789012"},
 			"google": {"project_id": "p", "projectNumber": "42"}, "platform": {"serviceBindings": {"catalog": "syncer"}},

@@ -15,7 +15,7 @@ func dayOf(date int) platform.Time {
 }
 
 func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		repo, err := w.p.Repos.Create(acme.owner, team, body[platform.Repo](`{"name": "openssl"}`))
@@ -87,7 +87,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 }
 
 func TestTheActivityCountsChangesAndDenials(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team, other := w.group(acme.uid), w.group(acme.uid)
 		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestReposOfOneNameDoNotShareAdvisoriesOfOneOfThem(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		shop, pay := w.group(acme.uid), w.group(acme.uid)
 		advise := func(group platform.UID, id, artifact string) {

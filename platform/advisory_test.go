@@ -13,7 +13,7 @@ import (
 )
 
 func TestAdvisoriesAreFiltered(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		event := func(author, reviewer string, state platform.ReviewState, set func(*platform.AdvisoryEvent)) platform.AdvisoryEvent {
 			e := platform.AdvisoryEvent{Author: author, Reviewer: reviewer, ReviewState: state}
@@ -123,7 +123,7 @@ func everyVariant() []platform.AdvisoryEvent {
 }
 
 func TestEveryVariantOfAnEventSurvives(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made := &platform.Advisory{
 			AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(),
@@ -148,7 +148,7 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 
 // The order of a list is not that of time, and times can be equal.
 func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		at := func(hours int, e platform.AdvisoryEvent) platform.AdvisoryEvent {
 			e.CreateTime = platform.At(epoch.Add(time.Duration(hours) * time.Hour))
@@ -180,7 +180,7 @@ func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
 }
 
 func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		note := &platform.Note{}
 		bad := map[string]platform.AdvisoryEvent{
@@ -209,7 +209,7 @@ func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
 }
 
 func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		_, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{
 			{ID: "GO-1", Summary: "s", Aliases: []string{"CVE-1", "GHSA-1"}, References: []platform.Reference{{Type: "TYPE_WEB", URL: "https://example.com"}}},
@@ -250,7 +250,7 @@ func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 }
 
 func TestReplicasShareTheDevelopmentKey(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		first, err := w.p.DevelopmentKey(t.Context())
 		must(t, err)
 		second, err := w.replica(w.store, platform.Options{}).DevelopmentKey(t.Context())

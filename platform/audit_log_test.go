@@ -37,7 +37,7 @@ func (w *world) mustReadLog(ctx context.Context, req platform.AuditRequest) []*p
 }
 
 func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team, side := w.group(acme.uid), w.group(acme.uid)
 		lead := w.with(platform.OwnerRole, team, acme.uid)
@@ -154,7 +154,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 }
 
 func TestOldEventsGoOnceTheyAreRelayed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscription(acme.uid)
 		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), platform.CodePermissionDenied)

@@ -20,7 +20,7 @@ func (w *world) newIdentity(group platform.UID, rule string) platform.UID {
 // The store narrows the rules down by issuer and subject; which of them match
 // is the core's to say. Here both work together.
 func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		rules := map[string]platform.UID{
 			"exact":           w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
@@ -73,7 +73,7 @@ func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
 }
 
 func TestACallerHoldsTheCapabilitiesOfAllItsIdentities(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
 		w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
@@ -100,7 +100,7 @@ func TestACallerHoldsTheCapabilitiesOfAllItsIdentities(t *testing.T) {
 }
 
 func TestARevokedBindingHasNoEffectFromTheNextRequest(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		replica := w.replica(w.store, platform.Options{})
 		bound := w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
@@ -143,7 +143,7 @@ func (w *world) memberUID(subject string) platform.UID {
 }
 
 func TestAuthenticationIsOneStatement(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 3 {
 			w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
@@ -157,7 +157,7 @@ func TestAuthenticationIsOneStatement(t *testing.T) {
 }
 
 func TestOnlyIssuersThatARuleNamesAreKnown(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subjectPattern": ".*"}`)
 		w.newIdentity(acme.uid, `{"issuerPattern": ".*", "subject": "x"}`)
@@ -172,7 +172,7 @@ func TestOnlyIssuersThatARuleNamesAreKnown(t *testing.T) {
 }
 
 func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ada := w.member(acme.uid, "ada")
 		w.bind(acme.uid, ada, platform.ViewerRole)
@@ -237,7 +237,7 @@ func waitFor(t *testing.T, ok func() bool) {
 }
 
 func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		ada := w.member(acme.uid, "ada")

@@ -8,7 +8,7 @@ import (
 )
 
 func TestABatchMakesAllBindingsOrNone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
 		a, b, foreign := w.member(acme.uid, "a"), w.member(acme.uid, "b"), w.member(other.uid, "f")

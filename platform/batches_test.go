@@ -20,7 +20,7 @@ func tagBody(name string, n int) string {
 }
 
 func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		repo, other := w.repo(acme.uid), w.repo(team)
@@ -83,7 +83,7 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 }
 
 func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		one, two := w.tag(repo), w.tag(repo)
@@ -110,7 +110,7 @@ func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
 }
 
 func TestABatchOfBindingsNeverTakesTheLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		second := w.bind(acme.uid, w.member(acme.uid, "ann"), platform.OwnerRole)
 		third := w.bind(acme.uid, w.member(acme.uid, "bob"), platform.ViewerRole)
@@ -125,7 +125,7 @@ func TestABatchOfBindingsNeverTakesTheLastOwner(t *testing.T) {
 }
 
 func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		one, two, three := w.repo(acme.uid), w.repo(acme.uid), w.repo(acme.uid)
 		before := len(w.events())

@@ -65,7 +65,7 @@ func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
 }
 
 func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
 		callers := map[string]context.Context{
@@ -112,7 +112,7 @@ func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 }
 
 func TestOtherErrorsAreNotRecordedAsDenials(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		stranger := w.as("stranger")
@@ -148,7 +148,7 @@ func TestOtherErrorsAreNotRecordedAsDenials(t *testing.T) {
 }
 
 func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate), team, acme.uid)
@@ -180,7 +180,7 @@ func (s unrecorded) Write(context.Context, func(platform.Tx) error) error {
 }
 
 func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		var log strings.Builder
 		p := w.replica(unrecorded{w.store}, platform.Options{NoSecrets: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -205,7 +205,7 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 
 // Whoever is refused the same again and again makes the log no longer.
 func TestEqualDenialsWithinAMinuteAreCounted(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		now := epoch.Add(time.Duration(w.clock.Load()) * time.Millisecond)
 		w.pass(now.Truncate(time.Minute).Add(time.Minute).Sub(now)) // almost all of the minute is left
@@ -251,7 +251,7 @@ func (s watchedWrites) Write(ctx context.Context, unit func(platform.Tx) error) 
 }
 
 func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		const writers, denials = 200, 841
 		acme := w.found("acme")
 		watched := watchedWrites{w.store, new(atomic.Int64), new(atomic.Int64)}
@@ -308,7 +308,7 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 // A token may have a subject that no index takes. It keeps nobody's denial
 // from being stored, its own neither.
 func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for _, subject := range []string{strings.Repeat("ü7", 4000), "a\x00b"} {
 			expectRefused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)

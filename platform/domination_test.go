@@ -25,7 +25,7 @@ func expectDominated(t *testing.T, what string, err error, capability platform.C
 }
 
 func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		// The binder may bind, read groups and repos, on the team.
@@ -61,7 +61,7 @@ func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
 }
 
 func TestGrantedCapabilitiesMustBeHeldOnTheScope(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
@@ -81,7 +81,7 @@ func TestGrantedCapabilitiesMustBeHeldOnTheScope(t *testing.T) {
 }
 
 func TestARoleHoldsNothingThatItsMakerLacks(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		maker := w.with(w.role(acme.uid, platform.CapRolesCreate, platform.CapRolesUpdate, platform.CapRolesDelete, platform.CapRepoList), team, acme.uid)
@@ -108,7 +108,7 @@ func TestARoleHoldsNothingThatItsMakerLacks(t *testing.T) {
 }
 
 func TestChangingARuleNeedsAllCapabilitiesOfItsIdentity(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		clerk := w.with(w.role(acme.uid, platform.CapIdentityUpdate, platform.CapIdentityList, platform.CapRepoList), acme.uid, acme.uid)
@@ -142,7 +142,7 @@ func TestChangingARuleNeedsAllCapabilitiesOfItsIdentity(t *testing.T) {
 // The grants that count are those of the moment of writing, not those that the
 // request came with.
 func TestAGrantRevokedInBetweenHandsOutNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		friend, boss := w.member(acme.uid, "friend"), w.member(acme.uid, "boss")

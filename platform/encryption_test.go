@@ -88,7 +88,7 @@ func TestAnotherEncryptionKeyIsRejected(t *testing.T) {
 		}
 	})
 	t.Run("own", func(t *testing.T) {
-		each(t, func(_ *testing.T, w *world) {
+		onEachEngine(t, func(_ *testing.T, w *world) {
 			w.isOtherKey("a key", w.starts(firstKey), "atrium change-encryption-key")
 			must(w, w.starts(nil))
 		})
@@ -130,7 +130,7 @@ func (w *world) asBefore(p *platform.Platform) {
 }
 
 func TestADatabaseOfAnOlderProgramIsEncryptedOnce(t *testing.T) {
-	each(t, func(_ *testing.T, w *world) {
+	onEachEngine(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscribe(acme.uid) // with the key that the database keeps
 		w.asBefore(w.p)
@@ -294,7 +294,7 @@ func (f *flaky) Keys(ctx context.Context, purpose string) ([]platform.Key, error
 }
 
 func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {
-	each(t, func(_ *testing.T, w *world) {
+	onEachEngine(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 3 {
 			w.repo(acme.uid)

@@ -20,7 +20,7 @@ func (w *world) changesOf(o org) string {
 }
 
 func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "go", "description": "one", "bundles": ["b"], "sync_config": {"source": "docker.io/go"}}`))
 		must(t, err)
@@ -57,7 +57,7 @@ func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 }
 
 func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ann := w.member(acme.uid, "ann")
 		bound := w.bind(acme.uid, ann, platform.ViewerRole)
@@ -91,7 +91,7 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 // Two updates at once: each tells what it found, so that one begins where the
 // other ended.
 func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		done := make(chan error)
@@ -131,7 +131,7 @@ func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
 }
 
 func TestShortEventTypesAreAcceptedAndUnknownOnesRejected(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.repo(acme.uid)
 		for _, spelled := range []string{"iam.group.created", "iam.group.created.v1", "dev.atrium.api.iam.group.created", "dev.atrium.api.iam.group.created.v1"} {

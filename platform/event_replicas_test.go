@@ -26,7 +26,7 @@ func runs(t testing.TB, p *platform.Platform) {
 // again. Their transactions overlap, so that events are not committed in the
 // order of their numbers.
 func TestTheFeedContinuesAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		replicas := []*platform.Platform{w.p, w.replica(storetest.Open(t, w.url), platform.Options{})}
 		for _, p := range replicas {
@@ -120,7 +120,7 @@ func (s *seenStore) then() {
 // The right is lost at the worst moment: between the two reads of the feed.
 // Grants that were read before would let the event behind through.
 func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		reader := w.member(acme.uid, "reader")
 		bound := w.bind(acme.uid, reader, platform.ViewerRole)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		viewer := w.with(platform.ViewerRole, team, acme.uid)
@@ -94,7 +94,7 @@ func since(all, before []event, without ...string) []event {
 }
 
 func TestEventsAreOrderedByTheirIDs(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 20 {
 			w.pass(5e6)
@@ -111,7 +111,7 @@ func TestEventsAreOrderedByTheirIDs(t *testing.T) {
 }
 
 func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		var ins []platform.Input[platform.RoleBinding]
 		for range platform.MaxBatch {
@@ -133,7 +133,7 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 }
 
 func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/hook", "types": ["dev.atrium.api.iam.group.created.v1", "dev.atrium.api.events.subscription.test.v1"]}`))
 		must(t, err)
@@ -192,7 +192,7 @@ func (s again) Write(ctx context.Context, unit func(platform.Tx) error) error {
 }
 
 func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		w.p = w.replica(again{w.store}, platform.Options{AllowSignup: true})
 		acme := w.found("acme")
 		team := w.group(acme.uid)
@@ -224,7 +224,7 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 		}
 		_, err = w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
 		must(t, err)
-		for round, want := range []string{done(1, 0, 0, 0), done(0, 0, 1, 0), done(0, 1, 0, 0)} {
+		for round, want := range []string{mustSucceed(1, 0, 0, 0), mustSucceed(0, 0, 1, 0), mustSucceed(0, 1, 0, 0)} {
 			text := fmt.Sprint(round / 2)
 			repos, err := w.p.Repos.Import(w.operator(), team, []*platform.ImportedRepo{{Repo: platform.Repo{Name: "imported"}, Readme: text}}, platform.ImportOptions{})
 			expectImported(t, "repo", repos, err, want)

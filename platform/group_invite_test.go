@@ -13,7 +13,7 @@ import (
 )
 
 func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[platform.GroupInvite](
 			`{"roleUid": %q, "ttl": "3600s", "email": "bob@example.com"}`, platform.ViewerRole))
@@ -45,7 +45,7 @@ func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 }
 
 func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.found("elsewhere")
 		team := w.group(acme.uid)
@@ -81,7 +81,7 @@ func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
 }
 
 func TestAnInviteIsRejectedForOtherCallers(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		accept := func(ctx context.Context, code string) error {
 			_, err := w.p.GroupInvites.Accept(ctx, code)
@@ -129,7 +129,7 @@ func TestAnInviteIsRejectedForOtherCallers(t *testing.T) {
 }
 
 func TestASingleUseInviteIsUsedOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		code := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "600s", "singleUse": true`).Code
 		var all sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const secret = "very secret indeed"
 		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
@@ -53,7 +53,7 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 }
 
 func TestAProviderIsCheckedAsAWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		for given, want := range map[string]string{
@@ -72,7 +72,7 @@ func TestAProviderIsCheckedAsAWhole(t *testing.T) {
 }
 
 func TestAProviderGrantsOnlyCapabilitiesThatItsCreatorHolds(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		clerk := w.with(w.role(acme.uid, platform.CapIdentityProvidersCreate, platform.CapIdentityProvidersUpdate, platform.CapRoleBindingsCreate,
 			platform.CapGroupInvitesCreate, platform.CapAccountAssociationsCreate, platform.CapRepoList), acme.uid, acme.uid)
@@ -112,7 +112,7 @@ func TestAProviderGrantsOnlyCapabilitiesThatItsCreatorHolds(t *testing.T) {
 }
 
 func TestRolesAndProvidersInUseStay(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		role := w.role(acme.uid)
 		provider := w.providerOf(acme.uid, workplace, role).UID

@@ -21,7 +21,7 @@ func TestArchitecturesAreSpelledAsDocumented(t *testing.T) {
 }
 
 func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		old := platform.ImageKey{Repo: repo, Digest: digest(1)}
@@ -59,7 +59,7 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 			expectImported(t, "images", got, err, want)
 			check(made)
 		}
-		bring(done(1, 0, 0, 0), "amd64", "arm64v8", "arm32v7")
-		bring(done(0, 0, 1, 0), "amd64", "arm64", "armv7")
+		bring(mustSucceed(1, 0, 0, 0), "amd64", "arm64v8", "arm32v7")
+		bring(mustSucceed(0, 0, 1, 0), "amd64", "arm64", "armv7")
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"atrium/platform"
 )
 
-func done(added, updated, unchanged, rejected int) string {
+func mustSucceed(added, updated, unchanged, rejected int) string {
 	return fmt.Sprintf("%d added, %d updated, %d unchanged, %d rejected", added, updated, unchanged, rejected)
 }
 
@@ -20,7 +20,7 @@ func done(added, updated, unchanged, rejected int) string {
 func expectImported(t *testing.T, what string, got platform.Imported, err error, want string) {
 	t.Helper()
 	must(t, err)
-	if s := done(got.Added, got.Updated, got.Unchanged, len(got.Rejected)); s != want {
+	if s := mustSucceed(got.Added, got.Updated, got.Unchanged, len(got.Rejected)); s != want {
 		t.Errorf("%s: %s, want %s: %v", what, s, want, got.Rejected)
 	}
 }
@@ -41,7 +41,7 @@ func onDay(day int) platform.Time {
 }
 
 func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		records := func(day int, author string) []*platform.Advisory {
 			all := []*platform.Advisory{
@@ -64,12 +64,12 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 			expectImported(t, what, got, err, want)
 		}
 		before := len(w.events())
-		run("first", acme.uid, records(2, "a"), done(23, 0, 0, 0))
+		run("first", acme.uid, records(2, "a"), mustSucceed(23, 0, 0, 0))
 		all := platform.ListRequest[platform.AdvisoryFilter]{UIDP: platform.UIDFilter{ChildrenOf: acme.uid}, OrderBy: "uid"}
 		first, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
-		run("again", acme.uid, records(2, "a"), done(0, 0, 23, 0))
-		run("older, and other", acme.uid, records(1, "b"), done(0, 0, 23, 0))
+		run("again", acme.uid, records(2, "a"), mustSucceed(0, 0, 23, 0))
+		run("older, and other", acme.uid, records(1, "b"), mustSucceed(0, 0, 23, 0))
 		second, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
 		for i, a := range first.Items {
@@ -77,11 +77,11 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 				t.Errorf("%+v became %+v", a, b)
 			}
 		}
-		run("later, but the same", acme.uid, records(3, "a"), done(0, 0, 23, 0))
-		run("later, and other", acme.uid, records(4, "c"), done(0, 23, 0, 0))
-		run("that again", acme.uid, records(4, "c"), done(0, 0, 23, 0))
-		run("of the same day, and other", acme.uid, records(4, "d"), done(0, 23, 0, 0))
-		run("into another organisation", other.uid, records(1, "b"), done(23, 0, 0, 0))
+		run("later, but the same", acme.uid, records(3, "a"), mustSucceed(0, 0, 23, 0))
+		run("later, and other", acme.uid, records(4, "c"), mustSucceed(0, 23, 0, 0))
+		run("that again", acme.uid, records(4, "c"), mustSucceed(0, 0, 23, 0))
+		run("of the same day, and other", acme.uid, records(4, "d"), mustSucceed(0, 23, 0, 0))
+		run("into another organisation", other.uid, records(1, "b"), mustSucceed(23, 0, 0, 0))
 		third, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
 		for i, a := range third.Items {
@@ -97,7 +97,7 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 }
 
 func TestAnImportUpdatesEveryChangedFieldOfAnAdvisory(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		a := platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: onDay(1)}
 		put := func(what, want string, a platform.Advisory) {
@@ -105,7 +105,7 @@ func TestAnImportUpdatesEveryChangedFieldOfAnAdvisory(t *testing.T) {
 			got, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{&a})
 			expectImported(t, what, got, err, want)
 		}
-		put("new", done(1, 0, 0, 0), a)
+		put("new", mustSucceed(1, 0, 0, 0), a)
 		for what, change := range map[string]func(*platform.Advisory){
 			"author":       func(a *platform.Advisory) { a.Author = "x" },
 			"type":         func(a *platform.Advisory) { a.ArtifactType = "x" },
@@ -123,24 +123,24 @@ func TestAnImportUpdatesEveryChangedFieldOfAnAdvisory(t *testing.T) {
 			},
 		} {
 			change(&a)
-			put("changed "+what, done(0, 1, 0, 0), a)
-			put("changed "+what+", again", done(0, 0, 1, 0), a)
+			put("changed "+what, mustSucceed(0, 1, 0, 0), a)
+			put("changed "+what+", again", mustSucceed(0, 0, 1, 0), a)
 		}
 	})
 }
 
 func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		op, long := w.operator(), strings.Repeat("x", 256)
 		advisories, err := w.p.Advisories.Import(op, acme.uid, []*platform.Advisory{
 			{}, {AdvisoryID: "A", ArtifactName: "a"}, {AdvisoryID: "a\nb", ArtifactName: long}, {AdvisoryID: "B", ArtifactName: "a"}, {AdvisoryID: "A", ArtifactName: "a"}})
-		expectImported(t, "advisories", advisories, err, done(2, 0, 0, 3))
+		expectImported(t, "advisories", advisories, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(advisories); got != "0: advisoryId artifactName, 2: advisoryId artifactName, 4: name" {
 			t.Error(got)
 		}
 		vulnerabilities, err := w.p.Vulnerabilities.Import(op, []*platform.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}})
-		expectImported(t, "vulnerabilities", vulnerabilities, err, done(2, 0, 0, 3))
+		expectImported(t, "vulnerabilities", vulnerabilities, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(vulnerabilities); got != "1: id, 2: id, 3: name" {
 			t.Error(got)
 		}
@@ -149,7 +149,7 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 		}
 		repos := []*platform.ImportedRepo{repo("golang", "d", "# Go"), repo("Bad", "a\nb", "\xff"), repo("", "", ""), repo("golang", "", ""), repo("redis", "", "")}
 		got, err := w.p.Repos.Import(op, acme.uid, repos, platform.ImportOptions{})
-		expectImported(t, "repos", got, err, done(2, 0, 0, 3))
+		expectImported(t, "repos", got, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(got); got != "1: name description readme, 2: name, 3: name" {
 			t.Error(got)
 		}
@@ -157,12 +157,12 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 		tags, err := w.p.Tags.Import(op, []*platform.ImportedTag{
 			{Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(1)}}, {Repo: "x", Tag: platform.Tag{Name: ".1", Digest: "y"}}, {Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(2)}},
 			{Repo: repos[4].UID, Tag: platform.Tag{Name: "1", Digest: digest(1)}}}, platform.ImportOptions{})
-		expectImported(t, "tags", tags, err, done(2, 0, 0, 2))
+		expectImported(t, "tags", tags, err, mustSucceed(2, 0, 0, 2))
 		if got := rejectedFields(tags); got != "1: repo name digest, 2: name" {
 			t.Error(got)
 		}
 		images, err := w.p.Images.Import(op, []*platform.Image{{Repo: golang, Digest: digest(1)}, {Repo: "x", Digest: "y"}, {Repo: golang, Digest: digest(1)}})
-		expectImported(t, "images", images, err, done(1, 0, 0, 2))
+		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 2))
 		if got := rejectedFields(images); got != "1: repo digest, 2: name" {
 			t.Error(got)
 		}
@@ -180,19 +180,19 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 
 // A record that points to a repo that is not there is a bad one as well.
 func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		tag := func(repo platform.UID, name string) *platform.ImportedTag {
 			return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: digest(1)}}
 		}
 		got, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{tag(repo, "a"), tag(missingBelow(acme.uid), "b"), tag(repo, "c")}, platform.ImportOptions{})
-		expectImported(t, "tags", got, err, done(2, 0, 0, 1))
+		expectImported(t, "tags", got, err, mustSucceed(2, 0, 0, 1))
 		if got := rejectedFields(got); got != "1: repo" {
 			t.Error(got)
 		}
 		images, err := w.p.Images.Import(w.operator(), []*platform.Image{{Repo: missingBelow(acme.uid), Digest: digest(1)}, {Repo: repo, Digest: digest(1)}})
-		expectImported(t, "images", images, err, done(1, 0, 0, 1))
+		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 1))
 		if got := rejectedFields(images); got != "0: repo" {
 			t.Error(got)
 		}
@@ -201,7 +201,7 @@ func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
 }
 
 func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repos := func(readme string) []*platform.ImportedRepo {
 			var all []*platform.ImportedRepo
@@ -220,10 +220,10 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 			}
 			return rows
 		}
-		first := run("first", done(20, 0, 0, 0), "platform.registry.repo.created", "a", platform.ImportOptions{})
-		again := run("again", done(0, 0, 20, 0), "", "a", platform.ImportOptions{})
-		run("changed", done(0, 20, 0, 0), "platform.registry.repo.updated", "b", platform.ImportOptions{})
-		last := run("changed in silence", done(0, 20, 0, 0), "", "c", platform.ImportOptions{NoEvents: true})
+		first := run("first", mustSucceed(20, 0, 0, 0), "platform.registry.repo.created", "a", platform.ImportOptions{})
+		again := run("again", mustSucceed(0, 0, 20, 0), "", "a", platform.ImportOptions{})
+		run("changed", mustSucceed(0, 20, 0, 0), "platform.registry.repo.updated", "b", platform.ImportOptions{})
+		last := run("changed in silence", mustSucceed(0, 20, 0, 0), "", "c", platform.ImportOptions{NoEvents: true})
 		for i, r := range first {
 			if r.UID != again[i].UID || r.UID != last[i].UID || r.UID.Parent() != acme.uid {
 				t.Errorf("%s, %s and %s", r.UID, again[i].UID, last[i].UID)
@@ -248,10 +248,10 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 			}
 			before = len(w.events())
 		}
-		put("new tags", done(40, 0, 0, 0), 2, 0, 40)
-		put("the same", done(0, 0, 40, 0), 2, 0, 0)
-		put("one more each", done(20, 0, 40, 0), 3, 0, 20)
-		put("moved", done(0, 60, 0, 0), 3, 1, 60)
+		put("new tags", mustSucceed(40, 0, 0, 0), 2, 0, 40)
+		put("the same", mustSucceed(0, 0, 40, 0), 2, 0, 0)
+		put("one more each", mustSucceed(20, 0, 40, 0), 3, 0, 20)
+		put("moved", mustSucceed(0, 60, 0, 0), 3, 1, 60)
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}})
 		if err != nil || page.TotalCount != 60 || slices.ContainsFunc(page.Items, func(tag *platform.Tag) bool { return tag.Digest == digest(0) }) {
 			t.Errorf("%d tags (%v)", page.TotalCount, err)
@@ -261,7 +261,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 }
 
 func TestImportsAreAnOperatorsCommands(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		_, advisories := w.p.Advisories.Import(acme.owner, acme.uid, nil)
 		_, vulnerabilities := w.p.Vulnerabilities.Import(acme.owner, nil)
@@ -284,7 +284,7 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 }
 
 func TestTwoImportsOfTheSameAtOnceBothEndWell(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const imports, records = 4, 200
 		var running sync.WaitGroup

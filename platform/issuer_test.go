@@ -45,7 +45,7 @@ func (w *world) providerBy(owner context.Context, group platform.UID) *platform.
 }
 
 func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme, thief := w.found("acme"), w.found("thief")
 		mine, theirs := w.providerBy(acme.owner, acme.uid), w.providerBy(thief.owner, thief.uid)
@@ -91,7 +91,7 @@ func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
 }
 
 func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme := w.found("acme")
 		provider := w.providerBy(acme.owner, acme.uid)
@@ -114,7 +114,7 @@ func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
 }
 
 func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		w.strict()
 		acme, thief := w.found("acme"), w.found("thief")
 		provider, theirs := w.providerBy(acme.owner, acme.uid), w.providerBy(thief.owner, thief.uid)
@@ -138,7 +138,7 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 }
 
 func TestPatternsNeedAProofOrATenant(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme := w.found("acme")
 		create := func(rule string) error {
@@ -205,7 +205,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 }
 
 func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		rule := func(n int) string {
 			return fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*%d"}`, issuer, n)
@@ -236,7 +236,7 @@ func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
 }
 
 func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		w.strict()
 		thief := w.found("thief")
 		create := func(pattern string) error {
@@ -268,7 +268,7 @@ func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
 }
 
 func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme, other := w.found("acme"), w.found("other")
 		first, second := w.providerBy(acme.owner, acme.uid), w.providerBy(acme.owner, w.group(acme.uid))

@@ -38,8 +38,8 @@ type world struct {
 	beside  *sql.DB
 }
 
-// each runs test on every engine with an empty world.
-func each(t *testing.T, test func(t *testing.T, w *world)) {
+// onEachEngine runs test on every engine with an empty world.
+func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

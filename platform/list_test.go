@@ -31,7 +31,7 @@ func (w *world) mustList(ctx context.Context, req repoList) platform.Page[platfo
 // Specification, Pagination: page_size 5, order_by name and skip 10 over 12
 // matching items.
 func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		page := w.mustList(acme.owner, repoList{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, PageSize: 5, OrderBy: "name", Skip: 10})
@@ -46,7 +46,7 @@ func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
 }
 
 func TestPagesContainEveryRowOnceInTheRequestedOrder(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		for _, order := range []string{"", "name", "name desc", "created_at", "created_at desc", "uid", "uid desc", "updateTime desc"} {
@@ -77,7 +77,7 @@ func TestPagesContainEveryRowOnceInTheRequestedOrder(t *testing.T) {
 }
 
 func TestPagesAreWalkedBackwardToo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		last := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true})
@@ -100,7 +100,7 @@ func TestPagesAreWalkedBackwardToo(t *testing.T) {
 }
 
 func TestSkipCountsFromTheToken(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		first := w.mustList(acme.owner, repoList{PageSize: 3})
@@ -112,7 +112,7 @@ func TestSkipCountsFromTheToken(t *testing.T) {
 }
 
 func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		var repos []*platform.ImportedRepo
 		for n := range 230 {
@@ -144,7 +144,7 @@ func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
 }
 
 func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		w.twelve(acme.uid)
@@ -189,7 +189,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 }
 
 func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		token := w.mustList(acme.owner, repoList{PageSize: 5, OrderBy: "name desc"}).NextPageToken()
@@ -213,7 +213,7 @@ func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 }
 
 func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		token := w.mustList(acme.owner, repoList{PageSize: 5}).NextPageToken()
@@ -244,7 +244,7 @@ func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
 }
 
 func TestNamesAreMatchedExactly(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		w.namedRepo(w.group(acme.uid), "r01")
@@ -259,7 +259,7 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 
 // What no row can hold finds nothing, on every engine.
 func TestAFilterOfOddTextFindsNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.advisory(acme.uid)
 		for _, odd := range []string{"a\x00b", "\xff", "'; DROP TABLE repo; --", strings.Repeat("x", 100_000)} {

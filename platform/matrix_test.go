@@ -66,7 +66,7 @@ func (w *world) builtIn(name string) platform.UID {
 // not: the verdict follows from the ledgers, and without the capability it is
 // the same for both.
 func TestEveryOperationAsksForTheCapabilitiesOfTheLedger(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ledger, rpcs := builtInLedger(t), wireRPCs(t)
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
@@ -121,7 +121,7 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	case holds:
 		expectVerdict(t, what, err, 0, "")
 	default:
-		w.denied(t, what, err, rpc, uid, isList || shared)
+		w.expectDenied(t, what, err, rpc, uid, isList || shared)
 	}
 	if isList {
 		w.judgeScope(t, what, rpc, o, c, uid.Parent(), ledger)
@@ -170,7 +170,7 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 	case has && (parent.Within(c.on) || partly):
 		expectVerdict(t, what, err, 0, "")
 	default:
-		w.denied(t, what, err, rpc, parent, false)
+		w.expectDenied(t, what, err, rpc, parent, false)
 	}
 	switch {
 	case has && gone.Within(c.on):
@@ -180,7 +180,7 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 			t.Errorf("%s: of one that exists it answers %v, of a missing one %v", what, err, ofMissing)
 		}
 	default: // what lies above is seen in part, what is missing beside it is not
-		w.denied(t, what+" that is missing", ofMissing, rpc, gone, false)
+		w.expectDenied(t, what+" that is missing", ofMissing, rpc, gone, false)
 	}
 }
 
@@ -196,7 +196,7 @@ func expectVerdict(t *testing.T, what string, err error, code platform.Code, rea
 
 // denied demands a PERMISSION_DENIED that names a needed capability and the
 // resource on which it is missing.
-func (w *world) denied(t *testing.T, what string, err error, rpc rpc, on platform.UID, anywhere bool) {
+func (w *world) expectDenied(t *testing.T, what string, err error, rpc rpc, on platform.UID, anywhere bool) {
 	t.Helper()
 	e := refusal(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
 	if errors.Is(err, &platform.Error{Code: platform.CodePermissionDenied}) {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, only := w.p.RoleBindings, acme.Binding.UID
 		demote := body[platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole)
@@ -41,7 +41,7 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 }
 
 func TestAnEmptyOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		expectRefused(t, "with a group", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
@@ -74,7 +74,7 @@ func TestAnEmptyOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 }
 
 func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
 			_, err := platform.RowsOf[platform.RoleBinding](tx).Update(t.Context(), &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
@@ -85,7 +85,7 @@ func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
 }
 
 func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		before := len(w.events())
 		_, err := w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "somebody else")
@@ -112,7 +112,7 @@ func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
 }
 
 func TestSigningUpIsOffUnlessTheOperatorAllowsIt(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		_, err := w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
 		expectRefused(t, "off", err, platform.CodePermissionDenied, "PERMISSION_DENIED")
@@ -122,7 +122,7 @@ func TestSigningUpIsOffUnlessTheOperatorAllowsIt(t *testing.T) {
 }
 
 func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
 		team := w.group(acme.uid)
@@ -151,7 +151,7 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 // A token that was made for another service matched by an audience rule; in
 // the new organisation its bearer must be let in by the same token.
 func TestSigningUpWithATokenForAnotherServiceGrantsAccess(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
 		_, err := open.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "ci", "claimMatch": {"issuer": %q, "subjectPattern": "ci-.*", "audiencePattern": "runn.*"}}`, issuer))

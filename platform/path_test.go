@@ -24,7 +24,7 @@ func (a address) compare(t *testing.T, who string, uid platform.UID, err error) 
 }
 
 func TestPathsLeadToGroupsAndRepos(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		shop := newNamed(w, acme.uid, "shop")
 		tools := newNamed(w, shop, "tools")
@@ -72,7 +72,7 @@ func TestPathsLeadToGroupsAndRepos(t *testing.T) {
 }
 
 func TestHiddenResourcesAreAnsweredLikeMissingOnes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		shop := newNamed(w, acme.uid, "shop")
 		newNamed(w, acme.uid, "payx")

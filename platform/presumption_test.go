@@ -72,7 +72,7 @@ func (w *world) rightsChanges(acme org, team platform.UID) []rightsChange {
 // Whoever is presumed to be who they were is answered nothing that they may not
 // have now. The naive request trusts what the last one has found.
 func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		w.repo(team)
@@ -110,7 +110,7 @@ func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 // The first statements of a request prove its caller, whatever becomes of them, and
 // nothing is written or sent before.
 func TestARequestProvesItsCallerOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		claims := platform.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true}
@@ -144,7 +144,7 @@ func TestARequestProvesItsCallerOnce(t *testing.T) {
 // A caller who has just lost a right changes nothing with it, is not told of what
 // changed, and leaves no denial of somebody they are no more.
 func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		binding := w.bind(acme.uid, w.member(acme.uid, "alice"), platform.EditorRole)
 		stranger := w.member(acme.uid, "bob")

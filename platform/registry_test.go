@@ -10,7 +10,7 @@ import (
 )
 
 func TestCreatingATagThatExistsMovesIt(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, other := w.repo(acme.uid), w.repo(acme.uid)
 		put := func(repo platform.UID, format string, args ...any) *platform.Tag {
@@ -53,7 +53,7 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 }
 
 func TestTagsAreFiltered(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		var since platform.Time
@@ -97,7 +97,7 @@ func TestTagsAreFiltered(t *testing.T) {
 }
 
 func TestAReadmeIsTextOfItsRepo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		p := w.p.Repos
@@ -156,7 +156,7 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 }
 
 func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		of := func(n int, architectures ...platform.Architecture) *platform.Image {

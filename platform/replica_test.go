@@ -18,7 +18,7 @@ func beat(t *testing.T, r *platform.Replica, want ...string) {
 }
 
 func TestAReplicaWithoutHeartbeatsIsGone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		one, two := w.p.Webhooks.Replica("one"), w.p.Webhooks.Replica("two")
 		dead := w.p.Webhooks.Replica("dead")
 		beat(t, dead)
@@ -48,7 +48,7 @@ func TestAReplicaWithoutHeartbeatsIsGone(t *testing.T) {
 }
 
 func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		for range 12 {
@@ -112,7 +112,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 
 // The queue may run an attempt twice by one ticket: the first that ends counts.
 func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
@@ -132,7 +132,7 @@ func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
 }
 
 func TestNothingIsSentToASinkThatIsPermittedNoMore(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		wide := w.replica(w.store, platform.Options{SinkPorts: []string{"8443"}})
 		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))

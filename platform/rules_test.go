@@ -8,7 +8,7 @@ import (
 )
 
 func TestADeletionIsBlockedByDependentResources(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, owner := w.p, acme.owner
 		children := map[string]func(platform.UID) platform.UID{
@@ -51,7 +51,7 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 }
 
 func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, owner, team := w.p, acme.owner, w.group(acme.uid)
 		named := func(what string, err error, kind, area string, uid platform.UID) {
@@ -109,7 +109,7 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 }
 
 func TestAMissingParentIsNotFound(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		gone := missingBelow(acme.uid)
 		_, err := w.p.Groups.Create(acme.owner, gone, body[platform.Group](`{"name": "x"}`))
@@ -138,7 +138,7 @@ func TestAMissingParentIsNotFound(t *testing.T) {
 }
 
 func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
 		low, high, foreign := w.member(team, "low"), w.member(acme.uid, "high"), w.member(other.uid, "foreign")
@@ -191,7 +191,7 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 }
 
 func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		reader := w.with(w.role(acme.uid, platform.CapRolesList), w.group(acme.uid), acme.uid)
 		other := w.with(w.role(acme.uid, platform.CapRepoList), acme.uid, acme.uid)

@@ -59,8 +59,8 @@ func newForest(seed uint64) forest {
 
 func (f forest) some() UID { return f.rows[f.IntN(len(f.rows))] }
 
-// asked makes a filter of one, sometimes several conditions.
-func (f forest) asked() (asked UIDFilter) {
+// randomFilter returns a filter of one, sometimes several conditions.
+func (f forest) randomFilter() (asked UIDFilter) {
 	for n := f.IntN(3); n >= 0; n-- {
 		switch f.IntN(6) {
 		case 0:
@@ -98,7 +98,7 @@ func TestAScopeIsTheReadablePartOfTheRequest(t *testing.T) {
 		if f.IntN(3) == 0 {
 			actor.grants = append(actor.grants, grant{rootA, setOf([]Capability{CapRolesList, CapGroupsList, CapRepoList})})
 		}
-		asked := f.asked()
+		asked := f.randomFilter()
 		inGroups := slices.DeleteFunc(slices.Clone(f.rows), UID.IsRoot) // where all but groups are
 		checkScope(t, seed, &roleKind, actor, asked, append(inGroups, ViewerRole, OwnerRole), &denied, &empty)
 		checkScope(t, seed, &groupKind, actor, asked, f.rows, &denied, &empty)

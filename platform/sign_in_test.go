@@ -33,7 +33,7 @@ func (w *world) enter(c platform.Claims) (*platform.Actor, context.Context) {
 }
 
 func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		provider := w.providerOf(team, workplace, platform.ViewerRole)
@@ -85,7 +85,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 }
 
 func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.providerOf(acme.uid, workplace, platform.ViewerRole)
 		for _, x := range []struct {
@@ -117,7 +117,7 @@ func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
 }
 
 func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
 			`{"name": "azure", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"}}`, platform.ViewerRole, workplace))
@@ -141,7 +141,7 @@ func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
 }
 
 func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.providerOf(acme.uid, workplace, platform.ViewerRole)
 		var all sync.WaitGroup
@@ -160,7 +160,7 @@ func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
 }
 
 func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
@@ -200,7 +200,7 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 }
 
 func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		static := func(subject, more string) platform.UID {
 			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](
@@ -256,7 +256,7 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 // The attack: a few organisations name somebody else's subject as often as they
 // may, before that person's own organisation does.
 func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		const organisations, rules = 21, 20
 		at := platform.At(epoch.Add(-time.Hour))
 		must(t, w.store.Write(w.Context(), func(tx platform.Tx) error {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestAcceptedTermsApplyToDescendants(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
@@ -85,7 +85,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 }
 
 func TestNotesAboutAGroupDoNotBlockItsDeletion(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		_, err := w.p.Terms.Accept(acme.owner, team, []string{"a", "b"})

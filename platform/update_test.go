@@ -14,7 +14,7 @@ import (
 )
 
 func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](
 			`{"name": "golang", "description": "d", "catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"], "aliases": ["a"], "active_tags": ["t"], "sync_config": {"source": "s", "unique_tags": false}}`))
@@ -78,7 +78,7 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 // A field that a caller names is applied or refused; what a read gives can be
 // sent back.
 func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for sent, want := range map[string]string{
 			`"verified": true, "kind": "ORG_KIND_INFRA"`:          "verified kind",
@@ -109,7 +109,7 @@ func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
 }
 
 func TestAResourceThatWasReadCanBeSentBack(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		who := w.member(acme.uid, "who")
 		group, err := w.p.Groups.Get(acme.owner, acme.uid)
@@ -144,7 +144,7 @@ func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context,
 
 // AIP-161: what a mask names of an object is written, and the rest stays.
 func TestAMaskNamesPartsOfObjects(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		who := w.member(acme.uid, "who")
 		identity := func(in string, mask ...string) (*platform.ClaimMatch, string) {
@@ -188,7 +188,7 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 }
 
 func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		must(t, err)
@@ -213,7 +213,7 @@ func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
 // Specification, Error cases: creating an identity with an empty body, or with
 // a name that does not match the pattern.
 func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for in, want := range map[string]string{
 			`{}`: "name", ``: "name", `{"name": ""}`: "name", `{"name": "Upper"}`: "name", `{"name": "` + strings.Repeat("a", 256) + `"}`: "name",
@@ -244,7 +244,7 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 
 // An identity has one rule: giving one of the other type replaces it.
 func TestAnIdentityHasOneRule(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const keys = `{"staticKeys": {"issuer": "https://issuer.example.com", "subject": "s", "issuerKeys": "{\"keys\": [{}]}"}}`
 		who := w.member(acme.uid, "who")

@@ -12,7 +12,7 @@ import (
 )
 
 func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
 		w.relay() // nobody subscribes yet
 		all, team := w.subscribe(acme.uid), w.group(acme.uid)
@@ -44,7 +44,7 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 }
 
 func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		repo := w.repo(acme.uid)
@@ -91,7 +91,7 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 }
 
 func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
@@ -141,7 +141,7 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 }
 
 func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		fail := func() platform.UID {
@@ -193,7 +193,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 }
 
 func TestASinkThatAnswers410IsDisabledImmediately(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		w.repo(acme.uid)
@@ -215,7 +215,7 @@ func TestASinkThatAnswers410IsDisabledImmediately(t *testing.T) {
 // Without the bound a sink that hangs would fill the queue, and all others
 // would wait behind it.
 func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		for range 20 {
@@ -251,7 +251,7 @@ func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 }
 
 func TestDeliveriesThatTheQueueLostAreQueuedAgain(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
@@ -277,7 +277,7 @@ func TestDeliveriesThatTheQueueLostAreQueuedAgain(t *testing.T) {
 // The queue may be slow to say what it has: till then the delivery may have
 // ended, and be wanted again.
 func TestARequestedRedeliveryIsNotTreatedAsQueued(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
@@ -296,7 +296,7 @@ func TestARequestedRedeliveryIsNotTreatedAsQueued(t *testing.T) {
 }
 
 func TestATestEventGoesOnlyToItsSubscription(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		one, other := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1"), w.subscribe(acme.uid)
 		id, err := w.p.Subscriptions.Test(acme.owner, one.UID)
@@ -321,7 +321,7 @@ func TestATestEventGoesOnlyToItsSubscription(t *testing.T) {
 
 // Two replicas relay at the same time, while others write.
 func TestReplicasRelayEachEventOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		replicas := []*platform.Platform{w.p, w.replica(w.store, platform.Options{})}

@@ -74,7 +74,7 @@ func (d *description) refusals() openapi3.ResponseBodies {
 	d.status()
 	bodies := openapi3.ResponseBodies{}
 	for _, refused := range documentedRefusals() {
-		example := plain(refused.example.Status(d.domain, "7TIMXS5HQ6ZCY3VD"))
+		example := plainObject(refused.example.Status(d.domain, "7TIMXS5HQ6ZCY3VD"))
 		response := openapi3.NewResponse().WithDescription(d.text(refused.name)).WithContent(d.content(componentRef("Status"), example))
 		if refused.header != "" {
 			response.Headers = openapi3.Headers{refused.header: {Value: &openapi3.Header{Parameter: openapi3.Parameter{

@@ -40,7 +40,7 @@ func (d *description) example(t reflect.Type, use use) any {
 			continue
 		}
 		schema := d.found[d.nameOf(t)+suffixes[use]].Value
-		shown := plain(example)
+		shown := plainObject(example)
 		for field := range shown {
 			if property := schema.Properties[field]; property == nil || property.Value.ReadOnly {
 				delete(shown, field)
@@ -51,8 +51,8 @@ func (d *description) example(t reflect.Type, use use) any {
 	return nil
 }
 
-// plain converts an object into maps, as JSON decodes it.
-func plain(object any) map[string]any {
+// plainObject converts an object into maps, as JSON decodes it.
+func plainObject(object any) map[string]any {
 	var members map[string]any
 	text, err := json.Marshal(object)
 	if err == nil {

@@ -184,12 +184,12 @@ func (s *schemas) fields(schema *openapi3.Schema, t reflect.Type, base string, u
 		}
 		always := !strings.Contains(options, "omit")
 		mandatory := always && use == inAnswer ||
-			use == inCreate && slices.Contains(s.required(t), name) ||
+			use == inCreate && slices.Contains(s.requiredFields(t), name) ||
 			use == inInput && s.kinds[t] == nil && always && role != outputOnly && field.Type.Kind() != reflect.Bool
 		if mandatory {
 			schema.Required = append(schema.Required, name)
 		}
-		if use == inUpdate && !property.ReadOnly && !slices.Contains(s.required(t), name) {
+		if use == inUpdate && !property.ReadOnly && !slices.Contains(s.requiredFields(t), name) {
 			property = nullable(property)
 		}
 		property.Description = s.textOf(base, name)
@@ -197,7 +197,7 @@ func (s *schemas) fields(schema *openapi3.Schema, t reflect.Type, base string, u
 	}
 }
 
-func (s *schemas) required(t reflect.Type) []string {
+func (s *schemas) requiredFields(t reflect.Type) []string {
 	if kind := s.kinds[t]; kind != nil {
 		return kind.required
 	}

@@ -47,13 +47,13 @@ func sources(t *testing.T, graphiql bool) fs.FS {
 	}
 	if graphiql {
 		for name, content := range map[string]string{"main.js": "script", "style.css": "styles", "chunk-X.js": "more", "licences.txt": "MIT"} {
-			files["dist/"+name+".gz"] = &fstest.MapFile{Data: gzip(content)}
+			files["dist/"+name+".gz"] = &fstest.MapFile{Data: compressText(content)}
 		}
 	}
 	return files
 }
 
-func gzip(text string) []byte {
+func compressText(text string) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write([]byte(text))
@@ -283,7 +283,7 @@ func TestTheBundleIsCompressedForClientsThatAcceptIt(t *testing.T) {
 		res, body := request{path: "/playground/main.js", header: map[string]string{"Accept-Encoding": accept}}.of(playground)
 		want := "script"
 		if encoding == "gzip" {
-			want = string(gzip("script"))
+			want = string(compressText("script"))
 		}
 		if got := res.Header().Get("Content-Encoding"); got != encoding || body != want {
 			t.Errorf("Accept-Encoding %q: got %q as %q, want %q as %q", accept, body, got, want, encoding)

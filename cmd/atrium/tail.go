@@ -166,10 +166,10 @@ func (t *tail) readConnection(ctx context.Context) error {
 	if t.group != "" {
 		variables["group"] = t.group
 	}
-	return t.client.subscribe(ctx, question{tailQuery, variables}, t.opened, t.take)
+	return t.client.subscribe(ctx, question{tailQuery, variables}, t.begin, t.take)
 }
 
-func (t *tail) opened(now time.Time) {
+func (t *tail) begin(now time.Time) {
 	if t.begun.IsZero() {
 		t.begun = now
 	}

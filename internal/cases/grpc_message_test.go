@@ -129,7 +129,7 @@ func (p grpc) instead(token string, c call) (other instead, differs bool) {
 		changes := message.Mutable(resource).Message()
 		changes.Clear(changes.Descriptor().Fields().ByName("uid"))
 		before := p.do(token, call{rpc: "Get" + kind, on: c.on})
-		if empty(changes) && before.failed == nil {
+		if isEmptyMessage(changes) && before.failed == nil {
 			return instead{"without a mask only what is not empty is changed: nothing is", expected{with: before.resource}}, true
 		}
 	}
@@ -148,7 +148,7 @@ func (p grpc) instead(token string, c call) (other instead, differs bool) {
 	return instead{}, false
 }
 
-func empty(m protoreflect.Message) bool {
+func isEmptyMessage(m protoreflect.Message) bool {
 	none := true
 	m.Range(func(protoreflect.FieldDescriptor, protoreflect.Value) bool {
 		none = false

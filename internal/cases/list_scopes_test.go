@@ -14,7 +14,7 @@ func (r *reader) scopes() {
 		}
 		return uid[:max(strings.LastIndexByte(uid, '/'), 0)]
 	}
-	below := func(uid, at string) bool { return parent(uid) != "" && within(parent(uid), at) }
+	below := func(uid, at string) bool { return parent(uid) != "" && liesWithin(parent(uid), at) }
 	expect := func(params fields, meets func(uid string) bool) {
 		r.Helper()
 		want := r.selectEntries(meets)

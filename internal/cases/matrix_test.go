@@ -28,10 +28,10 @@ func (c party) has(w *world, capabilities []string) bool {
 
 // holds reports whether it holds them on uid.
 func (c party) holds(w *world, capabilities []string, uid string) bool {
-	return c.has(w, capabilities) && within(uid, c.on)
+	return c.has(w, capabilities) && liesWithin(uid, c.on)
 }
 
-func within(uid, scope string) bool { return uid == scope || strings.HasPrefix(uid, scope+"/") }
+func liesWithin(uid, scope string) bool { return uid == scope || strings.HasPrefix(uid, scope+"/") }
 
 // parties returns the callers, relative to {group}.
 func (e *env) parties(elsewhere *env) []party {
@@ -184,7 +184,7 @@ func (j judge) judgeScope(c call) {
 	parent := parentOf(c.on)
 	// A list of groups contains the children on which the caller holds the capability.
 	j.judgeWithin(c, "uidp.children_of", parent, j.k.ref == "group" && parentOf(j.who.on) == parent)
-	j.judgeWithin(c, "uidp.descendants_of", parent, within(j.who.on, parent))
+	j.judgeWithin(c, "uidp.descendants_of", parent, liesWithin(j.who.on, parent))
 }
 
 func parentOf(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/'), 0)] }
@@ -206,15 +206,15 @@ func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 		j.expectRefused(there, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case j.who.unknown:
 		j.expectRefused(there, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-	case has && (within(parent, j.who.on) || partly):
+	case has && (liesWithin(parent, j.who.on) || partly):
 		j.expectAllowed(there, got)
 	default:
 		j.expectDenied(there, got, true)
 	}
 	switch {
-	case has && within(gone, j.who.on):
+	case has && liesWithin(gone, j.who.on):
 		j.expectRefused(missing, ofMissing, platform.CodeNotFound, "NOT_FOUND")
-	case !has || !within(parent, j.who.on) && !partly:
+	case !has || !liesWithin(parent, j.who.on) && !partly:
 		if strings.ReplaceAll(ofMissing.raw, gone, parent) != got.raw {
 			j.Errorf("%s: of a parent that exists\n%sof a missing one\n%s", j.what(there), got.raw, ofMissing.raw)
 		}
@@ -274,7 +274,7 @@ func replaceUID(v any, uid, other string) any {
 		}
 		return all
 	case string:
-		if within(v, uid) {
+		if liesWithin(v, uid) {
 			return other + v[len(uid):]
 		}
 	}

@@ -73,8 +73,8 @@ func deniedFailure(capability, on string) failure {
 	return failure{code: platform.CodePermissionDenied, capability: capability, on: on}
 }
 
-// completed completes an expectation for a kind in an area.
-func (f failure) completed(area string) failure {
+// complete completes an expectation for a kind in an area.
+func (f failure) complete(area string) failure {
 	if f.reason == "" {
 		f.reason = f.code.String()
 	}

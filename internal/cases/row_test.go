@@ -147,7 +147,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 	}
 	if f, ok := want.(failure); ok {
 		f.resource, f.on = e.text(f.resource), e.text(f.on)
-		if f = f.completed(k.area); got.failed == nil || *got.failed != f {
+		if f = f.complete(k.area); got.failed == nil || *got.failed != f {
 			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.failed, f, got.raw)
 		}
 		return

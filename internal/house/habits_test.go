@@ -32,7 +32,7 @@ func TestNoPackageHasAnInitFunction(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		for _, d := range f.ast.Decls {
-			if function, ok := d.(*ast.FuncDecl); ok && function.Recv == nil && function.Name.Name == "init" && !f.generated() {
+			if function, ok := d.(*ast.FuncDecl); ok && function.Recv == nil && function.Name.Name == "init" && !f.isGenerated() {
 				t.Errorf("%s has an init: what a program does must be seen in main", f.path)
 			}
 		}
@@ -59,7 +59,7 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 		"server":          {"requestIDKey"},
 	}
 	for _, f := range sources(t) {
-		if f.test || f.generated() || f.folder == "resolvers" {
+		if f.test || f.isGenerated() || f.folder == "resolvers" {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -94,7 +94,7 @@ func isSelector(e ast.Expr, of, name string) bool {
 // process share no state.
 func TestNoPackageHasMutableState(t *testing.T) {
 	t.Parallel()
-	files := slices.DeleteFunc(sources(t), func(f sourceFile) bool { return f.test || f.generated() })
+	files := slices.DeleteFunc(sources(t), func(f sourceFile) bool { return f.test || f.isGenerated() })
 	variables := map[string]map[string]bool{} // by folder
 	for _, f := range files {
 		for _, d := range f.ast.Decls {
@@ -174,22 +174,32 @@ func packageLevel(file *ast.File, name *ast.Ident) bool {
 // vagueNames are prepositions, conjunctions and bare adjectives. As the name of a
 // function, none of them tells what the function does.
 var vagueNames = []string{
-	"of", "or", "only", "few", "some", "as", "but", "on", "at", "by", "to", "from", "with", "within", "joined", "named", "shown", "placed",
-	"told", "listed", "known", "given", "found", "spelled", "renamed", "caught", "marked", "refused", "lost", "both", "each", "needed",
-	"checked", "decoded", "distinct", "done", "made",
+	"of", "or", "only", "few", "some", "as", "but", "on", "at", "by", "to", "from", "within", "around", "beside", "between", "through", "until",
+	"told", "known", "given", "found", "caught", "lost", "met", "got", "shown", "both", "each", "done", "made", "wrote", "whole", "raw", "plain",
+	"fine", "full", "empty", "private", "always", "never", "again", "slowly", "asking", "passing", "failing", "refusing", "recovering",
 }
 
-// The name of a function begins with a verb, or is a noun that says what the
-// function returns.
+// participle matches a past participle of one word, such as counted. It does not say
+// what a function does, or what it returns.
+var participle = regexp.MustCompile(`^[A-Za-z][a-z]*[^e]ed$`)
+
+// The name of a function, in tests too, begins with a verb, or is a noun that says what
+// the function returns.
 func TestFunctionsHaveNamesThatSayWhatTheyDo(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		if f.test || f.generated() {
+		if f.isGenerated() {
 			continue
 		}
 		for _, d := range f.ast.Decls {
-			if function, ok := d.(*ast.FuncDecl); ok && slices.Contains(vagueNames, function.Name.Name) {
-				t.Errorf("%s: the name of the function %s does not say what it does; begin it with a verb, such as joinErrors instead of joined, or use a noun for its result, such as valueOrZero instead of or", f.path, function.Name.Name)
+			function, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			name := function.Name.Name
+			isVague := slices.Contains(vagueNames, name) && !(f.test && function.Recv != nil)
+			if isVague || participle.MatchString(name) && !function.Name.IsExported() && name != "embed" {
+				t.Errorf("%s: the name of the function %s does not say what it does; begin it with a verb, such as joinErrors instead of joined, or use a noun for its result, such as valueOrZero instead of or", f.path, name)
 			}
 		}
 	}

@@ -28,8 +28,8 @@ type sourceFile struct {
 	imports []string
 }
 
-// generated reports whether the file is generated, so nobody edits it.
-func (f sourceFile) generated() bool { return ast.IsGenerated(f.ast) }
+// isGenerated reports whether the file is generated, so nobody edits it.
+func (f sourceFile) isGenerated() bool { return ast.IsGenerated(f.ast) }
 
 // skipped lists folders without source of this module: other modules, downloads and build
 // results.

@@ -141,8 +141,8 @@ func (f *forest) isRefused(c *caller, list platform.Capability, scope platform.U
 	return scope.ChildrenOf != "" && !slices.ContainsFunc(c.sees, shows)
 }
 
-// within is whether a row lies in a scope, by the definition of its words.
-func within(scope platform.UIDFilter, uid, parent platform.UID) bool {
+// liesWithin is whether a row lies in a scope, by the definition of its words.
+func liesWithin(scope platform.UIDFilter, uid, parent platform.UID) bool {
 	return (scope.AncestorsOf == "" || scope.AncestorsOf.Below(uid)) &&
 		(scope.DescendantsOf == "" || parent.Within(scope.DescendantsOf)) &&
 		(scope.ChildrenOf == "" || parent == scope.ChildrenOf) &&

@@ -236,7 +236,7 @@ func TestASilentListenerChecksItsConnection(t *testing.T) {
 }
 
 func TestFollowingLeavesNothingBehind(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {

@@ -47,7 +47,7 @@ func (k *kind[T, F]) truth(c *caller, scope platform.UIDFilter, s sieve[T, F], o
 	var seen []*T
 	for _, row := range k.rows {
 		uid := k.uid(row)
-		if k.f.maySee(c, k.ops.Kind().List, uid) && within(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) && !isLeftOut(row, s.filter) {
+		if k.f.maySee(c, k.ops.Kind().List, uid) && liesWithin(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) && !isLeftOut(row, s.filter) {
 			seen = append(seen, row)
 		}
 	}

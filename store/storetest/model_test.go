@@ -25,7 +25,7 @@ type model struct {
 }
 
 func TestRandomOperationsAgreeWithTheModel(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		for seed := range uint64(5) {
 			w.learns(t, seed)
 		}
@@ -160,17 +160,17 @@ func (m *model) rename() string {
 	if uid := random(m.d, m.groups); m.d.IntN(2) == 0 && uid != m.root {
 		name := pick(m.d, words)
 		_, err := m.p.Groups.Update(m.ctx, uid, input[platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
-		return m.rename(m.groups, uid, name, err)
+		return m.expectRename(m.groups, uid, name, err)
 	}
 	uid, name := random(m.d, m.repos), pick(m.d, repoNames)
 	if m.repos[uid] == "" {
 		return "no repo to rename"
 	}
 	_, err := m.p.Repos.Update(m.ctx, uid, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name), "name"))
-	return m.rename(m.repos, uid, name, err)
+	return m.expectRename(m.repos, uid, name, err)
 }
 
-func (m *model) rename(rows map[platform.UID]string, uid platform.UID, name string, err error) string {
+func (m *model) expectRename(rows map[platform.UID]string, uid platform.UID, name string, err error) string {
 	if rows[uid] != name && taken(rows, uid.Parent(), name) {
 		return m.expect("rename to another's "+name, err, platform.CodeAlreadyExists)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		replicas := w.replicas()
 		for i := range 15 {
 			name := fmt.Sprint("acme ", i)
@@ -51,7 +51,7 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 // Who loses a role hands out nothing of it from then on, however close the two
 // are: what was handed out must have been so before.
 func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		replicas := w.replicas()
 		ctx, org := w.found("acme")
 		root := org.Group.UID

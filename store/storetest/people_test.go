@@ -9,7 +9,7 @@ import (
 )
 
 func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		ruled := func(rule string) platform.UID {
@@ -67,7 +67,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 }
 
 func TestCandidatesComeWithTheirBindings(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
@@ -118,7 +118,7 @@ func bearerOf(issuer, subject string) platform.Bearer {
 }
 
 func TestBeingSeenIsNoChange(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		who := org.Identity
 		events := len(w.recordedTypes())

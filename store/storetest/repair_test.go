@@ -9,7 +9,7 @@ import (
 // A server begins to count transactions anew, so that what was restored into it
 // is ahead of its own time.
 func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		for _, name := range []string{"told-1", "told-2"} {
 			w.repo(ctx, org.Group.UID, name)

@@ -74,7 +74,7 @@ func atOnce(n int, run func(i int) error) []error {
 }
 
 func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		db := w.raw()
 		const read = "SELECT uid, name, description, capabilities FROM role ORDER BY uid"
 		want := w.query(db, read)
@@ -96,7 +96,7 @@ func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
 }
 
 func TestReplicasShareTheFirstKey(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		keys := make([]string, 5)
 		together(t, len(keys), func(i int) error {
 			key, err := w.p.DevelopmentKey(t.Context())

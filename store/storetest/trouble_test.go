@@ -13,7 +13,7 @@ import (
 
 // Two units that wait for each other: one is undone, and run again.
 func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		pair := w.repos(org.Group.UID, 2)
 		var runs atomic.Int32
@@ -51,7 +51,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 }
 
 func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		repo := w.repos(org.Group.UID, 1)[0].UID
 		short, cancel := context.WithCancel(ctx)
@@ -77,7 +77,7 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 // A server that restarts or fails over costs some requests, which may be tried
 // again, and nothing else.
 func TestLostConnectionsAreOpenedAgain(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
 			t.Skip("there is no server to lose")
 		}

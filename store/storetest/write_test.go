@@ -10,7 +10,7 @@ import (
 )
 
 func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		update := func(body string, mask ...string) *platform.Repo {
@@ -39,7 +39,7 @@ func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 }
 
 func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
@@ -72,7 +72,7 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 }
 
 func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		group, gone := w.group(ctx, root, "a"), w.group(ctx, root, "gone")
@@ -115,7 +115,7 @@ func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 }
 
 func TestAnOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		if err := w.p.Groups.Delete(ctx, org.Group.UID); err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestAnOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 }
 
 func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
