@@ -102,7 +102,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 			t.Error(got)
 		}
 		w.bring(t, mustSucceed(0, 0, 1, 0), mustSucceed(0, 0, 2, 0), artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")) // says nothing of size and time
-		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                // not by the import that changed nothing
+		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                              // not by the import that changed nothing
 		if err != nil || changed.LatestVersion != "4.2.0.Final" || changed.VersionCount != 6 || !changed.UpdateTime.After(changed.CreateTime.Time) {
 			t.Errorf("%+v (%v)", changed, err)
 		}

@@ -12,7 +12,6 @@ type kind struct {
 	parent string // the type of what it lives in, as errors name it
 	in     string // where {repo} is made
 
-	ours      bool // the reference does not have it
 	sharesUID bool // one has the UID of the group that it lives in
 
 	// put creates a resource of a kind without an operation for that.

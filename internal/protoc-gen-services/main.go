@@ -1,4 +1,4 @@
-// Command protoc-gen-services is a plugin of buf. It generates a struct with the client
+// Command protoc-gen-services is a plugin of protoc. It generates a struct with the client
 // stub of every service. `make generate` runs it.
 package main
 
