@@ -106,7 +106,7 @@ type planNode struct {
 
 func (n planNode) buffers() int { return n.Hit + n.Read }
 
-func (n planNode) onEachEngine(visit func(planNode)) {
+func (n planNode) each(visit func(planNode)) {
 	visit(n)
 	for _, p := range n.Plans {
 		p.each(visit)
