@@ -1,6 +1,11 @@
 package postgres
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Events are read in the order of their transaction ids, up to the oldest running
 // transaction that may still commit events. Every writing transaction of the store
@@ -10,9 +15,17 @@ import "fmt"
 // writingClass is the class of the advisory lock that writers share.
 const writingClass = 0x61747269 // atri
 
-// beginWriting begins a transaction and takes the lock before the transaction has
-// an id.
-var beginWriting = fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock_shared(%d, 0)", writingClass)
+// beginWriting returns the statements that begin a transaction with limits, and take
+// the lock before the transaction has an id.
+func beginWriting(limits map[string]string) string {
+	var begin strings.Builder
+	begin.WriteString("BEGIN; ")
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		fmt.Fprintf(&begin, "SET LOCAL %s = '%s'; ", name, strings.ReplaceAll(limits[name], "'", "''"))
+	}
+	fmt.Fprintf(&begin, "SELECT pg_advisory_xact_lock_shared(%d, 0)", writingClass)
+	return begin.String()
+}
 
 // noEarlierWriters is the condition that every transaction with a lower id than
 // that of event e has ended. The running transactions are those of the statement's
