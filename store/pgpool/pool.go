@@ -44,6 +44,8 @@ type Options struct {
 // A Pool is a pool of connections.
 type Pool struct {
 	*pgxpool.Pool
+	// Version is the major version of the server.
+	Version int
 	// Prepares says that named prepared statements are used.
 	Prepares bool
 	// Pooler says that a pooler may run each transaction on another connection of
@@ -103,7 +105,9 @@ func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
 	within, cancel := context.WithTimeout(ctx, ConnectTimeout)
 	defer cancel()
 	var pooler bool
+	var version int
 	err = pool.AcquireFunc(within, func(conn *pgxpool.Conn) (err error) {
+		_, _ = fmt.Sscanf(conn.Conn().PgConn().ParameterStatus("server_version"), "%d", &version) // unknown: 0
 		pooler, err = isPooler(within, conn.Conn())
 		return err
 	})
@@ -111,7 +115,7 @@ func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Pool{Pool: pool, Pooler: pooler, Prepares: config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement}, nil
+	return &Pool{Pool: pool, Version: version, Pooler: pooler, Prepares: config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement}, nil
 }
 
 // isPooler reports whether a pooler answers in the place of the server. A pooler

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"time"
 
@@ -103,10 +104,23 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, unavailable(url, err)
 	}
-	e := &Engine{conn{pool, pool.Prepares}, pool, beginWriting(pool.Limits), answerTimeout}
-	if config, err := pgx.ParseConfig(url); err == nil && config.RuntimeParams["statement_timeout"] != "" {
-		e.responseTimeout = 0 // the operator has chosen a limit
+	given, err := pgx.ParseConfig(url)
+	if err != nil {
+		pool.Close()
+		return nil, err
 	}
+	e := &Engine{conn{pool, pool.Prepares}, pool, "", answerTimeout}
+	forWriting := maps.Clone(pool.Limits)
+	switch {
+	case given.RuntimeParams["statement_timeout"] != "":
+		e.responseTimeout = 0 // the operator has chosen a limit
+	case pool.Version >= 17 && given.RuntimeParams["transaction_timeout"] == "":
+		if forWriting == nil {
+			forWriting = map[string]string{}
+		}
+		forWriting["transaction_timeout"] = transactionTimeout
+	}
+	e.begin = beginWriting(forWriting)
 	return e, nil
 }
 
@@ -137,6 +151,12 @@ func (e *Engine) Connections() int { return int(e.pool.Config().MaxConns) }
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	for try := 1; ; try++ {
 		err := translate(e.transact(ctx, unit))
+		if isReadOnly(err) {
+			e.pool.Reset() // another server may have been promoted, which new connections find
+			if try == 1 {
+				continue
+			}
+		}
 		if !errors.Is(err, errConflict) {
 			return err
 		}
