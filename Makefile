@@ -61,6 +61,10 @@ BENCH ?= .
 bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
+.PHONY: scale
+scale: ## Prove what PostgreSQL is for: versions 15 to 18, and pgbouncer (PARTS='versions pooler'; takes npm)
+	scripts/scale $(PARTS)
+
 KILLS ?= 5
 .PHONY: proof
 proof: ## Kill the server during writes, and check that no event is lost (KILLS=20)
