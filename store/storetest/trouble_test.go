@@ -103,7 +103,7 @@ func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 // A process that hangs in the middle of a transaction, such as one that is suspended,
 // must not keep others from hearing of events for longer than its limit.
 func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
 			t.Skip("a writer there waits for nobody but the one before it")
 		}
@@ -150,7 +150,7 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 // A server that was demoted goes on with its connections, and refuses writes. New
 // connections find the one that was promoted.
 func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() || storetest.Direct(w.url) != w.url {
 			t.Skip("there is no other server, or a pooler keeps connections to it")
 		}
