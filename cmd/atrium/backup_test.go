@@ -86,7 +86,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	for args, want := range map[string]string{
 		"backup " + file:                     "the file " + file + " already exists",
 		"backup " + folder + "/no/backup.db": "there is no folder " + folder + "/no",
-		"restore " + file:                    "use --replace to restore over it",
+		"restore " + file:                    "use --replace to replace it",
 		"restore --replace /nowhere":         "there is no file /nowhere",
 		"restore --replace " + file:          "encryption",
 		"restore --replace " + cut:           "",

@@ -88,7 +88,7 @@ func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 	for name, env := range map[string]map[string]string{
 		"are both set":      {"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_ENCRYPTION_KEY_FILE": "x"},
 		"there is no file":  {"ATRIUM_ENCRYPTION_KEY_FILE": "/nowhere"},
-		"must hold the val": {"ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "empty", "\n")},
+		"must contain only": {"ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "empty", "\n")},
 	} {
 		_, _, err := atrium(t, env, "rotate-keys")
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), key) {
@@ -142,7 +142,7 @@ func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 		"migrate|":        "status\nup\n",
 		"migrate|s":       "status\n",
 		"serve|--drain":   "--drain-delay\n--drain-timeout\n",
-		"serve|--dev|--d": "--database-url\n--delivery-retention\n--dev\n--drain-delay\n--drain-timeout\n",
+		"serve|--dev|--d": "--database-direct-url\n--database-url\n--delivery-retention\n--dev\n--drain-delay\n--drain-timeout\n",
 		"nothing|--conf":  "--config\n",
 	} {
 		out, _, err := atrium(t, nil, append([]string{"complete-words", "--"}, strings.Split(words, "|")...)...)
