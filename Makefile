@@ -62,7 +62,7 @@ bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
 .PHONY: scale
-scale: ## Prove what PostgreSQL is for: versions 15 to 18, and pgbouncer (PARTS='versions pooler'; takes npm)
+scale: ## Prove what PostgreSQL is for: versions 15 to 18, pgbouncer, promotion (PARTS='versions pooler promotion'; takes npm)
 	scripts/scale $(PARTS)
 
 KILLS ?= 5

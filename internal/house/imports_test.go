@@ -46,7 +46,7 @@ var rules = map[string]rule{
 	"store/dbfile":    {nil, "files know nothing of what they hold"},
 	"store/sqlite":    {[]string{"platform", "store/dbfile", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
 	"store/sqlstore":  {[]string{"platform", "cvss"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
-	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
+	"store/storetest": {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
 	"demo": {[]string{"platform", "auth", "web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
 	"docs":      {nil, "it is text"},

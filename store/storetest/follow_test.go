@@ -261,7 +261,7 @@ func TestFollowingLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func waitFor(t *testing.T, otherwise string, done func() bool) {
+func waitFor(t testing.TB, otherwise string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
