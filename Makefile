@@ -21,9 +21,10 @@ help: ## Print this help
 run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
 	$(abspath $(BIN)) serve --dev $(ARGS)
 
-# The page that the program embeds. Where it cannot be built, build.sh says so and the program has a small page.
+# The pages that the program embeds. Where they cannot be built, build.sh says so and the program has small pages.
 GRAPHIQL := web/dist/main.js.gz
-$(GRAPHIQL): web/build.sh web/build.mjs web/package.json web/package-lock.json $(wildcard web/graphiql/*) $(wildcard web/builtin/*.js)
+$(GRAPHIQL): web/build.sh web/build.mjs web/package.json web/package-lock.json $(wildcard web/graphiql/*) $(wildcard web/builtin/*.js) \
+	$(wildcard web/console/*.*) $(wildcard web/console/pages/*) $(wildcard schema/*.graphqls)
 	@web/build.sh
 
 # The version is given here, so Go need not ask git, which refuses in a clone that another user owns.

@@ -50,6 +50,11 @@ type Config struct {
 	// NoPlayground serves no page to write queries in.
 	NoPlayground bool
 
+	// NoConsole serves no dashboard. People sign in to the console at ConsoleIssuer, as its client ConsoleClientID; where
+	// these are empty, they bring a token of their own.
+	NoConsole                      bool
+	ConsoleIssuer, ConsoleClientID string
+
 	// SchemaReaders are the identities that may read the SDL where GraphQL
 	// hides the schema: those of gateways and tools that compose schemas.
 	SchemaReaders []platform.UID

@@ -14,8 +14,8 @@ import (
 )
 
 // guide serves the guide, with tables of what the program itself knows.
-func guide(playground bool) http.Handler {
-	return web.Guide(docs.Files, docs.Names(), playground, map[string]string{"roles": rolesTable(), "codes": codesTable()})
+func guide(links web.Links) http.Handler {
+	return web.Guide(docs.Files, docs.Names(), links, map[string]string{"roles": rolesTable(), "codes": codesTable()})
 }
 
 // rolesTable shows which built-in role holds which capability.

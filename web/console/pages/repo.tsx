@@ -1,0 +1,1 @@
+export function Repo(_: { uid: string; names: string[]; groupNames: string[] }) { return null; }

@@ -1,0 +1,1 @@
+export function Repos(_: { uid: string; names: string[] }) { return null; }
