@@ -36,6 +36,7 @@ function publish(next: Asked[]) {
 
 export const useAsked = () => useSyncExternalStore((watcher) => { watchers.add(watcher); return () => watchers.delete(watcher); }, () => asked);
 
+const costOf = (extensions?: Record<string, { requested?: number }>) => extensions?.cost?.requested;
 const nameOf = (text: string) => text.match(/^\w+ (\w+)/)?.[1] ?? 'Query';
 
 /** Shows a request in "Show the query" for as long as the component that needs it is there. */
@@ -63,7 +64,7 @@ export interface Loaded<Data> { data?: Data; problems: Problem[]; loading: boole
 /** Asks for one page of data, shows what is known at once, and asks anew each time that the page is opened. */
 export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, quiet = false, fresh = true } = {}): Loaded<Data> {
   const [{ data, error, fetching, extensions }, ask] = useQuery<Data>({ query: document, variables: variables as never, pause, requestPolicy: fresh ? 'cache-and-network' : 'cache-first' });
-  useShownQuery(document, variables, extensions?.cost as number | undefined, !pause && !quiet);
+  useShownQuery(document, variables, costOf(extensions), !pause && !quiet);
   return { data: data ?? undefined, problems: problemsOf(error), loading: fetching, reload: () => ask({ requestPolicy: 'network-only' }) };
 }
 
@@ -98,7 +99,7 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
       reading.current = '';
       if (!current) return;
       const page = data && pick(data);
-      setState({ first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), cost: extensions?.cost as number, key: wanted });
+      setState({ first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), cost: costOf(extensions), key: wanted });
     });
     return () => { current = false; };
   }, [client, wanted, pause, round]);

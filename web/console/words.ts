@@ -53,8 +53,11 @@ export function tellEvent(event: HappeningFragment): { verb: string; kind: strin
   const kind = kinds.find(([pattern]) => pattern.test(known))?.[1] ?? event.type;
   let verb = known.replace(/_BATCH$/, '').match(/[A-Z]+$/)?.[0].toLowerCase() ?? 'changed';
   if (verb === 'test') verb = 'tested';
-  return { verb: event.denied ? verbs[verb] ?? verb : verb, kind, name: nameOfResource(event) };
+  return { verb: event.denied !== null ? verbs[verb] ?? verb : verb, kind, name: shorten(nameOfResource(event)) };
 }
+
+/** The name of a tag that refers to an image has its whole digest in it. */
+export const shorten = (name: string) => name.replace(/([0-9a-f]{12})[0-9a-f]{28,}/g, '$1…');
 
 const verbs: Record<string, string> = { created: 'create', updated: 'update', deleted: 'delete', tested: 'test', redelivered: 'redeliver to', accepted: 'accept' };
 

@@ -43,7 +43,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
 function Tiles({ group, names }: { group?: Group | null; names: string[] }) {
   const tiles: [string, number | undefined, string | undefined][] = [
     ['Groups', group?.descendants?.totalCount, undefined], ['Repos', group?.repos?.totalCount, 'repos'], ['Tags', group?.tags?.totalCount, undefined],
-    ['Identities', group?.identities?.totalCount, undefined], ['Role bindings', group?.roleBindings?.totalCount, undefined],
+    ['Identities', group?.identities?.totalCount, undefined], ['Role bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, undefined],
   ];
   return (
     <ul className="tiles">{tiles.map(([label, n, view]) => {
