@@ -44,7 +44,7 @@ function Facts({ advisory, onPackage }: { advisory: AdvisoryRowFragment; onPacka
     <dl>
       <div><dt>Advisory</dt><dd>{advisory.advisoryId} <CopyButton text={advisory.advisoryId} label={`Copy ${advisory.advisoryId}`} /></dd></div>
       {advisory.aliases.length > 0 && <div><dt>Also known as</dt><dd>{advisory.aliases.join(', ')}</dd></div>}
-      <div><dt>Artifact</dt><dd>{advisory.artifactName}{advisory.artifactType && ` (${advisory.artifactType})`}{onPackage && <button type="button" className="link-button" onClick={() => onPackage(advisory.artifactName)}>All about it</button>}</dd></div>
+      <div><dt>Artifact</dt><dd>{advisory.artifactName}{advisory.artifactType && ` (${advisory.artifactType})`}{onPackage && <button type="button" className="link-button" onClick={() => onPackage(advisory.artifactName)}>Only this artifact</button>}</dd></div>
       {advisory.componentName && <div><dt>Component</dt><dd>{advisory.componentName}</dd></div>}
       {severity.vector && <div><dt>CVSS {severity.version}</dt><dd><code>{severity.vector}</code></dd></div>}
       {(advisory.vulnerabilities ?? []).filter(({ summary }) => summary).map(({ vulnerabilityId, summary }) => <div key={vulnerabilityId}><dt>Summary</dt><dd>{summary}</dd></div>)}

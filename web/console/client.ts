@@ -4,11 +4,15 @@ import { cacheExchange, Client, fetchExchange, type CombinedError } from '@urql/
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useClient, useQuery } from 'urql';
 import type { TypedDocument } from './generated/graphql';
+import { forgetPlaces } from './known';
 import { useLocation } from './router';
 import { refuseToken } from './session';
 import { settings } from './settings';
 
+/** A client for one token. What was kept of another's answers is forgotten. */
 export function makeClient(token: string): Client {
+  keptPages.clear();
+  forgetPlaces();
   return new Client({
     url: settings.endpoint,
     preferGetMethod: false,
@@ -62,9 +66,9 @@ export function problemsOf(error?: CombinedError): Problem[] {
 export interface Loaded<Data> { data?: Data; problems: Problem[]; loading: boolean; reload: () => void }
 
 /** Asks for one page of data, shows what is known at once, and asks anew each time that the page is opened. */
-export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, quiet = false, fresh = true } = {}): Loaded<Data> {
+export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, fresh = true } = {}): Loaded<Data> {
   const [{ data, error, fetching, extensions }, ask] = useQuery<Data>({ query: document, variables: variables as never, pause, requestPolicy: fresh ? 'cache-and-network' : 'cache-first' });
-  useShownQuery(document, variables, costOf(extensions), !pause && !quiet);
+  useShownQuery(document, variables, costOf(extensions), !pause);
   return { data: data ?? undefined, problems: problemsOf(error), loading: fetching, reload: () => ask({ requestPolicy: 'network-only' }) };
 }
 

@@ -37,11 +37,11 @@ export function List<Row>({ label, rows, total, keyOf, height, measured, head, b
   const shown = virtual.getVirtualItems(), last = shown.at(-1)?.index ?? -1;
   useEffect(() => { if (last >= rows.length - 15) end(); }, [last, rows.length]);
   return (
-    <div className={busy ? 'table busy' : 'table'} role="table" aria-label={label} aria-rowcount={total ?? -1} aria-busy={busy}>
+    <div className={busy ? 'table busy' : 'table'} aria-busy={busy}>
       {head}
-      <div className="body" role="rowgroup" ref={body} style={{ height: virtual.getTotalSize() }}>
+      <div className="body" role="list" aria-label={label} ref={body} style={{ height: virtual.getTotalSize() }}>
         {shown.map(({ key, index, start }) => (
-          <div key={key} className="row" role="row" aria-rowindex={index + 1} data-index={index} ref={measured ? virtual.measureElement : undefined}
+          <div key={key} className="row" role="listitem" aria-setsize={total ?? -1} aria-posinset={index + 1} data-index={index} ref={measured ? virtual.measureElement : undefined}
             style={{ transform: `translateY(${start - offset}px)`, ...(!measured && { height }) }}>{render(rows[index])}</div>
         ))}
       </div>

@@ -2,11 +2,8 @@
 
 import { Place, type ShellQuery } from './generated/graphql';
 import { useData, type Loaded } from './client';
+import { known, type Located } from './known';
 import { address } from './router';
-
-export interface Located { kind: 'group' | 'repo'; uid: string; groupUid?: string; groupNames: string[] }
-
-const known = new Map<string, Located>();
 
 /** The address of a group, which from now on is known by it. */
 export function groupAddress(names: string[], uid: string, view = '', search?: Record<string, string | undefined>) {
@@ -35,7 +32,7 @@ export function usePlace(path: string, names: string[], first: Loaded<ShellQuery
     if (names.length === 1 && first.data?.org?.name === path) known.set(path, { kind: 'group', uid: first.data.org.uid, groupNames: names });
   }
   const lookUp = Boolean(first.data) && path !== '' && path !== firstPath && names.length > 1 && !known.has(path);
-  const looked = useData(Place, { path, below: names.length > 1 }, { pause: !lookUp, quiet: true, fresh: false });
+  const looked = useData(Place, { path, below: names.length > 1 }, { pause: !lookUp, fresh: false });
   if (lookUp) learn(path, names, looked.data);
   const place = known.get(path);
   if (place || path === '') return { place, loading: false };

@@ -18,7 +18,7 @@ interface Provider { authorization_endpoint: string; token_endpoint: string; end
 interface Tokens { access_token: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
 
 let session: Session = { state: 'starting', token: '', message: '' };
-let refreshToken = '', renewal: ReturnType<typeof setTimeout> | undefined;
+let refreshToken = '', expires = Infinity, renewal: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 const channel = new BroadcastChannel('atrium.console');
 channel.onmessage = ({ data }) => { if (data === 'signed out') leave('You signed out in another tab, or your session ended there.'); };
@@ -42,6 +42,7 @@ export function enter(token: string) {
 function leave(message: string) {
   clearTimeout(renewal);
   refreshToken = '';
+  expires = Infinity;
   sessionStorage.removeItem(signedIn);
   become({ state: 'out', token: '', message });
 }
@@ -53,10 +54,15 @@ export function signOut(message = '') {
   channel.postMessage('signed out');
 }
 
-/** The server does not take the token any more: it is renewed where the provider allows, or else everybody is signed out. */
+/**
+ * The server does not take the token any more. One that has expired is renewed: by the provider's own means, or by a visit there
+ * that asks the reader nothing. For any other reason everybody is signed out, in all tabs.
+ */
 export function refuseToken(token: string) {
   if (token !== session.token) return; // the answer to an older token
-  if (refreshToken) void renew();
+  const expired = Date.now() >= expires;
+  if (expired && refreshToken) void renew();
+  else if (expired && settings.issuer) signIn(true).catch((problem: Error) => signOut(problem.message));
   else signOut('Your session has ended, or the server does not take your token. Sign in again.');
 }
 
@@ -124,6 +130,7 @@ async function takeTokens(form: Record<string, string>) {
   const tokens: Tokens = await response.json();
   if (!response.ok) throw new Error(tokens.error_description ?? tokens.error ?? `the provider answers ${response.status}`);
   refreshToken = tokens.refresh_token ?? '';
+  expires = tokens.expires_in ? Date.now() + tokens.expires_in * 1000 : Infinity;
   clearTimeout(renewal);
   // A minute before it expires.
   if (refreshToken && tokens.expires_in) renewal = setTimeout(() => void renew(), Math.max(tokens.expires_in - 60, 5) * 1000);

@@ -9,7 +9,8 @@ import { Overview } from './pages/overview';
 import { Repo } from './pages/repo';
 import { Repos } from './pages/repos';
 import { Start } from './pages/start';
-import { groupAddress, usePlace, type Located } from './places';
+import type { Located } from './known';
+import { groupAddress, usePlace } from './places';
 import { address, Link, navigate, scrolledTo, useLocation } from './router';
 import { Search } from './search';
 import { signOut } from './session';
@@ -30,7 +31,7 @@ export function Shell() {
   const org = at.names[0] ?? '';
   // What the console needs once for each organisation, together with what the first address of it leads to.
   const first = useMemo(() => ({ org, inOrg: org !== '', path: at.path || 'none', below: at.names.length > 1 }), [org]);
-  const shell = useData(ShellDocument, first, { quiet: true, fresh: false });
+  const shell = useData(ShellDocument, first, { fresh: false });
   const { place, loading, problem } = usePlace(at.path, at.names, shell, first.path);
   const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false);
 
@@ -63,7 +64,7 @@ export function Shell() {
         <button type="button" className="icon-button menu" aria-label={menu ? 'Close the menu' : 'Open the menu'} aria-expanded={menu} onClick={() => setMenu(!menu)}><Icon name={menu ? 'close' : 'menu'} /></button>
         <Link className="home" to="/console" aria-label="All organisations"><Mark /></Link>
         <Breadcrumbs names={at.names} />
-        <button type="button" className="search-button" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
+        <button type="button" className="search-button" aria-label="Search" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
         <ShowQuery />
       </header>
       <Side shell={shell} place={place} view={at.view} org={org} />

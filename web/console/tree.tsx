@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useClient } from 'urql';
 import { Branch, type BranchesFragment, type ShellQuery } from './generated/graphql';
 import { groupAddress } from './places';
@@ -25,7 +25,7 @@ export function Tree({ org, names, view }: { org: NonNullable<ShellQuery['org']>
   );
 }
 
-function Branches({ names, uid, current, view, start }: { names: string[]; uid: string; current: string[]; view: string; start?: Level }) {
+function Branches({ names, uid, current, view, start, opened = false }: { names: string[]; uid: string; current: string[]; view: string; start?: Level; opened?: boolean }) {
   const client = useClient();
   const [level, setLevel] = useState(start), [failed, setFailed] = useState(false);
   const read = async (after: string | null) => {
@@ -34,6 +34,7 @@ function Branches({ names, uid, current, view, start }: { names: string[]; uid: 
     setFailed(!page);
     if (page) setLevel((old) => ({ nodes: [...(after ? old?.nodes ?? [] : []), ...page.nodes], after: page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null }));
   };
+  useEffect(() => { if (opened && !level) void read(null); }, [opened]);
   const next = current.length > names.length && names.every((name, i) => current[i] === name) ? current[names.length] : undefined;
   return (
     <>
@@ -48,7 +49,7 @@ function Branches({ names, uid, current, view, start }: { names: string[]; uid: 
 
 function Row({ names, node, current, view }: { names: string[]; node?: Node; current: string[]; view: string }) {
   const onTheWay = names.every((name, i) => current[i] === name), here = onTheWay && current.length === names.length;
-  const [open, setOpen] = useState(onTheWay && !here);
+  const [open, setOpen] = useState(onTheWay && !here), [opened, setOpened] = useState(false);
   const below = node ? node.children?.totalCount ?? 0 : onTheWay && !here ? 1 : 0;
   const repos = node?.repos?.totalCount, name = names.at(-1)!;
   const [wasOnTheWay, setWas] = useState(onTheWay && !here);
@@ -59,12 +60,12 @@ function Row({ names, node, current, view }: { names: string[]; node?: Node; cur
   return (
     <li>
       <div className="branch">
-        {below > 0 ? <button type="button" className="twist" aria-expanded={open} aria-label={`Groups in ${name}`} onClick={() => setOpen(!open)}><Icon name="right" /></button> : <span className="twist" />}
+        {below > 0 ? <button type="button" className="twist" aria-expanded={open} aria-label={`Groups in ${name}`} onClick={() => { setOpen(!open); setOpened(node !== undefined); }}><Icon name="right" /></button> : <span className="twist" />}
         <Link to={node ? groupAddress(names, node.uid, view) : address(names, view)} aria-current={here ? 'true' : undefined}>
           <span className="name">{name}</span>{repos != null && <small title={plural(repos, 'repo')}>{compact(repos)}</small>}
         </Link>
       </div>
-      {open && below > 0 && <ul><Branches names={names} uid={node?.uid ?? ''} current={current} view={view} key={node ? 'whole' : 'way'} /></ul>}
+      {open && below > 0 && <ul><Branches names={names} uid={node?.uid ?? ''} current={current} view={view} opened={opened} key={node ? 'whole' : 'way'} /></ul>}
     </li>
   );
 }

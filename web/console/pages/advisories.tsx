@@ -58,8 +58,8 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No advisory matches">Nothing below {names.at(-1)} is like this. <button type="button" className="link-button" onClick={() => narrow(all)}>Show all advisories</button></Empty>
           : <Empty title="No advisories yet">They come from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
-            head={<div className="head advisory-columns" role="row"><span role="columnheader">Severity</span><span role="columnheader">Advisory</span><span role="columnheader" className="package">Affected</span><span role="columnheader">State</span><span role="columnheader" className="when">Published</span></div>}
-            render={(row) => <div role="cell"><AdvisoryRow advisory={row} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: one })} /></div>} />}
+            head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="when">Published</span></div>}
+            render={(row) => <AdvisoryRow advisory={row} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: one })} />} />}
       {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
       {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Reading more …' : rows.length > 20 ? `That is all: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
     </div>

@@ -49,14 +49,14 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No repo matches">Nothing below {names.at(-1)} holds all of this. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, tier: undefined, bundle: undefined })}>Show all repos</button></Empty>
           : <Empty title="No repos yet">A repo holds the tags of an image. Create one in the graph (createRepo), or import what you have: <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Repos" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
-            head={<div className="head repo-columns" role="row"><span role="columnheader">{order('name', 'Name')}</span><span role="columnheader" className="tier">Tier</span><span role="columnheader" className="number">Tags</span><span role="columnheader" className="when">{order('updated', 'Last changed')}</span><span role="columnheader">Open advisories</span></div>}
+            head={<div className="head repo-columns"><span>{order('name', 'Name')}</span><span className="tier">Tier</span><span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>Open advisories</span></div>}
             render={(repo) => (
               <Link className="cells repo-columns" to={repoAddress(namesOf(repo.group), repo)}>
-                <span className="two" role="cell"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.description].filter(Boolean).join(' · ') || ' '}</small></span>
-                <span className="tier" role="cell">{repo.catalogTier ? <span className="chip">{tierName(repo.catalogTier)}</span> : ''}</span>
-                <span className="number" role="cell">{repo.tags ? <>{count(repo.tags.totalCount)}<span className="unit"> {repo.tags.totalCount === 1 ? 'tag' : 'tags'}</span></> : '–'}</span>
-                <span className="when dim" role="cell"><Time at={repo.updateTime} /></span>
-                <span role="cell"><SeverityBar counts={repo.advisorySummary?.open} most={most} /></span>
+                <span className="two"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.description].filter(Boolean).join(' · ') || ' '}</small></span>
+                <span className="tier">{repo.catalogTier ? <span className="chip">{tierName(repo.catalogTier)}</span> : ''}</span>
+                <span className="number">{repo.tags ? <>{count(repo.tags.totalCount)}<span className="unit"> {repo.tags.totalCount === 1 ? 'tag' : 'tags'}</span></> : '–'}</span>
+                <span className="when dim"><Time at={repo.updateTime} /></span>
+                <span><SeverityBar counts={repo.advisorySummary?.open} most={most} /></span>
               </Link>
             )} />}
       {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
