@@ -52,16 +52,12 @@ func Console(opts ConsoleOptions) http.Handler { return newConsole(opts, embedde
 
 func newConsole(opts ConsoleOptions, files fs.FS) http.Handler {
 	mux := http.NewServeMux()
-	bundle, err := fs.Sub(files, consoleBundle)
-	if err != nil {
-		panic(err) // the path is a constant
-	}
 	page, status := "console/console.html", http.StatusOK
-	if _, err := fs.Stat(bundle, "main.js"+gzipExtension); err != nil {
+	if _, err := fs.Stat(files, consoleBundle+"/main.js"+gzipExtension); err != nil {
 		page, status = "console/missing.html", http.StatusNotImplemented
 		mux.Handle("GET "+consoleAssets+"missing.css", newAsset("missing.css", readEmbedded(consoleFiles, "console/missing.css"), false))
 	} else {
-		for name, file := range loadFolder(bundle, ".") {
+		for name, file := range loadFolder(files, consoleBundle) {
 			mux.Handle("GET "+consoleAssets+name, file)
 		}
 	}

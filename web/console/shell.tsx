@@ -64,7 +64,7 @@ export function Shell() {
         <button type="button" className="icon-button menu" aria-label={menu ? 'Close the menu' : 'Open the menu'} aria-expanded={menu} onClick={() => setMenu(!menu)}><Icon name={menu ? 'close' : 'menu'} /></button>
         <Link className="home" to="/console" aria-label="All organisations"><Mark /></Link>
         <Breadcrumbs names={at.names} />
-        <button type="button" className="search-button" aria-label="Search" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
+        <button type="button" className="search-button" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
         <ShowQuery />
       </header>
       <Side shell={shell} place={place} view={at.view} org={org} />

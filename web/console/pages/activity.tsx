@@ -86,7 +86,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
         {actor && <Toggles label="By whom" chosen={['actor']} onChange={() => narrow({ actor: undefined })} options={[{ value: 'actor', name: `Only by ${rows[0]?.actor.identity?.name ?? 'this identity'} ×` }]} />}
         {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${dayOf(since)} ×` }]} />}
       </div>}
-      <section className="card" aria-label="Audit log">{body}<div ref={end}>{list.more && <Lines rows={1} height={38} />}</div></section>
+      <section className="card" aria-label="Audit log">{body}<div ref={end}>{list.more && <p className="end">Reading more …</p>}</div></section>
     </>
   );
 }
