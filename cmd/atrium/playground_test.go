@@ -90,8 +90,8 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 	if err := json.Unmarshal(content, &documents); err != nil || len(documents) == 0 {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
-	url := storetest.SQLite(t)
 	for _, console := range []string{"--console", "--no-console"} {
+		url := storetest.SQLite(t)
 		server := start(t, url, "--dev", "--trusted-documents", manifest, console)
 		token := strings.TrimSpace(on(t, url, "token"))
 		for _, document := range documents {
