@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Every Go test sees both engines: SQLite is embedded, this starts the other one.
 WITH_POSTGRES := scripts/with-postgres
 
-# Checks and generates from schema/proto; pinned in a module of its own.
+# Checks schema/proto; pinned in a module of its own.
 BUF := go tool -modfile=tools/proto/go.mod buf
 
 # What `make generate` writes, and nobody edits.
@@ -88,7 +88,7 @@ lint: ## Run the linter, pinned in tools/lint/go.mod
 .PHONY: generate
 generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, and the OpenAPI document from the REST routes
 	go run ./internal/gqlgen
-	$(BUF) generate schema/proto --template schema/proto/buf.gen.yaml
+	go -C tools/proto run ./generate ../..
 	ATRIUM_WRITE_OPENAPI=1 go test ./rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 
 # Generating comes last: a generator may tidy go.mod, which would hide what the check before it is for.
@@ -97,7 +97,7 @@ verify: ## Check formatting, vet, go.mod, that the generated files are those of 
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt these:"; echo "$$unformatted"; exit 1; }
 	go mod tidy -diff
 	go -C e2e/grpc mod tidy -diff
-	go -C tools/packages vet ./... && go -C tools/goreleaser vet .
+	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate
 	go vet ./...
 	go run ./internal/schemadiff
 	$(BUF) lint schema/proto

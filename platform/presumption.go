@@ -17,13 +17,23 @@ import (
 // A Presumption assumes that a caller has the identities and grants of an earlier
 // request. It is safe for concurrent use. A nil Presumption assumes nothing.
 type Presumption struct {
-	p      *Platform
+	by     authenticator
 	claims Claims
 	actor  *Actor
 
 	lock  sync.Mutex
 	state presumptionState
 	err   error // why the request cannot be answered
+}
+
+// An authenticator finds out who a caller is and what they hold. It is the
+// Platform. Presumption does not name that type, because then every package that
+// uses an Actor would compile the operations of all kinds again.
+type authenticator interface {
+	Authenticate(ctx context.Context, c Claims) (*Actor, error)
+	bearer(c Claims) Bearer
+	recognise(c Claims, candidates []Candidate, options []SignInOption) recognition
+	noteAllSeen(identities []*Identity)
 }
 
 type presumptionState int
@@ -41,7 +51,7 @@ const (
 func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
 	actor := *last
 	actor.Expires = c.Expires
-	actor.presumption = &Presumption{p: p, claims: c, actor: &actor}
+	actor.presumption = &Presumption{by: p, claims: c, actor: &actor}
 	return WithActor(ctx, &actor)
 }
 
@@ -61,18 +71,18 @@ func (x *Presumption) TakeBearer() (Bearer, bool) {
 	if x == nil || !x.transition(isPresumed, isPending) {
 		return Bearer{}, false
 	}
-	return x.p.bearer(x.claims), true
+	return x.by.bearer(x.claims), true
 }
 
 // Resolve compares what was read for the bearer of TakeBearer with the
 // presumption. It fails if the presumption is refuted.
 func (x *Presumption) Resolve(candidates []Candidate, entrances []SignInOption) error {
-	found := x.p.recognise(x.claims, candidates, entrances)
+	found := x.by.recognise(x.claims, candidates, entrances)
 	if len(found.firstSignIns) > 0 || !found.actor.equal(x.actor) {
 		return x.finish(isRefuted, errRefuted)
 	}
 	x.transition(isPending, isProven)
-	x.p.noteAllSeen(found.seen)
+	x.by.noteAllSeen(found.seen)
 	return nil
 }
 
@@ -129,7 +139,7 @@ func Prove(ctx context.Context) error {
 	if err := x.Err(); err != nil {
 		return err
 	}
-	fresh, err := x.p.Authenticate(context.WithValue(ctx, actorKey{}, (*Actor)(nil)), x.claims)
+	fresh, err := x.by.Authenticate(context.WithValue(ctx, actorKey{}, (*Actor)(nil)), x.claims)
 	switch {
 	case err != nil:
 		return x.finish(isFailed, err)
