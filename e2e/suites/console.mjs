@@ -231,12 +231,28 @@ for (const who of ['editor', 'viewer']) {
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);
     }
     const log = await text(page);
-    if (who === 'viewer') assert.match(log, /for those who may change the group/);
+    assert.match(log, /for those who may change the group/);
     assert.match(await page.locator('.viewer').innerText(), new RegExp(who));
     assert.deepEqual(page.faults, []);
     await page.context().close();
   }, 30);
 }
+
+await check('who has a role deep in the tree finds the way there', async () => {
+  const page = await newPage();
+  await enter(page, await token('--issuer', 'https://ci.example.com', '--subject', 'pipeline:engineering'));
+  await page.getByRole('link', { name: 'Go to your groups' }).click();
+  await page.getByRole('link', { name: /^engineering/ }).click();
+  await eventually(async () => /^1?[0-9]$/m.test(await page.locator('.tiles').innerText()), async () => text(page));
+  assert.match(page.url(), /\/console\/engineering\?group=/);
+  await loaded(page);
+  assert.match(await text(page), /Your role does not include/);
+  await page.getByRole('link', { name: 'Repos', exact: true }).click();
+  await page.locator('.row').filter({ hasText: 'billing' }).getByRole('link').click();
+  await page.locator('.tags tbody tr').first().waitFor();
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
 
 await check('a stranger is told how to get in', async () => {
   const page = await newPage();

@@ -10,7 +10,7 @@ import { Repo } from './pages/repo';
 import { Repos } from './pages/repos';
 import { Start } from './pages/start';
 import type { Located } from './known';
-import { groupAddress, usePlace } from './places';
+import { groupAddress, pageAddress, usePlace } from './places';
 import { address, Link, navigate, scrolledTo, useLocation } from './router';
 import { Search } from './search';
 import { signOut } from './session';
@@ -32,7 +32,7 @@ export function Shell() {
   // What the console needs once for each organisation, together with what the first address of it leads to.
   const first = useMemo(() => ({ org, inOrg: org !== '', path: at.path || 'none', below: at.names.length > 1 }), [org]);
   const shell = useData(ShellDocument, first, { fresh: false });
-  const { place, loading, problem } = usePlace(at.path, at.names, shell, first.path);
+  const { place, loading, problem } = usePlace(at, shell, first.path);
   const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false);
 
   const [root] = shell.data?.groups?.nodes ?? [];
@@ -98,7 +98,7 @@ function Breadcrumbs({ names }: { names: string[] }) {
   return (
     <nav className="breadcrumbs" aria-label="Where you are"><ol>
       {names.length === 0 && <li><strong>Console</strong></li>}
-      {names.map((name, i) => <li key={i}><Link to={address(names.slice(0, i + 1))} aria-current={i === names.length - 1 ? 'location' : undefined}>{name}</Link></li>)}
+      {names.map((name, i) => <li key={i}><Link to={pageAddress(names.slice(0, i + 1))} aria-current={i === names.length - 1 ? 'location' : undefined}>{name}</Link></li>)}
     </ol></nav>
   );
 }
@@ -120,7 +120,7 @@ function Side({ shell, place, view, org }: { shell: Loaded<ShellQuery>; place?: 
         <nav aria-label="Pages">
           <p className="side-title" title={scope.join('/')}>{scope.at(-1)}</p>
           <ul className="pages">{pages.map((one) => (
-            <li key={one.view}><Link to={address(scope, one.view)} aria-current={place?.kind === 'group' ? (view === one.view ? 'page' : undefined) : one.view === 'repos' ? 'true' : undefined}><Icon name={one.icon} />{one.name}</Link></li>
+            <li key={one.view}><Link to={pageAddress(scope, one.view)} aria-current={place?.kind === 'group' ? (view === one.view ? 'page' : undefined) : one.view === 'repos' ? 'true' : undefined}><Icon name={one.icon} />{one.name}</Link></li>
           ))}</ul>
         </nav>
       )}

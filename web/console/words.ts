@@ -19,7 +19,7 @@ const units = [['minute', 60], ['hour', 3600], ['day', 86_400]] as const;
 /** How long ago, or in what time; a day further away than a month. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000, distance = Math.abs(seconds);
-  if (distance < 45) return 'just now';
+  if (distance < 45) return 'a moment ago';
   if (distance > 30 * 86_400) return dayOf(time);
   const [unit, length] = units.findLast(([, length]) => distance >= length * 0.75) ?? units[0];
   return relative.format(Math.round(seconds / length), unit);

@@ -73,7 +73,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
   }, [rows.length, started]);
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let body: ReactNode;
-  if (refused) body = <Empty title="The log is for those who may change the group">An owner or an editor of the group can read it. The live feed shows you what happens from now on.</Empty>;
+  if (refused) body = <Empty title="The log is for those who may change the group">An owner can read it. The live feed shows you what happens from now on.</Empty>;
   else if (list.problems.length > 0 && rows.length === 0) body = <Problems of={list} />;
   else if (!started) body = <Lines rows={8} height={38} />;
   else if (rows.length === 0 && !loading) body = <Empty title="Nothing in the log">{outcome || actor || types || since ? <>Nothing of this kind happened. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, day: undefined })}>Show everything</button></> : 'Every change, and every change that was refused, is kept here for as long as the operator says.'}</Empty>;

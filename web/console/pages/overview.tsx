@@ -3,8 +3,8 @@ import { useData, useDaysAgo } from '../client';
 import { Events } from '../events';
 import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
 import { useLive } from '../live';
-import { groupAddress, repoAddress } from '../places';
-import { address, Link } from '../router';
+import { groupAddress, pageAddress, repoAddress } from '../places';
+import { Link } from '../router';
 import { Card, Empty, Icon, Lines, namesOf, NotShown, Problems, SeverityBar, Time, type IconName } from '../ui';
 import { ago, compact, count, dayOf, plural, ratings, sentence } from '../words';
 
@@ -24,7 +24,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
       <p className="lead">{group ? group.description ?? (names.length === 1 ? 'Organisation' : 'No description') : ' '}</p>
       <Tiles group={group} names={names} />
       <div className="grid">
-        <Card title="Open advisories" aside={<Link to={address(names, 'advisories')}>All advisories</Link>} className="wide-5">
+        <Card title="Open advisories" aside={<Link to={pageAddress(names, 'advisories')}>All advisories</Link>} className="wide-5">
           {!group ? <Lines rows={4} /> : <Open group={group} names={names} />}
         </Card>
         <Card title="Opened and fixed, by week" className="wide-7">
@@ -43,12 +43,12 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
 function Tiles({ group, names }: { group?: Group | null; names: string[] }) {
   const tiles: [string, number | undefined, string | undefined][] = [
     ['Groups', group?.descendants?.totalCount, undefined], ['Repos', group?.repos?.totalCount, 'repos'], ['Tags', group?.tags?.totalCount, undefined],
-    ['Identities', group?.identities?.totalCount, undefined], ['Role bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, undefined],
+    ['Identities', group?.identities?.totalCount, undefined], ['Bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, undefined],
   ];
   return (
     <ul className="tiles">{tiles.map(([label, n, view]) => {
       const content = <><span>{label}</span><b title={n === undefined ? undefined : count(n)}>{!group ? <i className="blank" /> : n === undefined ? <span title={`Your role does not include ${label.toLowerCase()}`}>–</span> : compact(n)}</b></>;
-      return <li key={label}>{view ? <Link to={address(names, view)}>{content}</Link> : <div>{content}</div>}</li>;
+      return <li key={label}>{view ? <Link to={pageAddress(names, view)}>{content}</Link> : <div>{content}</div>}</li>;
     })}</ul>
   );
 }
@@ -64,7 +64,7 @@ function Open({ group, names }: { group: Group; names: string[] }) {
       <p className="big"><b>{count(open.total)}</b> open<span className="dim">{count(fixed.total)} fixed · {count(notAffected.total)} not affected</span></p>
       {open.total > 0 && <div className="severity-bar large" aria-hidden="true"><span className="track"><span className="fill">{shown.map(({ rating, n }) => n > 0 && <i key={rating} className={rating.toLowerCase()} style={{ flexGrow: n }} />)}</span></span></div>}
       <ul className="legend">{shown.map(({ rating, n }) => (
-        <li key={rating}><Link to={address(names, 'advisories', { severity: rating })} className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}<b>{count(n)}</b></Link></li>
+        <li key={rating}><Link to={groupAddress(names, group.uid, 'advisories', { severity: rating })} className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}<b>{count(n)}</b></Link></li>
       ))}</ul>
     </>
   );
@@ -149,7 +149,7 @@ function Latest({ uid, names, stored, loading }: { uid: string; names: string[];
   const known = new Set(events.map(({ id }) => id));
   const all = [...events, ...(stored ?? []).filter(({ id }) => !known.has(id))].slice(0, 8);
   return (
-    <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'connecting again' : ''}</span></>} aside={<Link to={address(names, 'activity')}>All activity</Link>} className="wide-7">
+    <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'connecting again' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className="wide-7">
       {loading ? <Lines rows={6} height={34} /> : all.length > 0 ? <Events events={all} compact />
         : <Empty title="Quiet so far">{stored ? 'What is changed here shows up at once.' : 'What is changed from now on shows up here. Who may change the group also sees what happened before.'}</Empty>}
     </Card>
