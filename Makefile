@@ -62,6 +62,10 @@ BENCH ?= .
 bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
+.PHONY: scale
+scale: ## Prove what PostgreSQL is for: versions 15 to 18, and pgbouncer (PARTS='versions pooler'; takes npm)
+	scripts/scale $(PARTS)
+
 KILLS ?= 5
 .PHONY: proof
 proof: ## Kill the server while it is written to, and see that no event is lost (KILLS=20)
